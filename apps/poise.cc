@@ -20,14 +20,14 @@ extern char** environ;
 
 namespace {
 
-/// Prints the text of --help and --version to stdout, like every result.
+/// Prints the text of --help and --version to stdout, where all results go.
 void print_help(const CLI::App& app, const CLI::ParseError& request) {
   std::ostringstream text, errors;
   app.exit(request, text, errors);
   poise::apps::print(text.str());
 }
 
-/// One line, whatever the user's words in it: a line break becomes a space.
+/// Prints the error as one line: a line break in the user's words becomes a space.
 void print_error(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

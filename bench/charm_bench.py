@@ -17,7 +17,6 @@ network   two programs on the multicore build and on one for a network, if `./de
 
 import argparse
 import dataclasses
-import datetime
 import json
 import os
 import pathlib
@@ -28,13 +27,13 @@ import sys
 import tempfile
 
 from charm_dump import Dump
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # it measures and synchronises like the others, but moves nothing
+WATCHER = "DummyLB"  # a balancer that measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -144,7 +143,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # Any program that links the balancer can replay a dump. It also does its own work, so one with little work is used.
+    # Any program that links the balancer can replay a dump. It also does its own work, so a program with little work is
+    # used.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -236,7 +236,7 @@ def million():
     return rows
 
 
-# Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes, as in the talk about NumaLB.
+# Programs as in the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
@@ -300,12 +300,7 @@ def main():
         rows += million()
     if "network" in parts and (options.network / "bin" / "charmrun").exists():
         rows += network(options.network, options.repeats)
-    rows = [{**row, "date": datetime.date.today().isoformat()} for row in rows]
-    measured_again = {(row["part"], row.get("program")) for row in rows}
-    path = RESULTS / "charm.json"
-    kept = json.loads(path.read_text())["results"] if path.exists() else []
-    rows += [row for row in kept if (row["part"], row.get("program")) not in measured_again]
-    keep("charm", sorted(rows, key=lambda row: PARTS.split(",").index(row["part"])))
+    keep("charm", rows, key=("part", "program"))
 
 
 if __name__ == "__main__":

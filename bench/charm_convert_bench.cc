@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a Charm++ balancer costs beyond its strategy: it converts Charm++'s statistics to a
-// workload, and the placement back to PEs. The input is a 3-D stencil whose rows are grouped by PE
-// and shuffled, as Charm++ delivers them.
+// Measures the cost of a Charm++ balancer in addition to its strategy: it converts Charm++'s
+// statistics to a workload, and the placement back to PEs. The input is a 3-D stencil whose rows
+// are grouped by PE and shuffled, as Charm++ delivers them.
 //
 // convert/STRATEGY/TASKS/PLACES is the CPU time of the conversion alone; the counter `share`
 // divides it by the strategy's own time on the same workload. Strategies that ignore messages get
@@ -75,7 +75,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The minimum of the strategy's times in five runs.
+/// Returns the minimum of the strategy's times in five runs.
 double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
   const Problem problem{rows.machine, converted.phase.workload, converted.phase.current,
                         rows.machine.costs(), 1};

@@ -5,7 +5,7 @@ same objects and messages."""
 
 import struct
 
-HEADER = struct.Struct("<20s")  # magic number, sizes and versions
+HEADER = struct.Struct("<20s")  # the magic number, sizes and versions
 COUNTS = struct.Struct("<iiiii")  # counts of PEs (twice), objects, migratable objects, communication records
 PE = struct.Struct("<ddddBii")  # total, idle, background, speed, available, objects, number
 OBJECT = struct.Struct("<iiQidBBH")  # array, handle, id, handle, wall time, movable, async, size

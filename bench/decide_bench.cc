@@ -73,7 +73,7 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Linux keeps this process's peak memory; writing here resets it.
+/// Resets this process's peak memory, which Linux stores.
 void restart_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_mb() {
   std::ifstream status("/proc/self/status");

@@ -73,7 +73,7 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
     x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT, log_x)
     y = Axis([p[1] for p in points], HEIGHT - BOTTOM, TOP, log_y, least_y)
     parts = frame(title, x_label, y_label, x, y)
-    # Dashed curves are drawn last, so that a solid curve below them stays visible.
+    # Dashed curves are drawn last, so that a solid curve at the same position stays visible.
     for index, c in sorted(enumerate(curves), key=lambda item: item[1]["dash"]):
         path = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in c["points"])
         style = f'fill="none" stroke="{c["colour"]}" stroke-width="1.8" stroke-dasharray="{c["dash"]}"'

@@ -16,9 +16,9 @@ from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 600
-AGREES = 0.05  # relative difference of two simulations that agree
+AGREES = 0.05  # two simulations agree if their relative difference is below this
 
-# Machine, program, objects, steps, loads, sharing; and the CPU seconds and bytes that are allowed.
+# Each row has machine, program, objects, steps, loads and sharing, followed by the limits for CPU seconds and bytes.
 NUMA80 = "node:20 numa:2 core:2 bandwidth:0 shared_network:1.25e8"
 CLUSTER80 = "node:10 numa:2 core:4"
 CLUSTER32K = "rack:32 node:64 numa:2 core:8 uplink:2e11"
@@ -40,7 +40,7 @@ SPEED = [
 def lines_of(command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
-        sys.exit(done.stderr.strip() or f"{command[0]}: status {done.returncode}")
+        sys.exit(done.stderr.strip() or f"{command[0]} exited with status {done.returncode}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -21,10 +21,10 @@ import subprocess
 import sys
 import tempfile
 
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
-# A run is quiet if all other processes used less than this share of the cpus.
+# A run is quiet if all other processes used less than this fraction of the cpus.
 QUIET_SHARE = 0.02
 TIMEOUT_S = 600
 
@@ -33,10 +33,10 @@ RUNNERS = {
     "proactive": ["juggle", "--policy", "proactive", "--period", "50ms"],
     "auto": ["juggle"],
 }
-# e, the phase length, is 2 s; the period of 100 ms is e / 20.
+# The phase length e is 2 s, so the period of 100 ms is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# Beside another program the period is short.
+# With another program beside it, the balancer uses a short period.
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"]}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
@@ -53,7 +53,7 @@ SCENARIOS = {
         "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "4096"], "is_rough": True},
     "bound threads, one per cpu, and a stranger": {"phase_s": 2, "phases": 1, "options": ["--bound"],
                                                    "over": 0, "stranger": True},
-    # Two threads on two cpus beside another program that may use both.
+    # Two threads run on two cpus beside another program that may use both cpus.
     "free threads, one per cpu, spinning with short phases, and a stranger": {
         "phase_s": 0.0002, "phases": 5000, "options": ["--wait", "spin"], "over": 0, "stranger": "free",
         "runners": BESIDE},
@@ -67,7 +67,7 @@ SCENARIOS = {
 }
 # All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # long enough that the start, in which threads are found and speeds learnt, counts little
+COST_S = 20  # long enough that the start, in which threads are found and speeds are measured, matters little
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -164,7 +164,7 @@ def measure(name, threads, repeats):
     if "phases" in scenario and not scenario.get("is_rough"):  # for the others e is only approximately known
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Kernels run without and with the balancer, both as users run them.
+    # Runs of real programs without and with the balancer, as users run them.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):
@@ -223,13 +223,6 @@ def costs():
     return {"scenario": "costs", "rows": [cost(threads) for threads in COST_THREADS]}
 
 
-def others_kept(measured):
-    """Returns the stored results of the scenarios that were not measured in this run."""
-    path = RESULTS / "juggle.json"
-    kept = json.loads(path.read_text())["results"] if path.exists() else []
-    return [row for row in kept if row["scenario"] in {*SCENARIOS, "costs"} - measured]
-
-
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench juggle", description=__doc__)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) + 1)
@@ -241,7 +234,7 @@ def main():
     for name in arguments.scenario or ["costs", *SCENARIOS]:
         results.append(costs() if name == "costs"
                        else measure(name, arguments.threads, arguments.repeats))
-    keep("juggle", [*others_kept({result["scenario"] for result in results}), *results])
+    keep("juggle", results, key=("scenario",) if arguments.scenario else None)
     return 0
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CPU time of one balancing point's decision (poise/online/juggle_team.h) for 1,000 threads on
-// 64 to 256 cpus, in one domain and in eight. The readings come from memory, so this is what Juggle
-// computes, without reading /proc and setting affinities. The goal is 1 ms per point.
+// Measures the CPU time of one balancing point's decision (poise/online/juggle_team.h) for 1,000
+// threads on 64 to 256 cpus, in one domain and in eight. The readings come from memory, so only the
+// decision is measured, without reading /proc and setting affinities. The goal is 1 ms per point.
 //
 //     juggle_points_bench [--benchmark_...]
 //
@@ -18,7 +18,7 @@ using namespace poise;
 
 constexpr double kPeriodS = 0.1;
 
-/// Threads that compute all the time on fair cpus and follow the team's orders.
+/// Threads that compute all the time on fair cpus and follow the balancer's orders.
 class Program {
  public:
   Program(std::uint32_t threads, std::uint32_t cpus) : cpu_of_(threads), on_(cpus, 0) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Stores what a benchmark measured, with commit, machine and date, as JSON under bench/results."""
+"""Stores what a benchmark measured as JSON under bench/results. Every row says under "measured" when, at which
+commit, on which machine and beside how much other load it was measured. A run of some rows only leaves the others,
+and what they say, as they were."""
 
 import datetime
 import json
@@ -24,19 +26,56 @@ def commit():
     """The commit that was measured, with "+" if the working tree differs from it."""
     asked = subprocess.run(["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"], cwd=ROOT,
                            capture_output=True, text=True)
-    return asked.stdout.strip() or "unknown"
+    return asked.stdout.strip() or None
 
 
-def keep(name, rows, **more):
-    """Writes NAME.json with `rows` under "results" and the items of `more` beside them."""
+def stamp():
+    """What is true of every row of a run. The load average is that of the last minute, at the end of the run."""
+    return {"date": datetime.date.today().isoformat(), "commit": commit(),
+            "machine": f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.release()}",
+            "load_average": round(os.getloadavg()[0], 2)}
+
+
+def merged(stored, rows, key):
+    """The stored rows, where those with the key of a new row give way to the new rows with this key. `key` is a tuple
+    of columns; several rows may share a key. Rows with a new key come last."""
+    def of(row):
+        return json.dumps([row.get(column) for column in key])
+
+    again = {}
+    for row in rows:
+        again.setdefault(of(row), []).append(row)
+    measured, result = set(again), []
+    for row in stored:
+        result += again.pop(of(row), []) if of(row) in measured else [row]
+    return result + [row for group in again.values() for row in group]
+
+
+def stored_rows(name):
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text())["results"] if path.exists() else []
+
+
+def keep(name, rows, key=None, **more):
+    """Writes NAME.json with `rows` under "results" and the items of `more` (summaries of all rows) beside them.
+
+    A run of all rows replaces the file. A run of some rows gives `key`, the columns that tell rows apart: stored rows
+    with other keys stay."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({
-        "benchmark": name,
-        "command": f"./dev bench {name}",
-        "commit": commit(),
-        "date": datetime.date.today().isoformat(),
-        "machine": {"cpu": cpu_model(), "cores": len(os.sched_getaffinity(0)),
-                    "system": f"{platform.system()} {platform.release()}"},
-        "load_average": os.getloadavg()[0], **more, "results": rows}, indent=1) + "\n")
-    print(f"kept in {path.relative_to(ROOT)}")
+    measured = stamp()
+    rows = [{**row, "measured": measured} for row in rows]
+    if key:
+        rows = merged(stored_rows(name), rows, key)
+    whole = {"benchmark": name, "command": f"./dev bench {name}"}
+    if more:
+        whole |= {"measured": measured, **more}
+    whole["results"] = rows
+    temporary = path.with_suffix(".part")
+    temporary.write_text(json.dumps(whole, indent=1) + "\n")
+    temporary.replace(path)
+    try:
+        path = path.relative_to(ROOT)
+    except ValueError:  # a test keeps elsewhere
+        pass
+    print(f"kept in {path}; ./dev docs renews docs/results.md")

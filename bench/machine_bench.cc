@@ -15,7 +15,7 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// Not inlined: otherwise the compiler pairs malloc with delete and warns.
+// The function is not inlined; otherwise the compiler pairs malloc with delete and warns.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
@@ -47,7 +47,7 @@ void build(benchmark::State& state, const char* text) {
   state.counters["held_bytes"] = static_cast<double>(held);
 }
 
-/// The cost of a message between two random places.
+/// Measures a query for the cost of a message between two random places.
 void ask(benchmark::State& state, const char* text) {
   const Machine machine = machine_from_text(text);
   PlaceId from = 1, to = 2;

@@ -45,7 +45,7 @@ struct Instance {
   Workload workload;
 };
 
-/// The list, fixed before the first run: kinds of programs, each on machines of its size.
+/// The list was fixed before the first run: kinds of programs, each on machines of suitable sizes.
 struct Size {
   TaskId ranks;
   std::vector<const char*> machines;
@@ -61,7 +61,8 @@ const std::vector<Size> kSizes = {
 };
 constexpr const char* kKinds[] = {"stencil2d", "stencil3d", "geometric", "tree"};
 
-/// A random tree: rank r sends to a rank before it, not too far, as in reductions with subtrees.
+/// A random tree in which each rank sends to an earlier rank that is not too far away, as in
+/// reductions.
 Workload tree_of(TaskId ranks, std::uint64_t seed) {
   Random random(seed);
   Workload workload;
@@ -79,7 +80,7 @@ Workload workload_of(const std::string& kind, TaskId ranks) {
   return kind == "tree" ? tree_of(ranks, 7) : generate(parse_recipe(kind), ranks, 7).front();
 }
 
-/// Lines "from , to = bytes" after a heading.
+/// Reads lines "from , to = bytes" after a heading.
 Workload read_pairs(const std::string& path) {
   Workload workload;
   const std::string text = read_file(path);
@@ -131,8 +132,9 @@ double cpu_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Hoefler and Snir's greedy mapping: the rank that sends most starts; the heaviest edge from a
-/// mapped rank to one that is not decides which is next, and it takes the nearest free slot.
+/// Hoefler and Snir's greedy mapping. It starts with the rank that sends most. Then it repeatedly
+/// takes the heaviest edge from a mapped rank to one that is not mapped, and puts that rank on the
+/// nearest free slot.
 Placement greedy(const Machine& machine, const Workload& workload) {
   const std::vector<PlaceId> slots = rank_slots(machine, workload.num_tasks(), {});
   const RankDistances distances(machine, Distance::hops);
@@ -173,7 +175,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// A strategy of the table on ranks of equal load; ranks that share a place are spread.
+/// Maps by a strategy of the table, with ranks of equal load. Ranks that share a place are moved
+/// apart afterwards.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};
@@ -268,7 +271,7 @@ int main(int argc, char** argv) {
       if (instance.name.find(only) != std::string::npos &&
           instance.workload.num_tasks() <= max_ranks)
         rows.push_back(row_of(instance));
-    if (rows.empty()) fail("no instance is named like \"{}\"", only);
+    if (rows.empty()) fail("--only={}: no instance has this text in its name", only);
     rows.insert(rows.begin(), summary_of({rows.begin(), rows.end()}));
     fmt::print("{}\n", rows[0].dump(1));
     if (!out.empty()) write_file(out, ordered_json{{"benchmarks", rows}}.dump(1));

@@ -18,10 +18,10 @@ import tempfile
 import time
 
 TOLERANCE = 0.03
-MAPPING_TOLERANCE = 0.05  # imbalance of the tools that map onto the machine: what Poise allows itself from scratch
-MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
+MAPPING_TOLERANCE = 0.05  # imbalance allowed for tools that map onto the machine, the same as for Poise from scratch
+MOST_MAPPED_PLACES = 48  # maximum number of places for Mt-KaHyPar, which needs seconds for more
 MOST_SECONDS = 100  # time limit per tool for all cases
-LARGEST_TOTAL = 2**29  # maximal sum of the weights, which SharedMap adds up in 32 bits
+LARGEST_TOTAL = 2**29  # maximum sum of the weights, which SharedMap adds up in 32 bits
 
 
 class Machine:

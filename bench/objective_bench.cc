@@ -5,12 +5,13 @@
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //     [--ours=STRATEGY]
-//                     [--rows] [--benchmark_out=FILE]
+//                     [--rows] [--alone] [--benchmark_out=FILE]
 //
 // Every kind of workload on three machines at three sizes is a cell. From each cell, --draws cases
 // are drawn by --seed: task sizes times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is
 // fresh (the kind's own) or was balanced before the loads drifted. Totals are predictions, so
-// they repeat exactly; the CPU seconds of our decision stand beside them. --rows prints every case.
+// they repeat exactly; the CPU seconds of our decision stand beside them. --rows prints every case,
+// --alone compares with keeping only: for profilers.
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
@@ -44,13 +45,13 @@ constexpr const char* kMachines[] = {
 constexpr TaskId kTasks[] = {256, 480, 1'500};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// Before the loads drift, one of these has balanced them.
+/// One of these strategies has balanced the loads before they drift.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
 struct Options {
   std::uint64_t seed = 1, draws = 3;
   std::string only, model, ours = "poise", out;
-  bool has_rows = false;
+  bool has_rows = false, is_alone = false;
 };
 
 struct Case {
@@ -137,7 +138,8 @@ bool is_outside(std::string_view name) {
 }
 
 /// Every other strategy; the outside tools as they are and relabelled.
-std::vector<Answer> others(const Case& of) {
+std::vector<Answer> others(const Case& of, bool only_keep) {
+  if (only_keep) return {answer_of(of, "keep", of.current), answer_of(of, "scotch", of.current)};
   std::vector<std::string> names = {"scotch:remap=1"};
   for (const Strategy& strategy : strategies())
     if (!strategy.is_oracle && strategy.name != "poise") names.emplace_back(strategy.name);
@@ -155,7 +157,8 @@ std::vector<Answer> others(const Case& of) {
   return answers;
 }
 
-Result result_of(const Case& of, const std::string& kind, const std::string& ours) {
+Result result_of(const Case& of, const std::string& kind, const Options& options) {
+  const std::string& ours = options.ours;
   Result result{of.name, kind, of.start, of.formula, of.size_factor, of.steps, {}, {}, {}};
   const Choice choice = parse_strategy(
       fmt::format("{}{}steps={}", ours, ours.find(':') == std::string::npos ? ':' : ',', of.steps));
@@ -164,7 +167,7 @@ Result result_of(const Case& of, const std::string& kind, const std::string& our
   result.decision_s = cpu_s() - start_s;
   result.ours = answer_of(of, ours, placed);
   const auto shorter = [](const Answer& a, const Answer& b) { return a.total_s < b.total_s; };
-  const std::vector<Answer> answers = others(of);
+  const std::vector<Answer> answers = others(of, options.is_alone);
   result.best = *std::min_element(answers.begin(), answers.end(), shorter);
   result.best_outside.total_s = std::numeric_limits<double>::infinity();
   for (const Answer& answer : answers) {
@@ -179,7 +182,7 @@ Result result_of(const Case& of, const std::string& kind, const std::string& our
   return result;
 }
 
-/// The value below which the part `part` of the sorted values lies.
+/// Returns the value below which the fraction `part` of the sorted values lies.
 double quantile(const std::vector<double>& sorted, double part) {
   return sorted[std::min(sorted.size() - 1,
                          static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
@@ -216,7 +219,8 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   return row;
 }
 
-/// The cases grouped by each of their properties, and those in which a strategy is ahead.
+/// Groups the cases by each of their properties, and lists those in which another strategy is
+/// better.
 json report_of(const std::vector<Result>& results) {
   std::map<std::string, std::vector<const Result*>> groups;
   json behind = json::array();
@@ -261,10 +265,10 @@ void for_each_case(const Options& options,
 }
 
 void print_row(const Result& result) {
-  fmt::print("{:.4f} moved {:.3f} {:.1f} ms {}: {} {:.4g}, moved {:.3f}; keep {:.4f}\n",
-             result.ratio(), result.ours.moved, 1e3 * result.decision_s, result.name,
-             result.best.strategy, result.best.total_s, result.best.moved,
-             result.keep_s / result.best.total_s);
+  fmt::print("{:.4f} moved {:.3f} {:.1f} of {:.1f} ms {}: {} {:.4g}, moved {:.3f}; keep {:.4f}\n",
+             result.ratio(), result.ours.moved, 1e3 * result.decision_s,
+             1e3 * result.decision_limit_s, result.name, result.best.strategy, result.best.total_s,
+             result.best.moved, result.keep_s / result.best.total_s);
   std::fflush(stdout);
 }
 
@@ -288,6 +292,8 @@ Options options_of(int argc, char** argv) {
       options.out = value;
     else if (argument == "--rows")
       options.has_rows = true;
+    else if (argument == "--alone")
+      options.is_alone = true;
     else if (!argument.starts_with("--benchmark_"))
       fail("no option \"{}\"; see the head of bench/objective_bench.cc", argument);
   }
@@ -313,7 +319,7 @@ int main(int argc, char** argv) {
     const Options options = options_of(argc, argv);
     std::vector<Result> results;
     for_each_case(options, [&](const Case& one, const Kind& kind) {
-      results.push_back(result_of(one, std::string(kind.name), options.ours));
+      results.push_back(result_of(one, std::string(kind.name), options));
       if (options.has_rows) print_row(results.back());
     });
     const json rows = report_of(results);

@@ -15,7 +15,6 @@ share them, so even a perfect balance would not reach the ideal."""
 
 import argparse
 import dataclasses
-import datetime
 import json
 import os
 import pathlib
@@ -26,13 +25,13 @@ import statistics
 import tempfile
 import time
 
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 from mpi import mpiexec
 
 BIN = ROOT / "build" / "bin"
 STRATEGIES = ["keep", "poise", "greedy", "refine", "greedy_comm", "nuco", "numa", "treematch"]
 PHASES = 3
-MOST_FOREIGN = 0.08  # other processes' share of a core
+MOST_FOREIGN = 0.08  # limit for the fraction of a core that other processes use
 MOST_TRIES = 4
 
 
@@ -168,25 +167,22 @@ def main():
     wanted = options.programs.split(",") if options.programs else everything
     if unknown := set(wanted) - set(everything):
         parser.error(f"--programs: {', '.join(sorted(unknown))}; there are {', '.join(everything)}")
-    path = RESULTS / "objects.json"
-    before = json.loads(path.read_text()) if path.exists() else {"costs": {}, "results": []}
-    costs, kept = before["costs"], before["results"]
+    rows = []
     if "costs" in wanted:
         costs = json.loads(mpiexec(2, [BIN / "objects_costs"]))
+        rows.append({"program": "costs", **costs})
         for what, value in costs.items():
             print(f"{what:<36} {value:.4g}")
     print(f"\n{'program':<16}{'strategy':<12}{'ms/iter':>9}{'faster':>8}{'of ideal':>10} {'quartiles':<14}"
           f"{'efficiency':>12}{'imbalance':>11}{'moved':>7}")
-    rows = []
     for case in CASES:
         if case.program not in wanted:
-            rows += [row for row in kept if row["program"] == case.title()]
             continue
         for row in measure(case, list(dict.fromkeys(strategies)), options.repeats):
-            rows.append({**row, "repeats": options.repeats, "date": datetime.date.today().isoformat()})
+            rows.append({**row, "repeats": options.repeats})
             show(row)
     if not options.strategies:
-        keep("objects", rows, costs=costs)
+        keep("objects", rows, key=("program",) if options.programs else None)
 
 
 if __name__ == "__main__":

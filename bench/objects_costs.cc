@@ -58,8 +58,8 @@ std::uint64_t rounds_of_100us() {
   return static_cast<std::uint64_t>(static_cast<double>(rounds) * 1e-4 / least_s);
 }
 
-/// Relative overhead on this rank: CPU time of steps in a collection divided by that of the work
-/// alone, minus 1.
+/// Relative overhead on this rank: the CPU time of steps in a collection divided by that of the
+/// work alone, minus 1.
 double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
@@ -85,7 +85,7 @@ double overhead() {
   return with_s / without_s - 1;
 }
 
-/// Seconds of the fastest balancing step that moves every object to the other rank.
+/// Finds the fastest of several balancing steps that move every object to the other rank.
 BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
                                 const char* strategy) {
   const auto make = [&](ObjectId id) {
@@ -106,8 +106,8 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   return best;
 }
 
-/// Seconds to exchange the same bytes by plain MPI in both directions at once, into memory that
-/// exists already or that is freshly allocated, as a migrated object's is.
+/// Seconds to exchange the same bytes by plain MPI in both directions at once. The memory exists
+/// already, or is freshly allocated, as that of a migrated object.
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

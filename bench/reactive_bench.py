@@ -20,8 +20,7 @@ import statistics
 import subprocess
 import tempfile
 
-import tasks_tables
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
 
 BIN = ROOT / "build" / "bin"
@@ -165,7 +164,7 @@ MOVING_PROGRAMS = [
 ]
 
 
-OFTENER = 3  # enough runs to tell variants apart that differ by a few per cent
+OFTENER = 3  # factor for the number of runs, to distinguish variants that differ by a few per cent
 
 
 def moving(experiment, programs, repeats):
@@ -185,7 +184,7 @@ def moving(experiment, programs, repeats):
 
 RULES = {"no lending": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and steps: about one second of work per row
+OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and number of steps: about one second of work per row
 
 
 def victims(repeats):
@@ -293,11 +292,7 @@ def main():
     options = parser.parse_args()
     rows = [{"repeats": options.repeats, **row} for name, experiment in EXPERIMENTS.items()
             if not options.only or name in options.only for row in experiment(options.repeats)]
-    measured = {row["experiment"] for row in rows}
-    path = RESULTS / "reactive.json"
-    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
-    keep("reactive", [row for row in kept if row["experiment"] not in measured] + rows)
-    tasks_tables.write()
+    keep("reactive", rows, key=("experiment",) if options.only else None)
 
 
 if __name__ == "__main__":

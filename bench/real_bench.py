@@ -42,7 +42,7 @@ class Lammps:
 
 
 BALANCE = "balance 1.0 shift z 20 1.02"
-# Name, the run as it is, and the run that follows each advice that would be right.
+# Each case has a name, the original run, and one run for each advice that would be right.
 CASES = [
     ("lammps, a third of the box full", Lammps("void.lmp", 2, 300), {"objects": Lammps("void.lmp", 2, 300, BALANCE)}),
     ("lammps, the box full", Lammps("full.lmp", 2, 300), {"nothing": None}),
@@ -56,7 +56,7 @@ def output_of(command, folder):
     done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S,
                           env=ENVIRONMENT, check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
+        sys.exit(f"{' '.join(map(str, command))} exited with status {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
@@ -74,7 +74,7 @@ def measured(name, run, remedies, folder):
     pairs = [[each.seconds(output_of(each.command(folder), folder)) for each in (run, followed)] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = (list(times) for times in zip(*pairs))
     row["saving"] = median_interval([1 - after / before for before, after in pairs])
-    # The bar: within a quarter of the gain, or 3 % of the run.
+    # A prediction is right if it is within a quarter of the measured gain, or within 3 % of the run time.
     row["is_near"] = abs(row["saving"][0] - row["predicted_saving"]) <= max(0.25 * row["saving"][0], 0.03)
     return row
 

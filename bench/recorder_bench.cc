@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what recording costs a running program per event.
+// Measures the cost of recording for a running program, per event.
 #include <benchmark/benchmark.h>
 #include <memory>
 
@@ -18,8 +18,8 @@ void set_up(const benchmark::State& state) {
 
 void tear_down(const benchmark::State&) { recorder.reset(); }
 
-/// A thread's share of the tasks, visited in the same order every iteration; an item is the begin
-/// or the end of a task.
+/// One thread's tasks, visited in the same order in every iteration. An item is the begin or the
+/// end of a task.
 void tasks_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto first = static_cast<TaskId>(state.range(0) * state.thread_index() / state.threads());
@@ -36,7 +36,7 @@ void tasks_in_order(benchmark::State& state) {
   state.SetItemsProcessed(2 * state.iterations());
 }
 
-/// Messages to the six neighbours of a 3-D grid, task by task.
+/// Messages to the six neighbours in a 3-D grid, one task after the other.
 void messages_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto tasks = static_cast<TaskId>(state.range(0));

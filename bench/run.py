@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import growth_plot
-from keep import RESULTS, ROOT, keep
+from keep import RESULTS, ROOT, keep, stored_rows
 
 BIN = ROOT / "build" / "bin"
 
@@ -32,22 +32,28 @@ def with_peers(name, extra):
     return [*extra, f"--import={folder}"]
 
 
+def rows_of(measured, extra):
+    """The rows of a benchmark's output. A summary of some cases is named by the options that chose them."""
+    dropped = "family_index", "per_family_instance_index", "repetition_index", "threads", "run_name", "run_type"
+    rows = [{column: value for column, value in row.items() if column not in dropped} for row in measured["benchmarks"]]
+    for row in rows:
+        if row["name"] == "summary" and extra:
+            row["name"] = "summary with " + " ".join(extra)
+    return rows
+
+
 def run(name, extra):
     script = ROOT / "bench" / f"{name}_bench.py"  # measures, prints and stores its results itself
     if script.exists():
         subprocess.run([sys.executable, script, *extra], check=True)
         return
-    extra = with_peers(name, extra)
+    options = with_peers(name, extra)
     raw = ROOT / "build" / f"{name}_bench.json"
-    command = [BIN / f"{name}_bench", f"--benchmark_out={raw}", "--benchmark_out_format=json", *extra]
+    command = [BIN / f"{name}_bench", f"--benchmark_out={raw}", "--benchmark_out_format=json", *options]
     subprocess.run(command, check=True)
-    measured = json.loads(raw.read_text())
-    dropped = "family_index", "per_family_instance_index", "repetition_index", "threads", "run_name", "run_type"
-    rows = [{key: value for key, value in row.items() if key not in dropped}
-            for row in measured["benchmarks"]]
-    keep(name, rows)
+    keep(name, rows_of(json.loads(raw.read_text()), extra), key=("name",) if extra else None)
     if name == "decide":
-        (RESULTS / "growth.svg").write_text(growth_plot.draw(rows))
+        (RESULTS / "growth.svg").write_text(growth_plot.draw(stored_rows(name)))
 
 
 def main():

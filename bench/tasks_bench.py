@@ -10,17 +10,16 @@ soon a lent task starts. Prints tables and stores them as JSON under bench/resul
 import argparse
 import json
 
-import tasks_tables
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
 
 PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The minimum needs more runs on two cores than on one, as both must be undisturbed at the same time.
+# The minimum needs more runs on two cores than on one, because both cores must be undisturbed at the same time.
 LONG = ["--repeats", "30"]
-CASES = [  # ranks, arguments, target gain
+CASES = [  # each row has ranks, arguments and the target gain
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
     (2, ["--tasks", "1000", "--us", "200", *OFTEN], 1.95),
     (2, ["--tasks", "1000", "--us", "50", *OFTEN], 1.6),
@@ -31,12 +30,12 @@ CASES = [  # ranks, arguments, target gain
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks per rank, µs per task
-MAX_SLOWER = 0.01  # target: slowdown relative to OpenMP
+BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
+MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
 # The longest tasks for which the progress thread still sleeps for its shortest time.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
-PROGRESS_CORES = 0.02  # target: cores per rank
-STARTS_US = {360000: 50, 64: 50}  # target: max µs until a lent task starts, by bytes of the task
+PROGRESS_CORES = 0.02  # target: maximum use of cores per rank
+STARTS_US = {360000: 50, 64: 50}  # target: maximum time in µs until a lent task starts, by bytes of the task
 
 
 def measure(np, arguments, **variables):
@@ -105,12 +104,8 @@ def main():
                         help="this one alone; of the others what was kept stays")
     options, extra = parser.parse_known_args()
     wanted = options.only or PARTS
-    path = RESULTS / "tasks.json"
-    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
-    rows = [row for row in kept if row["part"] not in wanted]
-    rows += [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
-    keep("tasks", rows)
-    tasks_tables.write()
+    rows = [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
+    keep("tasks", rows, key=("part",) if options.only else None)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The same work on every rank, however often the rank is interrupted.
+// Does the same work on every rank, even if the rank is interrupted.
 std::uint64_t compute(std::uint64_t iterations) {
   std::uint64_t x = iterations | 1;
   for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -50,7 +50,7 @@ void calibrate() {
   MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-// Not inlined, so that lent tasks and OpenMP tasks run the same code.
+// The function is not inlined, so that lent tasks and OpenMP tasks run the same code.
 [[gnu::noinline]] void compute_for(std::span<const char> data, std::span<char> result, double us) {
   compute(static_cast<std::uint64_t>(us * iterations_per_us));
   if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
@@ -62,7 +62,7 @@ void sleep_for(std::span<const char>, std::span<char>, double us) {
 const auto kCompute = tasks::function("compute", compute_for);
 const auto kSleep = tasks::function("sleep", sleep_for);
 
-// All ranks of a host share this clock.
+// Stores the time at which the task starts. All ranks of a host share this clock.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
   began_s[0] = now_s();
   compute(static_cast<std::uint64_t>(100 * iterations_per_us));
@@ -81,7 +81,7 @@ using Item = std::pmr::vector<char>;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Seconds of the runs of one kind, and CPU seconds averaged over ranks.
+// Seconds of the runs of one kind, and their CPU seconds averaged over the ranks.
 struct Runs {
   std::vector<double> seconds, cpu_s;
   double best_s() const { return *std::min_element(seconds.begin(), seconds.end()); }
@@ -91,7 +91,7 @@ struct Runs {
   }
 };
 
-// A barrier that yields the cores.
+// A barrier during which waiting ranks yield their cores.
 void meet_asleep() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -99,7 +99,7 @@ void meet_asleep() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Seconds until the last rank has finished its part.
+// Returns the seconds until the last rank has finished its part.
 template <typename Part>
 void take_time(Runs& runs, Part part) {
   int num_ranks = 1;
@@ -140,8 +140,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The speed of lending relative to `other`, run by run, so that both saw the same state of the
-// host.
+// Returns the speed of lending relative to `other`. The runs are compared in pairs, so that both
+// saw the same state of the host.
 double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)
@@ -218,8 +218,8 @@ void measure(const Case& what) {
   std::cerr << summary;
 }
 
-// Seconds from the decision to lend a task, of which rank 0 has one at a time, to its start on
-// another rank.
+// Measures the seconds from the decision to lend a task to its start on another rank. Rank 0 has
+// one task at a time.
 void measure_start(const Case& what) {
   calibrate();
   double decided_s = 0;

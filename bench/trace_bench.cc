@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures reading and writing of traces: the native format with 1M tasks and 6M messages, vt files
-// per MB.
+// Measures reading and writing of traces: in the native format with 1M tasks and 6M messages, and
+// in vt files per MB.
 #include <benchmark/benchmark.h>
 #include <filesystem>
 
@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-/// Tasks in a cube on 1,024 places, each of which sends to its six neighbours.
+/// A trace of tasks in a cube on 1,024 places; each task sends to its six neighbours.
 Trace cube(TaskId side) {
   const TaskId n = side * side * side;
   Trace trace;
@@ -61,7 +61,7 @@ void native_read(benchmark::State& state) {
   std::filesystem::remove(path);
 }
 
-/// The files of a trace, in a temporary folder.
+/// A temporary folder with the files of a trace.
 class VtFolder {
  public:
   VtFolder(const Trace& trace, bool compress)

@@ -57,14 +57,14 @@ from cluster import seconds  # noqa: E402
 BIN = ROOT / "build" / "bin"
 CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
-SO_FAR = ROOT / "build" / "trust_so_far.json"  # holds the rows measured so far, for --judge
+SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # of the MPI harness: their maps alternate
+PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness, whose maps alternate
 TIMEOUT_S = 3600
-SIMGRID_DIFFERENCE = 0.01  # pairs of maps that differ by less in SimGrid are not judged
+SIMGRID_DIFFERENCE = 0.01  # pairs of maps with a smaller difference in SimGrid are not judged
 EAGER_BYTES = 65536  # Open MPI's default limit over TCP
 
-# racks, nodes of each, places of each; Mbit/s of frames; one-way delays; work and bytes per program.
+# Each row has racks, nodes per rack and places per node; Mbit/s of frames; one-way delays; work and bytes per program.
 CLUSTERS = {
     "narrow uplink": {"shape": (2, 4, 4), "out": 100, "in": 100, "uplink": 150, "near": "0s", "far": "0s",
                       "work_s": 0.04, "total_bytes": 14e6},

@@ -19,7 +19,7 @@
 
 namespace {
 
-// The same as for other peers that do not know the machine.
+// The same tolerance as for other tools that do not know the machine.
 constexpr const char* kTolerance = "1.03";
 
 struct Edge {
@@ -27,7 +27,7 @@ struct Edge {
   float weight;
 };
 
-/// A METIS graph with vertex sizes, vertex weights and edge weights, and the place of each vertex.
+/// A METIS graph with vertex sizes, vertex weights and edge weights, with the place of each vertex.
 struct Graph {
   std::vector<int> bytes, place;
   std::vector<float> load;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# POISE_BUILT_WITH: what `poise --version` says of this build besides the version, in one line.
+# Sets POISE_BUILT_WITH, one line that `poise --version` prints about this build in addition to the version.
 
 # version_in(RESULT HEADER MACRO…) joins the numbers that a header defines with dots.
 function(version_in result header)

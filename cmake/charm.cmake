@@ -24,7 +24,7 @@ if(POISE_CHARM)
   endforeach()
 endif()
 
-add_custom_target(charm_programs)  # everything that charmc builds
+add_custom_target(charm_programs)  # builds everything that charmc compiles
 
 # charm_object(OUT SOURCE [CI]) compiles SOURCE by charmc as C++17 (6.10's headers are not C++20)
 # and sets OUT to the object. A .ci file, if given, lies beside the source and has its module's

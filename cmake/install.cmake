@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `ninja install` installs: the command with its manual pages and completion, the libraries
-# with headers for find_package(poise) and pkg-config, and the machine descriptions. `ninja
-# installables` builds what is installed and nothing else; `ninja uninstall` removes the files of the
-# last installation.
+# Lists what `ninja install` installs: the command with its manual pages and completion, the libraries with headers for
+# find_package(poise) and pkg-config, and the machine descriptions. `ninja installables` builds only what is installed;
+# `ninja uninstall` removes the files of the last installation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
@@ -12,8 +11,8 @@ if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong)
 endif()
 install(TARGETS poise_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise)
-# poise::c is the shared library, which stands alone. The static C++ libraries and their headers are
-# under include/poise, which is also an include path, so that "runtimes/…" is found below it.
+# poise::c is the shared library, which needs no other library. The static C++ libraries and their headers are under
+# include/poise, which is also an include path, so that "runtimes/…" is found below it.
 set(runtimes)
 foreach(library poise_c poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
   if(NOT TARGET ${library})

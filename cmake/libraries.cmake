@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries that Poise uses. Configuration stops if a required one is missing and names its
-# package; an optional one decides which files are built.
+# Finds the libraries that Poise uses. If a required library is missing, configuration stops and names its package.
+# Optional libraries determine which files are built.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

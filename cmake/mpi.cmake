@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI is optional, and any implementation works. Without it, the runtimes that need it are not
-# built.
+# MPI is optional, and any implementation may be used. Without MPI, the runtimes that need it are not built.
 find_package(MPI QUIET COMPONENTS C CXX)
 
 # use_mpi(TARGET VISIBILITY) links MPI's C interface; the MPI standard has removed the C++ one.
@@ -16,13 +15,13 @@ set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
 if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
-  # clang 16 follows thread-local storage of shared libraries by guesses that do not fit this C library:
-  # the leak check then reads at address 0x1060 and crashes, more often the busier the machine is.
+  # clang 16 guesses the layout of thread-local storage of shared libraries, and the guess is wrong for this C library.
+  # Then the leak check reads at address 0x1060 and crashes, which happens more often on a busy machine.
   list(APPEND MPI_TEST_ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)
   list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt:leak_check_at_exit=0
        "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)
 endif()
-add_custom_target(mpi_tests)  # all programs that run under mpirun
+add_custom_target(mpi_tests)  # builds all programs that run under mpirun
 function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
   get_target_property(kind ${target} TYPE)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# GoogleTest programs that run without a launcher; mpi.cmake has those that run under mpirun.
+# Builds the GoogleTest programs that run without a launcher; mpi.cmake has those that run under mpirun.
 if(POISE_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
-add_custom_target(unit_tests)  # all test programs that need neither a launcher nor the command
+add_custom_target(unit_tests)  # builds all test programs that need neither a launcher nor the command
 
 # unit_tests(PROGRAM PREFIX SOURCES… [LINK LIBRARIES…]) builds PROGRAM and adds each of its tests to
 # CTest as PREFIX.Suite.name.

@@ -14,7 +14,7 @@ class App;
 
 namespace poise::miniapps {
 
-/// Why a program ends before it runs: --help (status 0) or bad usage (status 2).
+/// Thrown if a program ends before it runs: because of --help (status 0) or wrong usage (status 2).
 struct Over {
   int status;
   std::string text;  // the help, or one line that says what is wrong
@@ -42,7 +42,8 @@ class Arguments {
 
   std::optional<Over> parse(std::vector<std::string> arguments);
   std::optional<Over> parse(int argc, char** argv);
-  /// Parses, and if the program is to end, prints the text and returns main's exit status.
+  /// Parses the command line. If the program should end, prints the text and returns main's exit
+  /// status.
   std::optional<int> status_after_parsing(int argc, char** argv);
 
  private:

@@ -52,8 +52,8 @@ class HiddenProgram {
                               const std::vector<Bytes>& last) const = 0;
 };
 
-/// A program that is ready to run; or no program, an exit status and a text to print: to stdout if
-/// the status is 0, else to stderr.
+/// Either a program that is ready to run, or an exit status and a text to print (to stdout if the
+/// status is 0, otherwise to stderr).
 struct Asked {
   std::unique_ptr<const HiddenProgram> program;
   int status = 0;

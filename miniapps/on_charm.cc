@@ -80,7 +80,7 @@ class Leader : public CBase_Leader {
     elements_.step();
   }
 
-  /// Ends a step if all messages sent have been received; otherwise counts again.
+  /// Ends a step if all sent messages have been received; otherwise counts again.
   void counted(int, unsigned long* sent_and_received) {
     if (sent_and_received[0] != sent_and_received[1]) return elements_.count();
     ++steps_;

@@ -40,8 +40,8 @@ concept Program = requires(P program, const P& settings, Arguments& arguments, O
   { settings.checksum(settings.sum_of(settings.object(id))) } -> std::convertible_to<double>;
 };
 
-/// Prints the checksum if the results are right, else the reason why not. Returns whether they are
-/// right.
+/// Prints the checksum if the results are right, otherwise the reason why they are not. Returns
+/// whether they are right.
 template <Program P, typename Sum>
 bool are_right(const P& program, const Sum& first, const Sum& last) {
   try {

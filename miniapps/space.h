@@ -40,7 +40,7 @@ struct Box {
     return static_cast<std::size_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
   }
   double side() const { return (high - low)[longest_axis()]; }
-  /// Square of the distance from the box to a point; 0 if the point is inside.
+  /// Square of the distance from the box to a point, or 0 if the point is inside.
   double square_to(const Vector& at) const {
     Vector gap;
     for (std::size_t axis = 0; axis < 3; ++axis)

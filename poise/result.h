@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the functions of Poise's C interfaces return: libpoise (poise/poise.h) and tasks
-// (poise/tasks.h).
+// The result codes of Poise's C interfaces: libpoise (poise/poise.h) and tasks (poise/tasks.h).
 #pragma once
 
 enum poise_result {

@@ -30,19 +30,19 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "full_test.json"
 TIERS = ["quick", "usual", "full"]
-NUM_SLOWEST = 10  # number of tests shown at the end
+NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 
 FUZZ_S = {"usual": "10", "full": "600"}
 # Repeated runs find races. A change of the runtimes must survive 50 of them.
 NUM_REPEATS = 50
 NUM_SEEDS = "10000"
 
-# Tests tasks from every language under the address sanitizer, on few ranks.
+# Tests of tasks in all languages that run under the address sanitizer, on few ranks.
 SANITIZED_TASKS = (
     r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
     r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
-# Random tests run more seeds than usual if POISE_SEEDS says so (tests/support/seeds.h).
+# Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
 SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|funneled|serialized)$"
 
@@ -76,6 +76,7 @@ def parts(tier):
         Part("the other MPI", usual, preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long")),
         Part("fuzzers", usual, ["bash", "-c", f"cmake --preset fuzz > build/fuzz.log && ninja -C build/fuzz fuzzers"
                                 f" && tests/fuzz/run {FUZZ_S.get(tier)}"]),
+        Part("pages as HTML", ("full",), ["./dev", "docs"]),
         Part(f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], environment={"POISE_SEEDS": NUM_SEEDS}),
         Part(f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
              options=("-L", "mpi", "--repeat", f"until-fail:{NUM_REPEATS}")),

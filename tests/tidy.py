@@ -16,27 +16,27 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
-MAX_SUBJECT = 60  # characters of a commit's first line
-MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines says why
-# Programs to learn from, each in a folder that can be read at one sitting.
+MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
+MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
+# Programs from which users learn. Each is in a folder of its own and short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
                   "nbody", "waves3d"]
 MAX_MINIAPP_LINES = 300
 
-# A folder of the library may include only itself and the folders before it.
+# The folders of the library in order. Each may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate", "diagnosis"]
-# Tests of an engine may compare it with any strategy through the table.
+# Tests may include this header to compare an engine with any strategy of the table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "poise.h"]
-# Runtimes include the library. Objects may also include tasks, and all runtimes the code that they share. Apps and
-# tests may include anything.
+# The runtimes, each with the other runtimes that it may include. All include the library. Apps and tests may include
+# anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
             "juggle": [], "profile": []}
-# Libraries that only certain files may include: header -> these files.
+# Headers of libraries that only certain files may include.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
-# What poise/ must not do, with the files that are excepted. It decides from values; what touches the world is short and
-# in a file of its own. Tests are exempt.
+# Things that poise/ must not do, with the files that are exceptions. It decides from values; code that touches the
+# outside world is short and in a file of its own. Tests are exempt.
 PURE = [
     ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
      {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
@@ -48,7 +48,8 @@ PURE = [
 ]
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
-# The glossary: one word per idea, that of the field. Each retired word with its replacement.
+# The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
+# replacement.
 RETIRED = {
     r"\b(in vain|ask_if_hungry|asks? if hungry)\b": "empty poll, steal request",
     r"\b[Ww]orkplaces?\b": "task pool",
@@ -70,6 +71,10 @@ RETIRED = {
     r"\bunder way\b": "in flight, running",
     r"\b[Ff]or several threads at once\b": "thread-safe",
     r"\bstands? down\b": "stops balancing",
+    r"\b[Mm]aximal (number|seconds|bytes|share|size)\b": "maximum",
+    r"\b[Tt]urns per second\b": "context switches per second",
+    r"\bt(ell|old) apart\b": "distinguish",
+    r"\bthe cure\b": "what would help",
 }
 # "nobody" is a word of vt's format.
 WORDS_OF_OTHERS = {"poise/trace/vt_write.cc", "poise/trace/vt_read.cc", "poise/trace/vt_read_test.cc"}

@@ -32,7 +32,8 @@ struct Comparison {
   Spectra spectra;         // of the task graph; gives the bound least_nuco_messages
   Metrics keep;            // metrics of the current placement
   std::vector<Row> rows;   // in the order in which they were added
-  // The row with the shortest iteration, then the fewest migrated bytes.
+  // Index of the row with the shortest iteration; of equal ones, the row with the fewest migrated
+  // bytes.
   std::optional<std::size_t> best;
   Placement best_placement;
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kExec = "exec:", kPlugin = "plugin:";
 
-/// Appends the strategies of the table in `list`, which becomes empty.
+/// Appends the strategies of the table that `list` names, and clears `list`.
 void take_names(std::string& list, std::vector<Contender>& contenders) {
   if (list.empty()) return;
   for (const Choice& choice : parse_strategies(list)) contenders.push_back(contender_of(choice));
@@ -47,7 +47,7 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);
     if (!is_program && !is_plugin) {
       names += fmt::format("{}{}", names.empty() ? "" : ",", piece);
-      if (piece.empty()) fail("there is an empty name in the list of strategies \"{}\"", list);
+      if (piece.empty()) fail("the list of strategies \"{}\" contains an empty name", list);
       continue;
     }
     take_names(names, contenders);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a comparison compares: strategies of the table, strategies of the user, and placements from
-// files.
+// The candidates of a comparison: strategies of the table, strategies of the user, and placements
+// from files.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,9 @@
 
 namespace poise::apps {
 
-/// Time that a program may take if the user does not say, as text and in the form of `limit_s`.
+/// Default time limit of a user's program, as text in the form that limit_s() parses.
 inline constexpr std::string_view kExecLimit = "60s";
-/// Parses --exec-limit. Throws Error.
+/// Parses --exec-limit and returns seconds. Throws Error.
 double limit_s(std::string_view text);
 
 struct Contender {
@@ -24,15 +24,15 @@ struct Contender {
 
 Contender contender_of(const Choice& choice);
 
-/// A comma-separated list of NAME[:KNOB=VALUE,...], exec:COMMAND (program_strategy.h) and
+/// Parses a comma-separated list of NAME[:KNOB=VALUE,...], exec:COMMAND (program_strategy.h) and
 /// plugin:FILE (plugin_strategy.h). A program may take `limit_s` seconds. Throws Error if a piece
 /// is none of these or a plugin cannot be loaded.
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
 
-/// The only one in a text. Throws Error also if there are several.
+/// Parses a text that must name exactly one strategy. Throws Error otherwise.
 Contender contender_named(std::string_view text);
 
-/// The placement that a file holds, from NAME=FILE. Throws Error naming the file.
+/// Reads a placement from NAME=FILE. Throws Error naming the file.
 Contender contender_of_file(const std::string& name_and_file);
 
 }  // namespace poise::apps

@@ -15,7 +15,8 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// CPU time of this process and of the children that ended: a strategy may be a program.
+/// CPU time of this process and of its children that have ended, because a strategy may be a
+/// program.
 double cpu_time_s() {
   rusage children{};
   ::getrusage(RUSAGE_CHILDREN, &children);

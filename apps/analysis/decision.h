@@ -14,7 +14,7 @@ struct Decision {
   double wall_s = 0;
 };
 
-/// Runs the strategy and checks its placement. Throws what the strategy throws.
+/// Runs the strategy and checks its placement. Throws whatever the strategy throws.
 Decision decide(const Contender& contender, const Problem& problem);
 
 }  // namespace poise::apps

@@ -38,8 +38,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// The loads of the tasks of `phase` in the earlier phase, in the order of `phase`; nothing if a
-/// task is missing there.
+/// Returns the loads that the tasks of `phase` had in the earlier phase, in the order of `phase`,
+/// or nothing if a task is missing there.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());

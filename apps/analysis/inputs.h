@@ -48,14 +48,14 @@ class Inputs {
   const Phase& phase() const { return trace_.phases[phase_]; }
   std::size_t num_machines() const;
 
-  /// The selected phase and all later ones.
+  /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
   /// The assumptions made so far, one line each, to be shown to the user.
   std::span<const std::string> notes() const { return notes_; }
 
-  /// The problem on machine number i of the command line. It refers to this object and is valid
-  /// until the next call. `stand_in` is the current placement if the trace has none; the caller
-  /// checks it.
+  /// Returns the problem on machine number i of the command line. It refers to this object and is
+  /// valid until the next call. `stand_in` is the current placement if the trace has none; the
+  /// caller checks it.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:

@@ -34,14 +34,15 @@ class Plan {
     for (PlaceId p = 0; p < map.machine.num_places(); ++p)
       counts_through_ = counts_through_ && map.machine.place(p).os_index == p;
     if (!map.hosts.empty() && map.hosts.size() < num_nodes_used())
-      fail("{} hosts are named, but the map uses {} nodes", map.hosts.size(), num_nodes_used());
+      fail("{} host names are given, but the map uses {} nodes", map.hosts.size(),
+           num_nodes_used());
   }
 
   LaunchPlan openmpi() const {
     std::string text;
     for (TaskId r = 0; r < ranks(); ++r) {
       const bool is_named = !map_.hosts.empty() || map_.machine.num_nodes() == 1;
-      // Open MPI counts the hosts of its allocation where names are missing.
+      // If no names are given, "+n0", "+n1", ... are the hosts of Open MPI's allocation.
       const std::string name = is_named ? host(r) : fmt::format("+n{}", node(r));
       const PlaceId first = core(r), last = first + map_.shape.cores_per_rank - 1;
       fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", r, name,
@@ -66,7 +67,7 @@ class Plan {
       fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
     }
     const auto common = common_binding();
-    // Hydra starts a proxy per line of the file, and each begins with the first binding.
+    // Hydra starts one proxy per line of the file, and each proxy starts with the first binding.
     if (common && !host_repeats)
       return {{{path_, hosts}},
               {fmt::format("mpiexec -n {} -f {} -bind-to user:{} ./program", ranks(), path_,
@@ -104,8 +105,9 @@ class Plan {
       largest = std::max(largest, run);
       const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
       if (ends_node && run < largest)
-        fail("node {} has {} ranks and others {}: MPICH_RANK_ORDER fills nodes in order",
-             node(order[i]), run, largest);
+        fail(
+            "node {} has only {} ranks, another node {}; MPICH_RANK_ORDER needs equally full nodes",
+            node(order[i]), run, largest);
     }
     return {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
@@ -135,7 +137,7 @@ class Plan {
   PlaceId first_place(NodeId n) const {
     return map_.machine.first_place(map_.machine.first_domain(n));
   }
-  /// The rank's first core, counted on its node.
+  /// The rank's first core, numbered within its node.
   PlaceId core(TaskId r) const { return map_.placement.of(r) - first_place(node(r)); }
 
   NodeId num_nodes_used() const {
@@ -158,8 +160,8 @@ class Plan {
     return text;
   }
 
-  /// The operating system's numbers of the rank's cores, which each node counts from 0. Machines
-  /// from text number places through all nodes.
+  /// The operating system's numbers of the rank's cores, which start at 0 on each node. (Machines
+  /// from text number places across all nodes.)
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
@@ -170,8 +172,8 @@ class Plan {
     return numbers;
   }
 
-  /// Per rank of a node, in order, its cores joined by "+", if all nodes have the same (a last one
-  /// may have fewer ranks).
+  /// The cores of each rank of a node, in order, joined by "+", if they are the same on all nodes
+  /// (the last node may have fewer ranks).
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
     for (TaskId r = 0; r < ranks(); ++r)
@@ -183,7 +185,7 @@ class Plan {
     return *longest;
   }
 
-  /// "0+1+4" as a hexadecimal mask.
+  /// Converts a list of cpus such as "0+1+4" to a hexadecimal mask.
   static std::string mask_of(std::string_view cpus) {
     std::string bits;  // lowest first, '0' or '1'
     for (const std::string_view cpu : split(cpus, '+')) {
@@ -204,7 +206,7 @@ class Plan {
 
   std::string script_path() const { return path_ + ".bind.sh"; }
 
-  /// A script that binds the rank it runs in, then runs its arguments.
+  /// Returns a script that binds the rank in which it runs, then runs its arguments.
   LaunchFile script() const {
     std::string text =
         "#!/bin/sh\n# Written by \"poise map\": binds each rank to its cores.\ncase ";

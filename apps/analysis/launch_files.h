@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launcher needs to start each rank where a map puts it: files and the command line.
+// The files and the command line with which a launcher starts each rank where a map puts it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace poise::apps {
 
 enum class Launcher : std::uint8_t { openmpi, mpich, slurm, cray, lsf, pbs };
-/// Throws Error if there is no launcher of this name.
+/// Returns the launcher of this name. Throws Error if there is none.
 Launcher launcher_named(std::string_view name);
-/// The name of its file if the user gives none: "rankfile", "hosts", "MPICH_RANK_ORDER", "map.erf".
+/// Default name of the launcher's file: "rankfile", "hosts", "MPICH_RANK_ORDER" or "map.erf".
 std::string_view usual_file(Launcher launcher);
-/// True if it fills nodes in order, so that only the last may have free slots.
+/// True if the launcher fills nodes in order, so that only the last node may have free slots.
 bool fills_nodes(Launcher launcher);
 
 struct LaunchFile {
@@ -32,7 +32,7 @@ struct LaunchPlan {
       commands;  // alternatives, each a line; "./program" stands for the program
 };
 
-/// A map of ranks to first cores, with what the launcher calls the nodes.
+/// A map of ranks to first cores, with the launcher's names of the nodes.
 struct RankMap {
   const Machine& machine;
   const Placement& placement;

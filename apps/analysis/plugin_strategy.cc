@@ -17,16 +17,16 @@ namespace poise::apps {
 
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path) {
   if (path.empty()) fail("plugin: a file is missing; example: plugin:./libmine.so");
-  // Without a slash dlopen would search the system's folders only.
+  // If the path has no slash, dlopen would search only the system's folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail("plugin:{}: it cannot be loaded: {}", path, ::dlerror());
+  if (library == nullptr) fail("plugin:{}: cannot load the library: {}", path, ::dlerror());
   const auto strategy =
       reinterpret_cast<decltype(&poise_strategy)>(::dlsym(library, "poise_strategy"));
   const auto why =
       reinterpret_cast<decltype(&poise_strategy_error)>(::dlsym(library, "poise_strategy_error"));
   if (strategy == nullptr)
-    fail("plugin:{}: it does not define poise_strategy, see poise/plugin.h", path);
+    fail("plugin:{}: the library does not define poise_strategy; see poise/plugin.h", path);
   return [=](const Problem& problem) {
     const ProblemArrays arrays(problem);
     const auto now = problem.current.places();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A problem as plain arrays, as strategies outside of Poise take it: through C or as JSON.
+// Converts a problem to plain arrays, which strategies outside of Poise read through C or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class ProblemArrays {
   std::vector<const char*> level_name_;  // points into level_names_
 };
 
-/// The problem as one JSON document (docs/strategies.md). The names are those of poise_problem.
+/// Writes the problem as one JSON document (docs/strategies.md). The names are those of
+/// poise_problem.
 std::string json_of(const poise_problem& problem);
 
 }  // namespace poise::apps

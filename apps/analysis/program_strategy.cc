@@ -32,7 +32,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An answer of more is not a placement of the tasks that a trace may hold.
+/// Maximum size of an answer. A larger answer cannot be the placement of any trace that Poise
+/// reads.
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 30;
 
 class Pipe {
@@ -85,7 +86,7 @@ class Child {
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
       pid_ = -1;
-      fail("exec:{}: it cannot be started: {}", command, std::strerror(error));
+      fail("exec:{}: cannot start the command: {}", command, std::strerror(error));
     }
     in.close(0);
     out.close(1);
@@ -98,7 +99,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// The wait status if the program ended.
+  /// Returns the wait status if the program has ended.
   std::optional<int> wait(int flags) {
     int status = 0;
     pid_t ended = 0;
@@ -115,7 +116,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-/// Ignores SIGPIPE: a program need not read its input.
+/// Ignores SIGPIPE, because a program need not read its input.
 class NoSigpipe {
  public:
   NoSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
@@ -132,8 +133,8 @@ int milliseconds_until(Clock::time_point end) {
   return static_cast<int>(std::clamp<long long>(rest, 0, 1'000'000));
 }
 
-/// Writes the question and reads the answer at the same time, so that neither side waits for the
-/// other. False if the time is over.
+/// Writes the problem and reads the answer at the same time, so that neither side waits for the
+/// other. Returns false if the time is over.
 bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer,
               Clock::time_point end) {
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);
@@ -158,7 +159,8 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
   }
 }
 
-/// A program that closed its output may still run; false if the time is over.
+/// Waits for a program that closed its output but may still run. Returns nothing if the time is
+/// over.
 std::optional<int> status_until(Child& child, Clock::time_point end) {
   for (;;) {
     if (const auto status = child.wait(WNOHANG)) return status;
@@ -179,12 +181,13 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   std::string answer;
   std::optional<int> status;
   if (exchange(question, in, out, answer, end)) status = status_until(child, end);
-  if (!status) fail("exec:{}: it did not end within {} s", command, limit_s);
+  if (!status) fail("exec:{}: the command did not end within {} s", command, limit_s);
   if (WIFSIGNALED(*status))
-    fail("exec:{}: it was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
+    fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
   if (WEXITSTATUS(*status) != 0)
-    fail("exec:{}: it ended with status {}", command, WEXITSTATUS(*status));
-  if (answer.empty()) fail("exec:{}: it wrote nothing; a placement goes to stdout", command);
+    fail("exec:{}: the command exited with status {}", command, WEXITSTATUS(*status));
+  if (answer.empty())
+    fail("exec:{}: the command wrote nothing; it must write a placement to stdout", command);
   return placement_from_text("the output of " + command, answer);
 }
 

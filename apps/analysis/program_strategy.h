@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A strategy in a program of the user: it reads a problem on stdin and writes a placement to
-// stdout.
+// Runs a strategy in a program of the user, which reads a problem on stdin and writes a placement
+// to stdout.
 #pragma once
 
 #include <string>

@@ -30,7 +30,8 @@ struct Simulation {
   const Replay& unbalanced() const { return rows.front().replay; }
 };
 
-/// Seconds to charge for each decision; nothing: the time that it took on this machine.
+/// Seconds to charge for each decision. Without a value, the time that the decision took on this
+/// host is charged.
 using DecisionCost = std::optional<double>;
 
 /// Replays the trace without balancing. The rows of strategies are added to the result.
@@ -41,12 +42,13 @@ Simulation begin_simulation(const Replayer& replayer);
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
-/// What every place did in a replay by the event engine, under the title `strategy`. The replay is
-/// repeated with the decision times of `row`, by a replayer whose plan has a timeline.
+/// Returns what every place did in a replay by the event engine. The title is the strategy's name.
+/// The replay is repeated with the decision times of `row`, by a replayer whose plan has a
+/// timeline.
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const std::optional<Choice>& choice);
 
-/// The time with perfect balance at no cost, divided by the total time; at most 1.
+/// The time that perfect balance at no cost would take, divided by the total time; at most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
 /// The time of each step: the decision and migrations before it, and its iteration.

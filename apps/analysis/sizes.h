@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells whether the sizes of tasks, and so the cost of migrations, are known. A workload has no
-// flag for this: if no task has bytes, the sizes are unknown.
+// Tells whether the sizes of tasks, and therefore the cost of migrations, are known. A workload has
+// no flag for this: if no task has bytes, the sizes are unknown.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace poise::apps {
 
-/// True if some task has a size.
+/// True if at least one task has a size.
 bool has_sizes(const Workload& workload);
 
-/// True if the bytes and the time of `migrations` migrations are known, as they are if nothing
-/// moves.
+/// True if the bytes and the time of `migrations` migrations are known. They are always known if
+/// nothing moves.
 inline bool knows_migration_cost(std::uint64_t migrations, bool has_sizes) {
   return has_sizes || migrations == 0;
 }

@@ -23,7 +23,7 @@ std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64
   return *count;
 }
 
-/// The row of a strategy, made if it is not there.
+/// Returns the row of a strategy, which is added if it does not exist.
 SweepRow& row_of(Sweep& sweep, const SweepRow& wanted) {
   for (SweepRow& row : sweep.rows)
     if (row.places == wanted.places && row.every == wanted.every && row.strategy == wanted.strategy)
@@ -44,7 +44,8 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
     const std::uint64_t to =
         dots == std::string_view::npos ? from : count_of(flag, part.substr(dots + 2), least);
     if (to < from) fail("{}: {} is empty; write {}..{}", flag, part, to, from);
-    if (to - from >= kMaxCounts) fail("{}: {} has more than {} numbers", flag, part, kMaxCounts);
+    if (to - from >= kMaxCounts)
+      fail("{}: the range {} has more than {} numbers", flag, part, kMaxCounts);
     for (std::uint64_t count = from; count <= to; ++count)
       if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
     if (counts.size() > kMaxCounts) fail("{}: more than {} numbers", flag, kMaxCounts);
@@ -94,7 +95,7 @@ void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
     SweepRow& row = row_of(sweep, {places, every, result.strategy, {}, {}, {}, {}, {}, {}, {}});
     if (!result.error.empty() && row.error.empty()) row.error = result.error;
     if (!row.error.empty()) continue;
-    // Without balancing the period does not matter: a seed counts once.
+    // Without balancing, the period does not matter, so each seed counts once.
     if (r == 0 && row.total_s.size() == sweep.seeds.size()) continue;
     const Replay& replay = result.replay;
     row.total_s.push_back(replay.total_s);

@@ -11,19 +11,20 @@
 
 namespace poise::apps {
 
-/// Reads "5,10,20", "1..10" or both, without repetition, in the order given. Throws Error naming
-/// the flag if a number is below `least`, is not a number, or there are more than 1,000.
+/// Reads "5,10,20", "1..10" or a mixture, in the order given and without duplicates. Throws Error
+/// naming the flag if a number is below `least`, is not a number, or there are more than 1,000.
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 
-/// The periods to try for a number of steps: 1, 2, 5, 10, 20, 50, ... below it.
+/// Returns the periods to try for a number of steps: 1, 2, 5, 10, 20, 50, ... as long as they are
+/// smaller.
 std::vector<std::uint64_t> usual_periods(std::uint64_t steps);
 
-/// The machine text with as many groups of the first level as `places` needs. Throws Error if the
-/// text does not begin with NAME:COUNT or the places do not fill whole groups.
+/// Returns the machine text with as many groups on the first level as `places` needs. Throws Error
+/// if the text does not begin with NAME:COUNT or the places do not fill whole groups.
 std::string with_places(const std::string& machine_text, std::uint64_t places);
 
-/// A strategy on a number of places with a period, and what came out for each seed.
+/// A strategy with a number of places and a period, and its results for each seed.
 struct SweepRow {
   std::uint64_t places = 0, every = 0;  // every: 0 without balancing
   std::string strategy;
@@ -35,7 +36,8 @@ struct Sweep {
   std::vector<std::uint64_t> seeds;
   std::vector<SweepRow> rows;
 
-  /// The row with the shortest median total on these places. There must be one without an error.
+  /// Returns the row with the shortest median total on this number of places. At least one row must
+  /// have no error.
   const SweepRow& best(std::uint64_t places) const;
 };
 

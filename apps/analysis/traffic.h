@@ -17,8 +17,8 @@ struct Grouping {
   std::vector<NodeId> node_of_group;  // the node of its first place
 };
 
-/// The finest level of the machine with at most `most` groups. If that is a single group, ranges of
-/// places of equal size.
+/// Returns the groups of the finest level of the machine with at most `most` groups. If that is a
+/// single group, returns ranges of places of equal size.
 Grouping grouping_of(const Machine& machine, std::uint32_t most);
 
 struct Traffic {

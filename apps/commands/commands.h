@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The subcommands of `poise`. Each function adds one to the program; the command runs if chosen.
+// The subcommands of `poise`. Each function adds one subcommand to the program, which runs if the
+// user selects it.
 #pragma once
 
 namespace CLI {

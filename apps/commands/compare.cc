@@ -37,7 +37,7 @@ struct Options {
   bool curve = false, wide = false, json = false, csv = false, markdown = false;
 };
 
-constexpr std::size_t kColumns = 80;  // used if stdout is not a terminal
+constexpr std::size_t kColumns = 80;  // width of tables if stdout is not a terminal
 
 std::vector<Contender> contenders_of(const Options& options) {
   std::vector<Contender> contenders;
@@ -78,7 +78,7 @@ std::string markdown_of_comparison(const Comparison& comparison, const Options& 
          markdown(comparison_table(comparison, options.every, options.wide));
 }
 
-/// The row of a machine in the last table, with its best strategy.
+/// Returns the row of one machine in the last table, with its best strategy.
 Table::Row summary_row(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   return {{comparison.machine.name(), count_text(comparison.machine.num_places()),

@@ -48,7 +48,7 @@ void place(Trace& trace, const std::string& path) {
   }
 }
 
-/// Whether OUT is the table of tasks, which is no trace. Without --to, .json means a vt file.
+/// True if OUT is the table of tasks, which is not a trace. Without --to, .json means a vt file.
 bool is_table(const Options& options) {
   return options.to == "csv" || options.to == "json" ||
          (options.to.empty() && options.output.ends_with(".csv"));

@@ -35,7 +35,7 @@ Profiled read_profiled(const std::string& file) {
   const std::string bytes = read_file(file);
   const auto measured = native::attachment(file, bytes, "prof");
   if (!measured)
-    fail("{}: the trace has no profile: it must come from `poise profile -o {} -- COMMAND`", file,
+    fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,
          file);
   Profiled profiled{native::read(file, bytes), profile::measured(profile::decode(file, *measured))};
   check(profiled.run);

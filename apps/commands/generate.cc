@@ -38,7 +38,7 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Lists those knobs common to all kinds for which this kind has a different initial value.
+/// Lists the knobs that all kinds share but that have a different default value in this kind.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);
@@ -73,7 +73,7 @@ std::string json_of_kinds() {
   return nlohmann::ordered_json{{"kinds", list}}.dump(2) + "\n";
 }
 
-/// Converts the count to 32 bits, the library's type.
+/// Converts the count to 32 bits, the type that the library uses.
 std::uint32_t narrow(std::uint64_t value, const char* flag) {
   if (value >= std::numeric_limits<std::uint32_t>::max())
     fail("{} {} is too large; it must be below 2^32", flag, value);

@@ -45,11 +45,11 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-constexpr std::size_t kHeadLines = 3;  // above the threads, without the line of the diagnosis
+constexpr std::size_t kHeadLines = 3;  // lines above the threads, without the line of the diagnosis
 constexpr std::size_t kLiveThreads = 20;
 
-/// Shows the threads on stderr, because stdout is the program's: redrawn in place on a terminal,
-/// elsewhere one line per second.
+/// Shows the threads on stderr, because stdout belongs to the program. On a terminal the picture is
+/// redrawn in place; elsewhere there is one line per second.
 class Picture {
  public:
   void show(const juggle::Tally& tally) {
@@ -66,7 +66,7 @@ class Picture {
   }
 
  private:
-  /// As many as fit the screen: what has scrolled off it cannot be redrawn.
+  /// Number of threads that fit on the screen. Lines that have scrolled off it cannot be redrawn.
   static std::size_t num_threads() {
     winsize size{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kLiveThreads;
@@ -94,8 +94,8 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// The cpus that may be used; the given ones if the kernel does not say, which run_balanced()
-/// then reports.
+/// Returns the cpus that may be used, or the given ones if the kernel does not tell (run_balanced()
+/// then reports that).
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();
@@ -104,7 +104,7 @@ juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   }
 }
 
-/// Reports which of the given cpus cannot be used if others can.
+/// Reports which of the given cpus cannot be used, if at least one can.
 void note_unusable(const juggle::Options& options, const std::string& asked) {
   if (options.cpus.empty()) return;
   const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));
@@ -117,7 +117,7 @@ void note_unusable(const juggle::Options& options, const std::string& asked) {
                     juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
 }
 
-/// What `parse` makes of the value. Its error names the variable if the value came from there.
+/// Parses the value. If it came from a variable, the error names the variable.
 template <typename Parse>
 auto parsed(const char* name, const std::string& value, Parse parse) {
   try {
@@ -185,7 +185,8 @@ void run(const Options& options) {
   juggle::end_like(outcome.ending);
 }
 
-/// An option that a variable sets if the command line does not; its help is the table's.
+/// Adds an option whose value comes from a variable if the command line does not set it. Its help
+/// text comes from the table of variables.
 void add_variable(CLI::App& command, const char* flag, std::string& value, const char* name,
                   const char* type) {
   CLI::Option* const option = command.add_option(flag, value, std::string(variable(name).help))
@@ -197,8 +198,9 @@ void add_variable(CLI::App& command, const char* flag, std::string& value, const
 void add_reports(CLI::App& command, Options& options) {
   command.add_flag("--summary", options.summary,
                    "Print a summary on stderr at the end: what was done and what it cost");
-  command.add_flag("--diagnose", options.diagnose,
-                   "Move no thread; say at the end what slows the threads down, and the cure");
+  command.add_flag(
+      "--diagnose", options.diagnose,
+      "Move no thread; say at the end what slows the threads down, and what would help");
   command.add_flag(
       "--live", options.live,
       "Show the threads while they run, on stderr: in place on a terminal, else in lines");

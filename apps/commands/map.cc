@@ -38,7 +38,7 @@ struct Options {
   bool json = false;
 };
 
-/// The names in a comma-separated list, or in a file with one per line.
+/// Returns the names in a comma-separated list, or in a file with one name per line.
 std::vector<std::string> hosts_of(const std::string& list) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(list, error);
@@ -62,8 +62,8 @@ RankMapOptions rank_map_options(const Options& options) {
   return map;
 }
 
-/// The map from which the gain is counted: the one that was given or recorded, if it has no more
-/// ranks on a place than may be there; otherwise block order.
+/// Returns the map with which the result is compared: the map that was given or recorded, if no
+/// place has more ranks than allowed; otherwise block order.
 Placement before(const Options& options, const Inputs& inputs, const Problem& problem,
                  const RankMapOptions& map) {
   const bool is_given = !options.input.current.empty();
@@ -77,8 +77,8 @@ Placement before(const Options& options, const Inputs& inputs, const Problem& pr
   return in_block_order(problem.machine, problem.workload, map.shape);
 }
 
-/// The chosen strategy as a contender whose placement is a map. Strategies of the table see ranks
-/// of equal load, and ranks that they put on one place are spread afterwards.
+/// Returns the chosen strategy as a contender whose placement is a map. Strategies of the table get
+/// ranks of equal load; if they put several ranks on one place, these are moved apart afterwards.
 Contender mapper(const Options& options, const RankMapOptions& map) {
   if (options.strategy == kOwnStrategy)
     return {kOwnStrategy, [map](const Problem& problem) {

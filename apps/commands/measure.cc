@@ -27,7 +27,7 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-// A larger quartile range relative to the median prints a warning.
+// If the quartile range relative to the median is larger, a warning is printed.
 constexpr double kMaxSpread = 0.2;
 
 struct Options {
@@ -49,7 +49,7 @@ Table::Row row_of(std::string what, const Spread& spread, const char* unit, std:
            figure(spread.high), std::move(factor)}};
 }
 
-/// All pairs of domains if there are few; otherwise the nearest and the farthest.
+/// Returns all pairs of domains if there are few; otherwise the nearest and the farthest pairs.
 std::vector<std::pair<DomainId, DomainId>> pairs_to_show(const Machine& machine) {
   std::vector<std::pair<DomainId, DomainId>> pairs;
   const DomainId domains = machine.num_domains();
@@ -103,7 +103,7 @@ std::string text_of(const Machine& machine) {
          "runtime adds\nto each message comes on top.\n";
 }
 
-/// The largest quartile range, relative to its median.
+/// Returns the largest quartile range relative to its median.
 double largest_spread(const Measurement& measured) {
   double most = 0;
   const auto add = [&](const Spread& s) { most = std::max(most, (s.high - s.low) / s.median); };
@@ -129,7 +129,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// The path for the result, checked before the long measurement.
+/// Returns the path for the result and checks it before the long measurement.
 std::string destination(const Options& options, const Machine& discovered) {
   if (!options.output.empty()) {
     check_writable(options.output);

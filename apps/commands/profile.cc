@@ -50,11 +50,11 @@ struct Options {
   std::string period;  // of time slices; empty or auto: chosen
 };
 
-/// A folder for the ranks, removed at the end: rank 0 writes the profile of a whole run into it,
-/// and each rank what it has measured up to now.
+/// A folder for the ranks, which is removed at the end. Rank 0 writes the profile of a complete run
+/// into it; in addition, each rank writes what it has measured up to now.
 class Exchange {
  public:
-  /// Throws Error if no folder can be made beside `output`.
+  /// Throws Error if no folder can be created beside `output`.
   explicit Exchange(const std::string& output) : folder_(output + ".XXXXXX") {
     if (::mkdtemp(folder_.data()) == nullptr)
       fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
@@ -75,7 +75,8 @@ class Exchange {
 
 void note(std::string_view text) { fmt::print(stderr, "poise profile: {}\n", text); }
 
-/// The library that is preloaded, beside this program as it is built or installed; empty: none.
+/// Returns the path of the library to preload, which is beside this program both in the build tree
+/// and when installed; empty if it is not there.
 std::string preloaded_library() {
   if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
   std::error_code error;
@@ -99,7 +100,7 @@ profile::Launcher launcher_of(const std::string& command) {
   return profile::launcher_of(version);
 }
 
-/// 0: chosen by the library. Throws Error.
+/// Parses --period. 0 means that the library chooses the period. Throws Error.
 std::int64_t period_ns_of(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   const std::optional<double> seconds = parse_duration_s(text);
@@ -108,8 +109,9 @@ std::int64_t period_ns_of(const std::string& text) {
   return static_cast<std::int64_t>(1e9 * *seconds);
 }
 
-/// The command that runs the program with the library in its ranks. Where the launcher is not known
-/// the library is put into this process's environment, which all inherit.
+/// Returns the command that runs the program with the library preloaded into its ranks. If the
+/// launcher is unknown, the library is put into this process's environment, which all children
+/// inherit.
 std::vector<std::string> preloading(const std::vector<std::string>& command,
                                     const std::string& library, const Exchange& exchange,
                                     std::int64_t period_ns) {
@@ -126,7 +128,7 @@ std::vector<std::string> preloading(const std::vector<std::string>& command,
   return profile::with_variables(command, launcher, variables);
 }
 
-/// Runs the command; signals to this process go to it.
+/// Runs the command and forwards signals of this process to it.
 juggle::Ending run_command(const std::vector<std::string>& command) {
   const juggle::Signals signals;
   juggle::Program program = juggle::Program::start(command, signals);
@@ -140,7 +142,7 @@ juggle::Ending run_command(const std::vector<std::string>& command) {
   }
 }
 
-/// The blocks that ranks left in the folder.
+/// Reads the blocks that ranks left in the folder.
 std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;
@@ -152,7 +154,7 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   return blocks;
 }
 
-/// The first hardware thread of the core that a cpu of this host belongs to.
+/// Returns the first hardware thread of the core to which a cpu of this host belongs.
 std::uint32_t first_of_core(std::int32_t cpu) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
@@ -161,7 +163,7 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// One copy of this host per host of the run.
+/// Returns a machine with one copy of this host per host of the run.
 std::optional<Machine> machine_of(const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();
@@ -182,7 +184,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   return first + core % per_host;  // of a host that differs from this one
 }
 
-/// Says what the run waited for, on stderr: stdout is the program's.
+/// Prints what the run waited for on stderr, because stdout belongs to the program.
 void report(const std::vector<profile::RankProfile>& ranks, const Trace& trace,
             const Options& options) {
   std::uint64_t error_ns = 0;
@@ -214,7 +216,8 @@ void write_trace_of(const std::vector<profile::RankProfile>& blocks, const Optio
   report(ranks, trace, options);
 }
 
-/// Turns what the ranks left into the trace; says in one line why there is none.
+/// Combines the files of the ranks into the trace. If there is no trace, prints one line with the
+/// reason.
 void collect(const Exchange& exchange, const Options& options) {
   std::error_code error;
   if (fs::exists(exchange.whole(), error)) {

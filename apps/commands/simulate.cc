@@ -44,7 +44,7 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// What a sweep varies.
+/// The values that a sweep varies.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
@@ -124,7 +124,7 @@ std::vector<Choice> choices_of(const std::string& text) {
   return choices;
 }
 
-/// True if the cost of the migrations is known. It is not if tasks of unknown size move.
+/// True if the cost of the migrations is known. It is unknown if tasks of unknown size move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay) {
   return knows_migration_cost(replay.migrations, simulation.has_sizes);
 }
@@ -148,7 +148,7 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// What only the event engine knows, and how far the formula is from it.
+/// Adds the columns that only the event engine provides, and the difference to the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
@@ -267,7 +267,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
   return json;
 }
 
-/// How it was simulated.
+/// Adds the options of the simulation.
 void add_plan(Json& json, const Options& options) {
   json["steps"] = options.steps;
   json["beyond"] = options.beyond;
@@ -315,7 +315,8 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   return simulation;
 }
 
-/// The timelines without balancing and of the best strategy, if that is another.
+/// Returns two timelines, without balancing and with the best strategy, or only one if no balancing
+/// is best.
 std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
                                    const std::vector<Choice>& choices) {
   ReplayPlan plan = simulation.plan;

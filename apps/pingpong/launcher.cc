@@ -107,7 +107,8 @@ void hand_on_lines(std::string& text, const std::function<void(std::string_view)
   text.erase(0, begin);
 }
 
-/// The first line that contains a letter, because launchers print rules around their messages.
+/// Returns the first line that contains a letter, because launchers print lines of dashes around
+/// their messages.
 std::string said(const std::string& errors) {
   std::size_t begin = 0;
   while (begin < errors.size()) {

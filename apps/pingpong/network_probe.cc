@@ -18,20 +18,21 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartSeconds = 90;  // time to start and end the ranks
+constexpr double kStartSeconds = 90;  // time allowed for starting and ending the ranks
 
 constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "
     "root)";
 
-/// The program lies beside this one, both in the build tree and when installed.
+/// The program is in the same folder as this one, both in the build tree and when installed.
 std::string pingpong_path() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto path = program.parent_path() / "poise-pingpong";
   if (error || !std::filesystem::exists(path))
-    fail("--launcher needs {}, which is built where MPI is found (apt install libopenmpi-dev)",
-         path.string());
+    fail(
+        "--launcher needs {}, which is built only if MPI is installed (apt install libopenmpi-dev)",
+        path.string());
   return path.string();
 }
 

@@ -21,8 +21,8 @@ struct NetworkTimes {
   std::vector<HostPair> pairs;
 };
 
-/// Throws std::runtime_error if the launcher fails, prints unexpected lines, or takes too long;
-/// throws Error if poise-pingpong was not built.
+/// Measures the network. Throws std::runtime_error if the launcher fails, prints unexpected lines,
+/// or takes too long; throws Error if poise-pingpong was not built.
 NetworkTimes measure_network(const NetworkProbe& probe,
                              const std::function<void(double, const std::string&)>& progress);
 

@@ -40,7 +40,8 @@ struct Options {
   bool ranks_as_hosts = false;
 };
 
-/// What rank 0 sends to both ranks of a pair; a partner below 0 means that all pairs are done.
+/// The order that rank 0 sends to both ranks of a pair. A partner below 0 means that all pairs are
+/// done.
 struct Order {
   int partner, serves;
   double seconds;
@@ -64,8 +65,8 @@ void wait_for(int source, int tag) {
   }
 }
 
-/// Polls without a pause for kEager, then sleeps for kNap between polls: the partner, or the
-/// process that carries the message, may share the core.
+/// Polls without a pause for kEager, then sleeps for kNap between polls, because the partner, or
+/// the process that transfers the message, may share the core.
 void wait_for(MPI_Request request) {
   const auto start = Clock::now();
   for (int is_done = 0;;) {
@@ -89,8 +90,8 @@ void catch_ball(int partner, std::vector<char>& ball) {
   wait_for(request);
 }
 
-/// Sends the partner the number of rounds, runs them, and times each stretch of rounds: one way, in
-/// nanoseconds.
+/// Sends the number of rounds to the partner, runs them, and times each group of rounds. Returns
+/// one-way times in nanoseconds.
 std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stretches, int rounds) {
   const std::uint64_t all_rounds = stretches * static_cast<std::uint64_t>(rounds);
   MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
@@ -107,7 +108,8 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   return times_ns;
 }
 
-/// Many short stretches: if cores are shared, both sides run at once during most of them.
+/// Measures many short groups of rounds: if cores are shared, both sides run at the same time
+/// during most groups.
 Result serve(int partner, std::vector<char>& ball, double seconds) {
   play(partner, ball, kMinStretches, 1);  // warms up the connection
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
@@ -175,7 +177,7 @@ std::vector<Result> let_play(int server, int other, double seconds) {
   return results;
 }
 
-/// The name of each rank's host.
+/// Returns the name of each rank's host.
 std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
   int ranks = 0, length = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -191,7 +193,7 @@ std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
   return hosts;
 }
 
-/// The host's name without characters that JSON would escape; host names have none.
+/// Removes characters that JSON would escape. Host names do not contain any.
 std::string quoted(const std::string& text) {
   std::string plain;
   for (const char c : text)
@@ -247,7 +249,8 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-/// For example "Open MPI v4.1.4". Under the launcher of another MPI every rank runs alone.
+/// Returns the name of the MPI library, such as "Open MPI v4.1.4". Under the launcher of another
+/// MPI, every rank runs alone.
 std::string name_of_mpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int size = 0;

@@ -25,8 +25,8 @@ std::string percent_of(double part, double whole) {
   return fmt::format("{:.1f}%", 100 * part / whole);
 }
 
-/// For example "greedy cuts the iteration from 40 ms to 21 ms (-47.5%), 3.0% above the lower bound,
-/// …".
+/// Returns a sentence such as "greedy cuts the iteration from 40 ms to 21 ms (-47.5%), 3.0% above
+/// the lower bound, …".
 std::string summary_of(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   const double now_s = comparison.keep.iteration_s, best_s = best.metrics.iteration_s;
@@ -50,7 +50,7 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
-/// A number as the table shows it and as the page's script sorts and saves it.
+/// A number in two forms: as the table shows it, and as the page's script sorts and saves it.
 struct Cell {
   std::string text;
   std::optional<double> value;
@@ -164,7 +164,7 @@ std::string reach_text(const char* name, const Moves::Reach& reach) {
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
-/// The range of the factors between domains of one node, or between nodes.
+/// Returns the range of the factors between domains of one node, or between nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);
@@ -234,7 +234,7 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
          load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
 }
 
-/// A table with one row per machine, which links to the machine's part of the page.
+/// Returns a table with one row per machine, which links to that machine's part of the page.
 std::string overview(const std::vector<ComparePart>& parts) {
   std::string out =
       "<nav aria-label=\"Machines\" class=\"scroll\"><table>\n<tr><th scope=\"col\">machine</th>"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `poise compare --html`.
+// Builds the page of `poise compare --html`.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace poise::apps {
 
-/// One machine's part of the page: the comparison and data of the two placements that are drawn.
+/// The part of the page for one machine: the comparison, and the data of the two placements that
+/// are drawn.
 struct ComparePart {
   Comparison comparison;
   PlaceTimes times_before, times_after;  // times now, and with the best strategy's placement
@@ -25,8 +26,9 @@ struct ComparePart {
 /// Adds to a comparison the data that its pictures need.
 ComparePart with_pictures(Comparison comparison, const Problem& problem);
 
-/// `heading` names the trace; `timelines` are of real runs and come before the machines; `every` is
-/// the number of phases in the total; `data` is a JSON document that readers can save.
+/// Returns the page. `heading` names the trace; `timelines` are of real runs and come before the
+/// machines; `every` is the number of phases in the total; `data` is a JSON document that readers
+/// can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
                          std::uint64_t every, const std::vector<Timeline>& timelines,
                          std::string_view data);

@@ -29,7 +29,7 @@ Value number(auto member) {
   return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
 }
 
-/// A column with a cost of migrations, which is unknown if tasks of unknown size move.
+/// A column with a cost of migrations. It is unknown if tasks of unknown size move.
 Value migration_cost(const Comparison& comparison, auto member) {
   return [&comparison, member](const Row& row) {
     return knows_migration_cost(row.metrics.migrations, comparison.has_sizes)

@@ -27,9 +27,8 @@ std::size_t shortest(const std::vector<CurvePoint>& curve, std::uint64_t every) 
 }  // namespace
 
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement) {
-  constexpr std::uint64_t kNoMemoryCap = 0;
   std::vector<CurvePoint> curve;
-  for (const Outcome& outcome : curve_to_current(problem, placement, kNoMemoryCap)) {
+  for (const Outcome& outcome : curve_to_current(Way(problem), placement)) {
     const std::uint64_t tasks = migrations(problem.current, outcome.placement).size();
     if (!curve.empty() && curve.back().tasks == tasks) continue;
     curve.push_back(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The total time against what is moved, from a placement back to the current one: all of its moves,
-// some, or none.
+// The curve of the total time against the moved tasks, from a placement back to the current one.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +21,17 @@ struct CurvePoint {
   }
 };
 
-/// From all moves to none, without points that equal the one before. O(tasks + messages) each.
+/// Returns the points from all moves to no moves, without points that equal the previous one.
+/// O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
-/// A heading with the strategy's name and a table; the shortest total of `every` phases is marked.
+/// Returns a heading with the strategy's name and a table in which the shortest total of `every`
+/// phases is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 
-/// An array of objects: iteration_s, migration_s, total_s, migrations, migrated_share and
-/// migrated_bytes. What sizes decide is null if they are unknown.
+/// Returns an array of objects with iteration_s, migration_s, total_s, migrations, migrated_share
+/// and migrated_bytes. Values that depend on unknown sizes are null.
 nlohmann::ordered_json json_of(const std::vector<CurvePoint>& curve, std::uint64_t every,
                                bool has_sizes);
 

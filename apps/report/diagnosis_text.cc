@@ -20,7 +20,7 @@ constexpr std::string_view kRemedies[] = {"nothing",     "mapping", "binding", "
                                           "fewer_ranks", "objects", "lending"};
 constexpr std::string_view kKinds[] = {"none", "persistent", "drifting", "random", "unknown"};
 
-/// "every phase", "every 5 phases".
+/// Returns "every phase", or for example "every 5 phases".
 std::string interval_text(std::uint32_t every) {
   return every == 1 ? "every phase" : "every " + count_text(every, "phase");
 }
@@ -161,7 +161,7 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
   }
 }
 
-/// Why none of the remedies helps.
+/// Explains why none of the remedies helps.
 std::string nothing_text(const Diagnosis& d) {
   const Efficiencies& e = d.whole;
   if (e.parallel > 0.9) return "Nothing: the run is efficient.";

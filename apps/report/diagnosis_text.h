@@ -8,14 +8,15 @@
 
 namespace poise::apps {
 
-/// `file`: of the trace, for commands that the text names.
+/// Returns the diagnosis as text. `file` is the trace that the commands in the text name.
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 
-/// Two runs side by side: how the work and each efficiency scale from the first to the second.
+/// Returns two runs side by side: how the work and each efficiency scale from the first to the
+/// second.
 std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after);
 
-/// One object; times in seconds, efficiencies as fractions of 1.
+/// Returns one JSON object, with times in seconds and efficiencies as fractions of 1.
 std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis);
 
 }  // namespace poise::apps

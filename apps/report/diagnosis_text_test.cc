@@ -23,7 +23,7 @@ void expect_one_screen(const std::string& text) {
   EXPECT_LE(count, kScreenLines) << text;
 }
 
-TEST(diagnosis_text, is_one_screen_of_80_columns) {
+TEST(diagnosis_text, fits_a_screen_of_80_columns) {
   for (const Cause cause :
        {Cause::none, Cause::persistent, Cause::drifting, Cause::random, Cause::mapping,
         Cause::network, Cause::binding, Cause::odd_threads, Cause::crowding})
@@ -37,7 +37,7 @@ TEST(diagnosis_text, is_one_screen_of_80_columns) {
     }
 }
 
-TEST(diagnosis_text, has_a_sentence_for_each_number) {
+TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   MeasuredRun run{.node_of_rank = {0, 0, 1, 1}};
   Trace trace;
   for (std::uint64_t p = 0; p < 10; ++p) {
@@ -71,8 +71,8 @@ TEST(diagnosis_text, has_a_sentence_for_each_number) {
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
-/// Twice the ranks, the same work, and half the efficiency.
-TEST(diagnosis_text, tells_how_work_and_efficiencies_scale) {
+/// The second run has twice the ranks, the same work, and half the efficiency.
+TEST(diagnosis_text, shows_how_work_and_efficiencies_scale) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};
   two.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 4, .load_s = 4});
   four.phases.emplace_back().ranks.assign(4, {.wall_s = 4, .useful_s = 2, .load_s = 2});

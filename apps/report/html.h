@@ -27,17 +27,17 @@ std::string svg(double width, double height, std::string_view label, std::string
 /// Returns an SVG text. `style` is a list of the page's classes: "start", "end", "strong", "faint".
 std::string svg_text(double x, double y, std::string_view style, std::string_view text);
 
-/// `note` is shown under the pointer.
+/// Returns an SVG rectangle. `note` is shown under the pointer.
 std::string svg_box(double x, double y, double width, double height, std::string_view style,
                     std::string_view note = {});
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
 
-/// The colour of a strategy's marks, the same on all pages and legible in both themes. Equal for
-/// all settings of its knobs.
+/// Returns the colour of a strategy, which is the same on all pages, for all values of its knobs,
+/// and legible in both themes.
 std::string colour_of(std::string_view strategy);
 
-/// Values for the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten,
-/// with at most `most` of them above 0.
+/// Returns the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten, with
+/// at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
 
 }  // namespace poise::apps

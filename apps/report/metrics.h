@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What plan, evaluate and compare report about a placement: keys of --json and tables.
+// The metrics of a placement that plan, evaluate and compare report, as keys of --json and in
+// tables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,13 +25,13 @@ void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);
 
-/// For example "step.poise, phase 0: 4,096 tasks, 24,576 messages".
+/// Returns a text such as "step.poise, phase 0: 4,096 tasks, 24,576 messages".
 std::string trace_text(const InputOptions& options, const Phase& phase);
 
-/// Two lines that describe the trace and the machine.
+/// Returns two lines that describe the trace and the machine.
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
 
-/// For example "makespan at least 12.3 ms (average …, largest task …)".
+/// Returns a text such as "makespan at least 12.3 ms (average …, largest task …)".
 std::string text_of(const MakespanBounds& bounds);
 
 /// Shows two placements side by side, one metric per line.

@@ -7,7 +7,7 @@ namespace poise::apps {
 namespace {
 
 constexpr std::string_view kScript =
-#include "apps/report/page.js.inc"  // page.js as a literal, made by CMake
+#include "apps/report/page.js.inc"  // CMake converts page.js to this literal
     ;
 
 }  // namespace

@@ -141,7 +141,7 @@ std::string heat_cells(const Traffic& traffic, double largest, double left, doub
   return out;
 }
 
-/// Lines between groups of different nodes; none if every group is a node.
+/// Draws lines between groups of different nodes, or none if every group is a node.
 std::string node_lines(const Grouping& grouping, double left, double top, double side) {
   const std::size_t n = grouping.node_of_group.size();
   std::string out;
@@ -156,7 +156,7 @@ std::string node_lines(const Grouping& grouping, double left, double top, double
   return num_nodes < n ? out : "";
 }
 
-/// Covers the cells, and gives the page's script their amounts.
+/// Draws an invisible layer over the cells, which gives the page's script their values.
 std::string heat_cover(const Traffic& traffic, double left, double top, double side) {
   return fmt::format(
       "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" class=\"cover\" "

@@ -32,10 +32,10 @@ std::string ranking_picture(const Comparison& comparison);
 
 /// Draws every strategy as a point: moved bytes (moved tasks if sizes are unknown) against the
 /// iteration, with the lower bounds of both as lines. The area of a point grows with the time of
-/// deciding; the name stands beside those that no other beats in both.
+/// the decision. Pareto-optimal strategies are labelled with their name.
 std::string trade_off_picture(const Comparison& comparison);
 
-/// The time of the busiest place, for axes that several pictures share.
+/// Returns the time of the busiest place, for axes that several pictures share.
 double busiest_s(const PlaceTimes& times);
 
 }  // namespace poise::apps

@@ -46,7 +46,7 @@ TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
 }
 
-TEST(Pictures, many_places_share_a_bar_that_marks_the_busiest_of_them) {
+TEST(Pictures, many_places_share_a_bar_that_marks_the_busiest_one) {
   const Machine machine = flat_machine(1000);
   const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
   const std::string picture = load_picture(machine, times, 1, 1, "loads");
@@ -67,7 +67,7 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
 }
 
-/// Three strategies of which "far" moves more than "near" and is slower.
+/// Three strategies, of which "far" moves more tasks than "near" and is slower.
 Comparison three_rows() {
   Comparison comparison;
   comparison.machine = flat_machine(2);
@@ -86,7 +86,7 @@ Comparison three_rows() {
   return comparison;
 }
 
-TEST(TradeOff, names_the_strategies_that_no_other_beats_in_both) {
+TEST(TradeOff, labels_only_the_strategies_that_are_Pareto_optimal) {
   const std::string picture = trade_off_picture(three_rows());
   EXPECT_EQ(count_of(picture, "<circle"), 3u);
   EXPECT_EQ(count_of(picture, ">near</text>"), 1u);
@@ -94,7 +94,7 @@ TEST(TradeOff, names_the_strategies_that_no_other_beats_in_both) {
   EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
 }
 
-TEST(TradeOff, strategies_worse_than_no_move_lie_on_the_end_of_the_axis) {
+TEST(TradeOff, strategies_worse_than_the_current_placement_are_drawn_at_the_end_of_the_axis) {
   Comparison comparison = three_rows();
   comparison.rows[2].metrics.iteration_s = 1e6;
   const std::string picture = trade_off_picture(comparison);
@@ -102,16 +102,16 @@ TEST(TradeOff, strategies_worse_than_no_move_lie_on_the_end_of_the_axis) {
   EXPECT_EQ(count_of(picture, "<circle"), 3u);
 }
 
-TEST(Colours, are_those_of_the_strategy_whatever_its_knobs) {
+TEST(Colours, of_a_strategy_do_not_depend_on_its_knobs) {
   EXPECT_EQ(colour_of("nuco:alpha=1"), colour_of("nuco"));
   EXPECT_NE(colour_of("nuco"), colour_of("greedy"));
 }
 
-TEST(Download, a_name_cannot_end_the_script_element) {
+TEST(Download, markup_inside_the_data_cannot_end_the_script_element) {
   EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
 }
 
-TEST(Traffic, groups_know_their_node) {
+TEST(Traffic, groups_store_the_number_of_their_node) {
   const Grouping grouping = grouping_of(machine_from_text("node:2 core:3"), 64);
   EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }

@@ -22,7 +22,7 @@ struct Line {
   std::vector<double> values;
 };
 
-/// Strategies that differ in knobs only have the same colour; all but the first are dashed.
+/// Strategies that differ only in their knobs have the same colour; all but the first are dashed.
 std::string line_style(const Simulation& simulation, std::size_t row) {
   const std::string colour = colour_of(simulation.rows[row].strategy);
   const auto equal = std::count_if(
@@ -45,8 +45,9 @@ std::vector<double> thinned(const std::vector<double>& values) {
   return means;
 }
 
-/// The end of the y axis. A few steps before the first balancing can be many times longer than all
-/// others, so up to a fiftieth of the points may lie above it if that halves the axis.
+/// Returns the end of the y axis. A few steps before the first balancing can take many times longer
+/// than all others, so up to a fiftieth of the points may lie above the axis if that halves its
+/// length.
 double top_of(const std::vector<Line>& lines) {
   std::vector<double> values;
   for (const Line& line : lines)

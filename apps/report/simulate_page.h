@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `poise simulate --html`.
+// Builds the page of `poise simulate --html`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace poise::apps {
 
-/// `heading` names the trace and the number of steps.
+/// Returns the page. `heading` names the trace and the number of steps.
 std::string simulate_page(const Simulation& simulation, const std::string& heading,
                           const std::vector<Timeline>& timelines = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a sweep of `poise simulate` reports.
+// The report of a sweep of `poise simulate`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,11 +10,12 @@
 
 namespace poise::apps {
 
-/// A line per strategy, period and number of places: medians over seeds, and the extremes of the
-/// total if there are several seeds. The best line of each number of places is marked.
+/// Returns one line per strategy, period and number of places. It has medians over the seeds and,
+/// if there are several seeds, the smallest and the largest total. The best line of each number of
+/// places is marked.
 Table sweep_table(const Sweep& sweep);
 
-/// A line per number of places: the best strategy and period.
+/// Returns one line per number of places, with the best strategy and period.
 std::string sweep_summary(const Sweep& sweep);
 
 /// Adds the keys seeds, sweep and best to the problem.

@@ -8,14 +8,16 @@
 
 namespace poise::apps {
 
-/// What the recording system calls the task: "id 7", "seq 3 home 1", with its collection and index;
-/// "rank 2" for the end of messages that is a place itself; "task 5" without names.
+/// The name of a task in the system that recorded it: "id 7", or "seq 3 home 1", with its
+/// collection and index; "rank 2" if a place itself sends or receives; "task 5" for tasks without
+/// names.
 std::string name_text(const Phase& phase, TaskId task);
 
-/// A row per phase and task: phase, task, name, load_s, place, bytes, movable. Unknown places and
-/// sizes are empty cells.
+/// Returns one row per phase and task with the columns phase, task, name, load_s, place, bytes and
+/// movable. Unknown places and sizes are empty cells.
 std::string csv_of_tasks(const Trace& trace);
-/// The same as JSON: {"phases": [{"phase", "tasks": [...]}]}; unknown values are null.
+/// Returns the same table as JSON: {"phases": [{"phase", "tasks": [...]}]}. Unknown values are
+/// null.
 std::string json_of_tasks(const Trace& trace);
 
 }  // namespace poise::apps

@@ -36,8 +36,8 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   return columns;
 }
 
-/// The heights of a column, rounded to multiples of 1 / kShades so that equal neighbours become one
-/// rectangle.
+/// Returns the heights of a column, rounded to multiples of 1 / kShades, so that equal neighbours
+/// become one rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
   for (std::size_t a = 0; a < 3; ++a)
@@ -81,7 +81,7 @@ std::string time_axis(double until_s, double bottom) {
   return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
 }
 
-/// The time at which the last decision ended; 0 if there was none or nothing follows it.
+/// Returns the time at which the last decision ended, or 0 if there was none or nothing follows it.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)
@@ -90,7 +90,7 @@ double last_decision_s(const Timeline& timeline) {
   return decided_s < end_s(timeline) ? decided_s : 0;
 }
 
-/// The share of the time since the last decision, per place and activity.
+/// Returns the fraction of the time since the last decision, per place and activity.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;
@@ -105,7 +105,7 @@ std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   return shares;
 }
 
-/// For example "the busiest place works 98% of the time, the average 64%".
+/// Returns a text such as "the busiest place works 98% of the time, the average 64%".
 std::string share_text(const Timeline& timeline) {
   double most = 0, sum = 0;
   const auto shares = shares_of(timeline);
@@ -121,7 +121,8 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// The length of the longest run of the same program, because its runs share an axis.
+/// Returns the length of the longest run of the same program, because runs of a program share an
+/// axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

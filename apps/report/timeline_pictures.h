@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pictures of what places did over the time of a run.
+// Pictures of what places did during a run.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace poise::apps {
 /// that share a column of the picture share its height.
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
-/// Draws the shares of the time since the last decision for every place.
+/// Draws for every place the fractions of the time since the last decision.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
 /// Draws all timelines under one heading. Those of the same program (the title up to the comma)

@@ -42,7 +42,7 @@ TEST(TimelinePicture, areas_are_proportional_to_times) {
   EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
 }
 
-TEST(TimelinePicture, steps_shorter_than_a_pixel_column_share_its_height) {
+TEST(TimelinePicture, steps_shorter_than_a_pixel_column_are_averaged_in_it) {
   Timeline fine;
   fine.places.emplace_back();
   for (int i = 0; i < 20000; ++i) {
@@ -55,7 +55,7 @@ TEST(TimelinePicture, steps_shorter_than_a_pixel_column_share_its_height) {
   EXPECT_LT(picture.size(), 20000u);
 }
 
-TEST(TimelinePicture, draws_the_first_of_many_places_and_notes_the_others) {
+TEST(TimelinePicture, draws_the_first_of_many_places_and_counts_the_others) {
   Timeline wide{"wide", std::vector<std::vector<Span>>(500, {{0, 1, Activity::work}})};
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
@@ -70,7 +70,7 @@ TEST(Shares, cover_the_time_since_the_last_decision) {
               HasSubstr("the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, are_empty_if_there_is_no_run_and_escape_titles) {
+TEST(Timelines, are_empty_without_runs_and_escape_markup_in_titles) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

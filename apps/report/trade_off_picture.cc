@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The picture of what a shorter iteration takes: one point per strategy.
+// Draws the trade-off between shorter iterations and moved data, with one point per strategy.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ double moved_by(const Comparison::Row& row, bool in_bytes) {
 }
 
 /// The y axis ends a little above the iteration of `keep` and does not start at 0, because it shows
-/// differences; strategies that are worse lie on its upper end.
+/// differences. Strategies that are worse are drawn at its upper end.
 Scale scale_of(const Comparison& comparison) {
   Scale scale{0, comparison.iteration_bound_s, 0, comparison.has_sizes};
   for (const Comparison::Row& row : comparison.rows) {
@@ -62,7 +62,8 @@ std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
     if (!row.error.empty()) continue;
     const double moved = moved_by(row, scale.in_bytes);
     const double y = scale.y_of(std::min(row.metrics.iteration_s, scale.most_s));
-    // Radius 4 for up to 10 µs; ten times the time of deciding adds 2.
+    // A point has radius 4 for decisions up to 10 µs; each factor of ten in the decision time adds
+    // 2.
     const double radius = 4 + 2 * std::max(0.0, std::log10(row.decision_s / 1e-5));
     points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 14.0)});
   }
@@ -86,7 +87,7 @@ std::string axes(const Scale& scale) {
   return out + svg_text(kLeft + kWidth / 2, kTop + kHeight + 30, "faint", "moved");
 }
 
-/// Whether no strategy has a shorter iteration without moving more.
+/// True if every strategy with a shorter iteration moves more.
 bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
   return std::none_of(points.begin(), points.end(), [&](const Point& other) {
     const double s = other.row->metrics.iteration_s, own_s = point.row->metrics.iteration_s;
@@ -94,7 +95,7 @@ bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
   });
 }
 
-/// The label beside a point, and below the label before it if both would overlap.
+/// Draws the label beside its point, or below the previous label if both would overlap.
 std::string label_of(const Point& point, double& last_y) {
   const bool is_right = point.x < kLeft + .7 * kWidth;
   const double y = std::max(point.y + 4, last_y + kLabelHeight);

@@ -15,15 +15,16 @@ struct Unit {
   double value;
 };
 
-/// The unit in which `largest` is most legible.
+/// Returns the unit in which `largest` is easiest to read.
 Unit time_unit(double largest_s);
 Unit byte_unit(double largest_bytes);
 
-/// Four significant digits: "12.35", "0.001235", "1.235e+07".
+/// Formats with four significant digits: "12.35", "0.001235", "1.235e+07".
 std::string digits(double value);
 
-/// The number of decimals for a column: three significant digits for its smallest positive value
-/// and for its largest, at most four decimals; none if all values are whole.
+/// Returns the number of decimals for a column. The smallest positive value and the largest value
+/// get three significant digits, with at most four decimals. If all values are whole numbers, there
+/// are no decimals.
 int decimals_for(std::span<const double> values);
 
 std::string seconds_text(double value_s);
@@ -32,11 +33,11 @@ std::string bytes_text(double bytes);
 /// "1,234,567".
 std::string count_text(std::uint64_t count);
 
-/// "1 node", "1,234 nodes".
+/// Formats a count with a noun: "1 node", "1,234 nodes".
 std::string count_text(std::uint64_t count, std::string_view noun);
 
-/// The change from `base` to `value` in percent: "-43.1%", "+2.0%", "0.0%". It is "-" if `base` is
-/// not positive.
+/// Formats the change from `base` to `value` in percent: "-43.1%", "+2.0%", "0.0%", or "-" if
+/// `base` is not positive.
 std::string change_text(double value, double base);
 
 }  // namespace poise::apps

@@ -7,7 +7,7 @@
 namespace poise::apps {
 namespace {
 
-TEST(Format, four_digits_and_a_unit) {
+TEST(Format, numbers_have_four_digits_and_a_unit) {
   EXPECT_EQ(seconds_text(12.3456), "12.35 s");
   EXPECT_EQ(seconds_text(0.0123456), "12.35 ms");
   EXPECT_EQ(seconds_text(1e-6), "1.000 µs");
@@ -36,7 +36,7 @@ TEST(Format, uses_the_singular_for_one) {
   EXPECT_EQ(count_text(0, "node"), "0 nodes");
 }
 
-TEST(Format, a_change_has_a_sign_and_needs_a_base_other_than_zero) {
+TEST(Format, a_relative_change_has_a_sign_and_is_unknown_for_a_base_of_zero) {
   EXPECT_EQ(change_text(1, 2), "-50.0%");
   EXPECT_EQ(change_text(3, 2), "+50.0%");
   EXPECT_EQ(change_text(2.0001, 2), "0.0%");

@@ -10,10 +10,10 @@
 
 namespace poise::apps {
 
-/// The value as text, "0.5", or the name of a choice.
+/// Formats a value as a number such as "0.5" or as the name of a choice.
 std::string value_text(const Knob& knob, double value);
 
-/// One indented line per knob: `alpha=1e-05  0 to 1: weight of …`.
+/// Formats each knob as one indented line: `alpha=1e-05  0 to 1: weight of …`.
 std::string list_of(std::span<const Knob> knobs, int indent);
 
 nlohmann::ordered_json json_of(std::span<const Knob> knobs);

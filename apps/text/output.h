@@ -14,7 +14,8 @@ namespace poise::apps {
 /// text to stdout. Throws std::runtime_error if stdout cannot be written (a full disk).
 void print(std::string_view text, std::span<const std::string> notes = {});
 
-/// The error as text; std::bad_alloc gets a text of its own, because what() is only its name.
+/// Returns the error as text. std::bad_alloc gets a text of its own, because its what() is only its
+/// name.
 std::string reason(const std::exception& error);
 
 /// Throws Error if a file cannot be written to path. Called before long work.
@@ -24,7 +25,7 @@ void check_writable(const std::string& path);
 /// set.
 bool has_colours();
 
-/// The number of columns of the terminal on stdout; 0 if stdout is not a terminal.
+/// Returns the number of columns of the terminal on stdout, or 0 if stdout is not a terminal.
 std::size_t terminal_width();
 
 /// Shows the progress of long work in a line on stderr, if stderr is a terminal.

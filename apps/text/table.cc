@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
-/// The width in characters, not bytes, of a UTF-8 text.
+/// Returns the width of a UTF-8 text in characters, not bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -80,7 +80,7 @@ void append_remark(std::string_view remark, std::size_t indent, std::size_t widt
   }
 }
 
-/// How to draw the rows.
+/// The style in which the rows are drawn.
 struct Style {
   std::size_t width;  // of the terminal; 0: unknown
   bool is_bold;       // the best row

@@ -44,7 +44,7 @@ TEST(Table, wraps_remarks_and_sets_the_best_row_in_bold) {
             "      of remark\n");
 }
 
-TEST(Table, numbers_of_a_column_share_a_unit_and_missing_ones_are_shown_as_unknown) {
+TEST(Table, a_column_has_one_unit_and_shows_missing_numbers_as_unknown) {
   Table table{{"name"}, {{{"x"}}, {{"bad"}, "why"}, {{"y"}}}};
   add_figures(table, {"time", {0.002, std::nullopt}, time_unit});
   EXPECT_EQ(table.headings.back(), "time\nms");

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using namespace poise;
 
-// Gaps of cards are left out: SimGrid's links have none.
+// The gaps of cards are left out, because SimGrid's links have none.
 constexpr std::array kMachines{
     "node:8 core:2 factors:10,1 bandwidth:1.25e8 bus:0 gap:0 overhead:5e-6 latency:3e-6 copy:0",
     "node:4 numa:2 core:4 bandwidth:1.25e9 bus:1e10 gap:0 overhead:1e-6",
@@ -36,7 +36,7 @@ struct Case {
   EngineOptions options;
 };
 
-/// Work takes about as long as the busiest resource, so that both matter.
+/// Scales the work so that it takes about as long as the busiest resource and both matter.
 void scale_loads(Case& made) {
   const Traffic traffic =
       message_traffic(made.machine, made.workload, made.machine.costs(), made.placement);

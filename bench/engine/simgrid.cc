@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the programs that engine_cases prints in SimGrid (S4U): an actor per place works, sends and
-// receives, and an actor per message carries it. Prints the time of each.
+// receives, and an actor per message transfers it. Prints the time of each program.
 //
-// Links have no latency: a message waits for its latency before it enters the network, so that
-// latencies do not weigh in the sharing (SimGrid's TCP favours short paths). A resource that a byte
-// crosses several times is several times on the route. A simulation per program, each in a process
-// of its own: an engine cannot be used twice.
+// Links have no latency. A message waits for its latency before it enters the network, because
+// SimGrid's TCP model would give paths with short latency a larger share. If a byte crosses a
+// resource several times, the resource is several times on the route. Each program is simulated in
+// a process of its own, because an engine cannot be used twice.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,7 +26,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 using Json = nlohmann::json;
 
-constexpr double kFlops = 1e9;   // of a place per second
+constexpr double kFlops = 1e9;   // speed of a place
 constexpr int kTimeout_s = 120;  // of one simulation
 
 struct Message {
@@ -46,7 +46,7 @@ class Simulation {
       messages_.push_back({row.at("from"), row.at("to"), row.at("route"), row.at("sender_s"),
                            row.at("receiver_s"), row.at("latency_s"), row.at("bytes"),
                            row.at("is_eager")});
-      // Nothing on the way limits the message.
+      // No resource on the route limits the message.
       if (program.at("routes").at(messages_.back().route).empty()) messages_.back().bytes = 0;
     }
     zone_ = sg4::create_full_zone("machine");
@@ -149,7 +149,7 @@ class Simulation {
   std::vector<Place> places_;
 };
 
-/// The time in a child process, or a negative number if the simulation fails.
+/// Simulates in a child process. Returns the time, or a negative number if the simulation fails.
 double simulate_in_child(const Json& program, int argc, char** argv) {
   int ends[2];
   if (pipe(ends) != 0) return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times a replay by the event engine: places, objects, steps. Prints CPU seconds and the largest
-// memory of the process as JSON.
+// Times a replay by the event engine for given numbers of places, objects and steps. Prints CPU
+// seconds and the largest memory of the process as JSON.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -20,7 +20,7 @@ using namespace poise;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Objects in blocks, a tenth of them moved to any place.
+/// Places objects in blocks, and moves a tenth of them to random places.
 Placement mostly_blocked(TaskId objects, std::uint32_t places) {
   Random random(1);
   Placement placement = blocked(objects, places);

@@ -45,7 +45,7 @@ constexpr const char* kLargeMachine = "node:32 numa:4 core:8 factors:10,1.5,1";
 constexpr TaskId kTasks[] = {480, 1'500, 6'000};
 constexpr TaskId kManyTasks[] = {30'000, 97'336};
 
-/// A placement by the strategy, or by greedy_comm if the strategy's library is missing.
+/// Returns the placement of the strategy, or of greedy_comm if the strategy's library is missing.
 Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {
   const Placement start = blocked(workload.num_tasks(), machine.num_places());
   const Problem problem{machine, workload, start, machine.costs(), 1};
@@ -76,7 +76,7 @@ Instance drifted_instance(const Kind& kind, const std::string& machine_text, Tas
           std::move(current)};
 }
 
-/// The words of `text`, or the default values if it is empty.
+/// Returns the words of `text`, or the default values if it is empty.
 template <typename T, std::size_t size, typename Read>
 std::vector<T> asked_or(const std::string& text, char separator, const T (&usual)[size],
                         const Read& read) {
@@ -87,7 +87,7 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  // More than there are, and not a multiple of 3 (kStarts).
+  // Larger than the number of instances per seed, and not a multiple of 3 (kStarts).
   constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {

@@ -31,8 +31,8 @@ struct Selection {
 /// Calls `visit` with one instance after the other. Only one is in memory at a time.
 void for_each_instance(const Selection& selection, const std::function<void(Instance&&)>& visit);
 
-/// Writes a graph in METIS format, the current placement, and the machine. An edge weighs the
-/// number of messages it stands for, because the machines of the instances charge for messages.
+/// Writes a graph in METIS format, the current placement, and the machine. The weight of an edge is
+/// the number of messages, because the machines of the instances charge for messages.
 void write_instance(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

@@ -24,7 +24,7 @@ struct Mapper {
   double max_traffic_ratio;
 };
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
-/// SharedMap in its strong mode: slow, and a few per cent better (mapping_peers.py).
+/// SharedMap in its strong mode, which is slow and a few per cent better (mapping_peers.py).
 constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
 /// The limit for the makespan of a placement from scratch divided by its lower bound.
 constexpr double kLoadCap = 1.0501;
@@ -41,7 +41,7 @@ double percent_moved(const Outcome& outcome, const Row& row) {
   return 100.0 * static_cast<double>(row.metrics.migrations) / outcome.num_tasks;
 }
 
-/// The geometric mean of the values added.
+/// Computes the geometric mean of the values added.
 class Mean {
  public:
   void add(double value) { sum_ += std::log(value), ++count_; }
@@ -52,7 +52,7 @@ class Mean {
   int count_ = 0;
 };
 
-/// Our results divided by those of the best peer of each instance: among all peers, or among
+/// Divides our results by those of the best peer of each instance: among all peers, or among
 /// outside tools only.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
@@ -80,8 +80,8 @@ bool holds_cap(const Row& row) {
   return row.metrics.makespan_s <= kLoadCap * row.metrics.makespan_bound_s;
 }
 
-/// Compares placements from scratch: traffic weighted by distance, time, and whether they hold the
-/// load cap.
+/// Compares placements from scratch: traffic weighted by distance, time, and whether they respect
+/// the load cap.
 json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcomes) {
   int cases = 0, ours_hold = 0, theirs_hold = 0;
   Mean traffic, time;
@@ -137,7 +137,7 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// Checks a limit that the strategy must hold: `value` is at most `most`. Peers are outside tools.
+/// A limit that the strategy must respect: `value` must be at most `most`. Peers are outside tools.
 struct Bar {
   const char* text;
   double value, most;

@@ -36,7 +36,7 @@ struct Outcome {
     return nullptr;
   }
   const Row& ours() const { return rows.front(); }
-  /// The peer with the shortest iteration, or null if there is no peer.
+  /// Returns the peer with the shortest iteration, or null if there is no peer.
   const Row* best_peer(bool only_outside) const {
     const Row* best = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -45,8 +45,8 @@ struct Outcome {
         best = &row;
     return best;
   }
-  /// Among the peers within 5 % of our iteration, the one that decides fastest; null if there is
-  /// none.
+  /// Returns the peer that decides fastest among those within 5 % of our iteration time, or null if
+  /// there is none.
   const Row* fastest_equal(bool only_outside) const {
     const Row* fastest = nullptr;
     for (const Row& row : std::span(rows).subspan(1))

@@ -19,7 +19,7 @@ namespace poise::mapping {
 
 namespace {
 
-/// Rows of the table of strategies that call another library and bear its name.
+/// Strategies of the table that call a library of the same name.
 constexpr std::string_view kLibraries[] = {"metis", "scotch"};
 
 constexpr const char* kVariants[] = {"scotch:effort=best", "scotch:remap=1"};

@@ -26,15 +26,16 @@ struct Answer {
 /// of Scotch, as a list for parse_strategies.
 std::string usual_peers();
 
-/// True if others wrote the tool: it is not a row of the table, or the row calls a library.
+/// True if the tool was written by others: it is not a row of the table, or the row calls a
+/// library.
 bool is_outside(const std::string& tool);
 
-/// The tool's placement. Nothing if the tool was built without its library, or cannot handle this
-/// machine.
+/// Returns the tool's placement, or nothing if it was built without its library or cannot handle
+/// this machine.
 std::optional<Answer> answer_of(const Choice& choice, const Instance& instance);
 
-/// The answers of outside tools: INSTANCE@TOOL.place, and INSTANCE@TOOL.seconds with the time. None
-/// if the folder is "".
+/// Reads the answers of outside tools: INSTANCE@TOOL.place, and INSTANCE@TOOL.seconds with the
+/// time. Returns none if the folder is "".
 std::map<std::string, Answer> answers_in(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

@@ -17,13 +17,13 @@ HELD_OUT = frozenset({
     "stencil3d", "kneighbor", "geometric", "gather_groups", "transpose", "butterfly", "overlapped_stencil",
     "sweep", "power_law", "one_to_all", "real_bt", "real_lu", "real_lulesh", "real_cloverleaf_1000",
     "real_npb_bt_1000"})
-# Programs that send before they work, so that messages overlap with work; the others work first.
+# Programs that send before they work, so that messages overlap with work. The others work first.
 OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
-# Work and traffic of a program, where they are not the same as those of all the others.
+# Factors for the work and the traffic of programs that differ from the others.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
-# Of a real matrix the pairs with the most bytes are kept, together this share of all. The others cost the
-# two cores behind all hosts more time than they cost the network.
+# Of a real matrix, only the pairs with the most bytes are kept, which together have this fraction of all bytes.
+# Handling the others would cost the two cores that simulate all hosts more time than the network needs.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -182,7 +182,7 @@ SYNTHETIC = [stencil2d, stencil3d, hot_stencil, kneighbor, ring, shift, geometri
              work_bound, overlapped_stencil, overlapped_random]
 
 
-# ---- communication matrices of real programs, if they are there
+# ---- communication matrices of real programs, if they are available
 
 def heaviest(rows):
     """The fewest of the rows that hold KEPT_SHARE of the bytes, in their order."""

@@ -28,7 +28,7 @@ Layout layout_of(const std::string& machine) {
     if (count && colon != std::string::npos) *count = std::stoi(word.substr(colon + 1));
   }
   if (layout.racks < 1 || layout.nodes_per_rack < 1 || layout.places_per_node < 1) {
-    throw Error(fmt::format("machine \"{}\": counts must be at least 1", machine));
+    throw Error(fmt::format("machine \"{}\": each count must be at least 1", machine));
   }
   return layout;
 }
@@ -49,7 +49,8 @@ Costs costs_of(const Json& json) {
 void check(const Replay& replay) {
   const int tasks = static_cast<int>(replay.load_s.size()), places = replay.layout.num_places();
   if (replay.map.size() != replay.load_s.size()) {
-    throw Error(fmt::format("map: {} places for {} tasks", replay.map.size(), tasks));
+    throw Error(fmt::format("map: it lists {} places for {} tasks; it must list one per task",
+                            replay.map.size(), tasks));
   }
   for (const int place : replay.map) {
     if (place < 0 || place >= places)
@@ -110,7 +111,8 @@ std::vector<Replay> read_replays(const std::string& path) {
       throw Error(fmt::format("{}:{}: {}", path, number, trouble.what()));
     }
   }
-  if (replays.empty()) throw Error(fmt::format("{}: no line, so no program to replay", path));
+  if (replays.empty())
+    throw Error(fmt::format("{}: the file is empty; it must describe one program per line", path));
   return replays;
 }
 

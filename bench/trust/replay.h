@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One iteration of a program whose communication is known: read from JSON, as trust_bench.py writes
-// it.
+// One iteration of a program with known communication, read from the JSON that trust_bench.py
+// writes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace poise::trust {
 
-/// A machine of equal nodes: `racks` of `nodes_per_rack` nodes of `places_per_node` places.
+/// A machine with `racks` racks of `nodes_per_rack` nodes of `places_per_node` places.
 struct Layout {
   int racks = 1, nodes_per_rack = 1, places_per_node = 1;
 
@@ -19,7 +19,8 @@ struct Layout {
   int rack_of(int place) const { return node_of(place) / nodes_per_rack; }
 };
 
-/// Seconds, and bytes of messages (not of frames) per second; 0 bytes/s: no limit.
+/// Costs in seconds, and bandwidths in bytes of messages (not of frames) per second. 0 bytes/s
+/// means that there is no limit.
 struct Costs {
   double card_out_bytes_per_s = 0, card_in_bytes_per_s = 0;  // of a node
   double uplink_bytes_per_s = 0;                             // of a rack, each way
@@ -43,9 +44,10 @@ struct Replay {
   std::vector<int> map;  // the place of each task
   bool overlap = false;  // messages are sent before the work, not after it
 
-  /// Seconds of work of each place.
+  /// Returns the seconds of work of each place.
   std::vector<double> work_s() const;
-  /// Messages between tasks on different places, their ends replaced by places. Order is kept.
+  /// Returns the messages between tasks on different places, as messages between these places, in
+  /// the same order.
   std::vector<Message> between_places() const;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replays programs on MPI and times them: place p is rank p, work sleeps, messages are
+// Replays programs on MPI and measures their time: place p is rank p, work sleeps, and messages are
 // non-blocking.
 //
-// Work sleeps, so that more ranks than cores do not compute at the expense of others; so does a
-// rank that waits for messages, between two polls. All ranks must share a clock: hosts that are
-// namespaces of one machine do. An iteration starts at a time agreed on and ends when the last rank
-// has its messages.
+// Work sleeps because there may be more ranks than cores. For the same reason, a rank that waits
+// for messages sleeps between two polls. All ranks must share a clock, as hosts that are namespaces
+// of one machine do. An iteration starts at a time on which all ranks agree, and ends when the last
+// rank has its messages.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -29,10 +29,10 @@ namespace {
 using poise::trust::Message;
 using poise::trust::Replay;
 
-// From the agreement on a start to the start itself: all ranks must have heard of it. It grows
-// where a rank was late, because the agreement takes as long as several messages.
+// Time between the agreement on a start and the start itself, so that all ranks know it before. It
+// grows if a rank was late, because the agreement takes as long as several messages.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
-constexpr int kMaxTries = 12;  // of an iteration that a rank started too late
+constexpr int kMaxTries = 12;  // tries of an iteration that a rank started too late
 
 struct Settings {
   std::string path;
@@ -71,7 +71,7 @@ double max_of_all(double value, int poll_us) {
   return greatest;
 }
 
-/// What one rank does in an iteration.
+/// The part of one rank in an iteration.
 class Part {
  public:
   Part(const Replay& replay, int rank) : rank_(rank), overlap_(replay.overlap) {
@@ -82,7 +82,7 @@ class Part {
     }
   }
 
-  /// Seconds from `start_s` until this rank has all its messages.
+  /// Returns the seconds from `start_s` until this rank has all its messages.
   double run(double start_s, int poll_us, std::vector<char>& sent, std::vector<char>& received) {
     requests_.clear();
     post_receives(received);
@@ -108,7 +108,8 @@ class Part {
     return longest;
   }
 
-  /// Calls for each single message: the remainder of bytes / count is part of the last one.
+  /// Calls the function for each single message. The remainder of bytes / count is part of the last
+  /// one.
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;
@@ -127,7 +128,7 @@ class Part {
   }
 
   void post_sends(const std::vector<char>& buffer) {
-    // Each rank begins with the ranks after it, else all would send to rank 0 first.
+    // Each rank begins with the rank after itself; otherwise all would send to rank 0 first.
     const auto first =
         std::find_if(out_.begin(), out_.end(), [&](const Message& m) { return m.to > rank_; });
     const auto send = [&](const Message& message) {
@@ -147,7 +148,8 @@ class Part {
   std::vector<MPI_Request> requests_;
 };
 
-/// Seconds of one iteration: that of the slowest rank. `margin_s` grows where ranks start late.
+/// Returns the seconds of one iteration, which are those of the slowest rank. `margin_s` grows if a
+/// rank starts late.
 double time_once(Part& part, const Settings& settings, double& margin_s, std::vector<char>& sent,
                  std::vector<char>& received) {
   for (int tries = 0; tries < kMaxTries; ++tries) {
@@ -158,11 +160,12 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     if (max_of_all(late ? 1 : 0, settings.poll_us) == 0) return slowest_s;
     margin_s *= kMarginGrowth;
   }
-  throw poise::SystemError(fmt::format("a rank started late in {} iterations in a row", kMaxTries));
+  throw poise::SystemError(fmt::format(
+      "in {} tries in a row a rank started late: the host is too busy to measure", kMaxTries));
 }
 
-/// Sorted by receiver, so that both ends see the messages of a pair in the same order: a stable
-/// sort.
+/// Sorts messages by receiver. The sort is stable, so that both ends see the messages of a pair in
+/// the same order.
 void sort_by_receiver(Replay& replay) {
   const auto& map = replay.map;
   std::stable_sort(
@@ -206,15 +209,15 @@ void replay_on_mpi(const Settings& settings) {
   std::vector<Replay> replays = poise::trust::read_replays(settings.path);
   for (const Replay& replay : replays) {
     if (replay.layout.num_places() != ranks) {
-      throw poise::Error(fmt::format("{}: \"{}\" has {} places, and there are {} ranks",
-                                     settings.path, replay.name, replay.layout.num_places(),
-                                     ranks));
+      throw poise::Error(
+          fmt::format("{}: \"{}\" has {} places, but {} ranks were started; start one per place",
+                      settings.path, replay.name, replay.layout.num_places(), ranks));
     }
   }
   alarm(static_cast<unsigned>(settings.timeout_s));
   prctl(PR_SET_TIMERSLACK, 1);
-  // Ranks sleep nearly always; the wait for a core that other programs use would be noise. Without
-  // the privilege they keep the usual priority.
+  // Raises the priority. Ranks sleep nearly always, and waiting for a core that other programs use
+  // would be noise. Without the privilege they keep the usual priority.
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);
   time_all(std::move(replays), settings, rank);

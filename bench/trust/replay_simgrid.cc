@@ -3,9 +3,9 @@
 // time of an iteration of each.
 //
 // A node has a link out, a link in and a bus for messages inside it; a rack has a link up and a
-// link down. Delays are times before a message enters the network, so that they do not weigh in the
-// sharing (SimGrid's TCP favours short paths). A simulation per program, each in a process of its
-// own: an engine cannot be used twice.
+// link down. A message waits for its delay before it enters the network, because SimGrid's TCP
+// model would give paths with short latency a larger share. Each program is simulated in a process
+// of its own, because an engine cannot be used twice.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/core.h>
@@ -90,7 +90,7 @@ class Platform {
   std::vector<sg4::Link*> out_, in_, bus_, up_, down_;
 };
 
-/// A message and when it enters the network.
+/// A message, and the time at which it enters the network.
 struct Departure {
   double at_s;
   const Message* message;
@@ -103,7 +103,7 @@ double delay_s(const Replay& replay, const Message& message) {
                                                                     : replay.costs.far_s;
 }
 
-/// Seconds of work of each place, the CPU time of its messages included.
+/// Returns the seconds of work of each place, including the CPU time of its messages.
 std::vector<double> busy_s(const Replay& replay, const std::vector<Message>& messages) {
   std::vector<double> busy_s = replay.work_s();
   for (const Message& message : messages) {
@@ -151,7 +151,7 @@ double simulate(const Replay& replay, sg4::Engine& engine) {
   return end_s;
 }
 
-/// The simulation in a child of its own. Throws SystemError if it fails.
+/// Simulates in a child process. Throws SystemError if the simulation fails.
 double simulate_in_child(const Replay& replay, int argc, char** argv) {
   int ends[2];
   if (pipe(ends) != 0) throw poise::SystemError("cannot create a pipe");

@@ -41,7 +41,8 @@ tasks::Context& context_of(poise_tasks* context) {
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
-// Saves and restores the failure of the outer task, inside whose wait this task may run.
+// Saves and restores the failure of the outer task. The current task may run inside a wait of that
+// task.
 class OwnFailure {
  public:
   OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
@@ -63,7 +64,7 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (failure) throw std::runtime_error(*failure);
 }
 
-// Checks an enum that C may have set to any number, which C++ must not read as the enum.
+// Checks an enum from C, which may hold any number. C++ must not read such a number as the enum.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -108,7 +109,8 @@ poise::Annotations annotations_of(const poise_with& with) {
   return annotations;
 }
 
-// An annotation of the task that this thread runs; null if it has none of this name and type.
+// Returns an annotation of the task that this thread runs, or null if it has none of this name and
+// type.
 template <typename T>
 const T* annotation(const char* name) {
   const T* value = nullptr;
@@ -189,7 +191,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The size is 0, because the arena knows it.
+    // The size is given as 0, because the arena knows it.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annotations: named values attached to tasks. Setting a name again keeps the first value.
+// Annotations, which are named values attached to tasks. Setting a name again keeps the first
+// value, as in CHAMELEON.
 #include "faces/chameleon/guard.h"
 #include "faces/chameleon/task.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of functions that take any number of pointers, or integers in the place of pointers.
+// Calls functions that take any number of pointers, or integers in the place of pointers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CHAMELEON's functions, implemented by Poise's tasks.
+// CHAMELEON's functions, implemented with Poise's tasks.
 #include <array>
 #include <atomic>
 #include <chameleon.h>
@@ -29,8 +29,8 @@
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 
-// From the OpenMP library of the program; without one there is one thread. Clang's has the second,
-// too.
+// These functions come from the OpenMP library of the program. Without such a library there is one
+// thread. Only Clang's library has the second function, too.
 extern "C" int omp_get_num_threads(void) __attribute__((weak));
 extern "C" void GOMP_taskyield(void) __attribute__((weak));
 
@@ -45,14 +45,15 @@ std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
     live;  // by id, until the wait ends
 std::unordered_map<void*, std::size_t>
     submitted;                 // bytes, by address, of data from a compiler's plug-in
-std::optional<face::Ids> ids;  // made at the first start
+std::optional<face::Ids> ids;  // created at the first start
 
 std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};
 thread_local int last_added = -1;
 thread_local bool last_run_was_local = true;
 
-// Travels with the arguments: where the code is, and the task as its owner rank stores it.
+// Data that travel with the arguments: the position of the code, and the task as its owner rank
+// stores it.
 struct Travelling {
   face::CodeAddress code;
   std::uint32_t num_offsets;  // stored in the next item
@@ -63,7 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// The arguments in the items behind Travelling: literals by value, others by their address here.
+/// Returns the arguments of a task from the items after Travelling: literals by value, others by
+/// their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -90,7 +92,7 @@ int type_of(tasks::Mode mode) {
   }
 }
 
-/// Fills in a task of another rank as it and tools see it on this rank.
+/// Fills in a task of another rank, as the task itself and tools see it on this rank.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
@@ -108,7 +110,7 @@ void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                            static_cast<std::int32_t>(items.back().bytes));
 }
 
-/// Exists while this thread runs a task; tells tools of its start and its end.
+/// Exists while this thread runs a task, and tells tools about its start and its end.
 class Running {
  public:
   explicit Running(const face::Met& now) : now_(now), before_(std::exchange(running_here, now)) {
@@ -153,9 +155,9 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-// Task times are learnt per function, so each piece of code maps to one of a fixed number of
-// functions, which must be registered on all ranks before any code is known. Two pieces may share
-// one by chance.
+// Number of registered functions. Task times are learnt per function, so each piece of code is
+// mapped to one of these functions, which must be registered on all ranks before any code is known.
+// Two pieces of code may share one by chance.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;
@@ -186,7 +188,7 @@ tasks::Mode mode_of(int type) {
   return tasks::Mode::in;
 }
 
-/// Tasks of another rank can be found while they run here.
+/// Finds a task by its id. Tasks of another rank are found only while they run here.
 cham_migratable_task_t* find_task(int id) {
   if (running_here.task && running_here.task->id == id) return running_here.task;
   const std::lock_guard lock(mutex);
@@ -258,21 +260,22 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
     poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
-    poise::fail("the function or the arguments of a task are null");
+    poise::fail("chameleon_create_task: the function or the arguments are null");
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = code;
   task->arguments.assign(arguments, arguments + num_arguments);
   const std::lock_guard lock(mutex);
   started();
   const auto id = ids->next([](int used) { return live.contains(used); });
-  if (!id) poise::fail("{} tasks exist at once, and no task id is free", live.size());
+  if (!id)
+    poise::fail("chameleon_create_task: no task id is free, because {} tasks exist", live.size());
   task->id = *id;
   ++num_created;
   return (live[*id] = std::move(task)).get();
 }
 
-/// The settings by CHAMELEON's variables: policy paired with its thresholds, or empty. Ends the job
-/// if a value is wrong.
+/// Returns the settings that CHAMELEON's variables select: the policy paired with its thresholds,
+/// or an empty text. Ends the job if a value is wrong.
 std::string settings_of_environment() {
   std::string settings, error;
   try {
@@ -429,7 +432,8 @@ void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_r
   face::guarded(0, [&] { return task->replication_ranks.assign(ranks, ranks + num_ranks), 0; });
 }
 
-// For CHAMELEON's compiler plug-in: it submits data first, and later gives only their address.
+// Functions for CHAMELEON's compiler plug-in, which submits data first and later gives only their
+// address.
 
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
   return face::guarded<int32_t>(CHAM_FAILURE, [&] {
@@ -453,7 +457,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
                                                int64_t* arg_types, int32_t num_args) {
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
-      poise::fail("the arguments of a task, or their types, are null");
+      poise::fail("create_migratable_task: the arguments, their offsets or types are null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);
@@ -467,7 +471,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   });
 }
 
-// Code is found by its address, so this only informs tools.
+// Code is found by its address, so this function only informs tools.
 void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
                                   ptrdiff_t entry_image_offset) {
   if (!task) return;

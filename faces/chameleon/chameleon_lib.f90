@@ -1,4 +1,4 @@
-! The Fortran module of the CHAMELEON library, served by Poise's tasks.
+! The Fortran module of the CHAMELEON library, implemented with Poise's tasks.
 !
 ! The interface is that of CHAMELEON:
 ! Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),

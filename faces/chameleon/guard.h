@@ -10,7 +10,7 @@ namespace poise::chameleon {
 
 inline void say(const char* text) { std::fprintf(stderr, "chameleon: %s\n", text); }
 
-/// The result of the call; `otherwise` if it throws.
+/// Returns the result of the call, or `otherwise` if it throws.
 template <typename Result, typename Call>
 Result guarded(Result otherwise, Call call) noexcept {
   try {

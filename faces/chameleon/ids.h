@@ -8,13 +8,13 @@
 
 namespace poise::chameleon {
 
-/// The ids of a rank are congruent to its number modulo the number of ranks. After the last one
-/// that an int holds they start again, and skip those in use.
+/// The ids of a rank are congruent to its number modulo the number of ranks. When the range of int
+/// is used up, they start again and skip ids that are in use.
 class Ids {
  public:
   Ids(int rank, int num_ranks) : rank_(rank), num_ranks_(num_ranks) {}
 
-  /// A new id for which `in_use` is false; nothing if all are in use.
+  /// Returns a new id for which `in_use` is false, or nothing if all ids are in use.
   template <typename InUse>
   std::optional<int> next(const InUse& in_use) {
     for (std::int64_t tries = 0; tries < most(); ++tries) {
@@ -24,7 +24,7 @@ class Ids {
     return std::nullopt;
   }
 
-  /// True if it was ever given to a task of this rank.
+  /// True if the id was ever given to a task of this rank.
   bool was_given(int id) const {
     if (id < num_ranks_ || id % num_ranks_ != rank_) return false;
     return given_ >= most() || id / num_ranks_ <= given_;

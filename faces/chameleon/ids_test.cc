@@ -21,7 +21,7 @@ TEST(Ids, differ_on_all_ranks) {
   EXPECT_GT(*seen.begin(), 0);
 }
 
-TEST(Ids, are_known_after_they_were_assigned) {
+TEST(Ids, are_recognised_after_they_were_assigned) {
   Ids ids(1, 4);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   EXPECT_TRUE(ids.was_given(first) && ids.was_given(second));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The position of code, independent of the addresses at which a process has loaded its images, so
-// that another process of the same program finds it.
+// Finds the position of code in its image. It does not depend on the addresses at which a process
+// has loaded its images, so another process of the same program finds the code.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ struct CodeAddress {
   std::uint64_t offset = 0;
 };
 
-/// Throws Error if no loaded image holds this address.
+/// Returns the position of code. Throws Error if no loaded image contains this address.
 CodeAddress address_of(void* code);
 
-/// Throws Error if this process has not loaded exactly this image.
+/// Returns the address of code. Throws Error if this process has not loaded exactly this image.
 void* code_at(const CodeAddress& address);
 
 }  // namespace poise::chameleon

@@ -26,7 +26,7 @@ void check(bool holds, const char* what) {
   std::fprintf(stderr, "does not hold: %s\n", what);
 }
 
-// Integers travel in pointer-sized slots, of which only the lower half may be set.
+// Integers are passed in pointer-sized slots, of which only the lower half may be set.
 void multiply(double* a, double* b, double* c, int n, int times) {
   for (int i = 0; i < n * n; ++i) c[i] = 0;
   for (int t = 0; t < times; ++t)
@@ -35,7 +35,7 @@ void multiply(double* a, double* b, double* c, int n, int times) {
         for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j] / times;
 }
 
-// Tasks without outputs count on the rank where they run.
+// Tasks without outputs increment a counter of the rank on which they run.
 std::atomic<int> ran_nothing{0}, ran_null{0}, ran_empty{0}, ran_failing{0};
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 void nothing() { pause(), ++ran_nothing; }
@@ -119,7 +119,7 @@ void products(int num_tasks, int n) {
   check(callbacks == 2 * num_tasks, "each task is called back once");
 }
 
-/// The first rank creates many such tasks, some of which must run on other ranks.
+/// The first rank creates many tasks with these arguments. Some of them must run on other ranks.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
   const int before = ran;

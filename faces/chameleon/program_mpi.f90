@@ -26,7 +26,7 @@ program chameleon_program
   integer, parameter :: num_tasks = 50, length = 3000
   integer :: level, ierror, rank, t, result
   integer(c_int), target :: n = length
-  ! One counter per task, as several threads may count at once.
+  ! There is one counter per task, because several threads may count at the same time.
   integer(c_int), target :: num_finished(num_tasks) = 0
   real(c_double), target :: x(length, num_tasks), y(length, num_tasks)
   type(map_entry), pointer :: entries(:), args(:)

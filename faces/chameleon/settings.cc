@@ -13,7 +13,8 @@ namespace poise::chameleon {
 
 namespace {
 
-// The meaning of a value above the range of the setting: the maximum, or that no task is ever lent.
+// What a value above the range of the setting means: either the maximum, or that no task is ever
+// lent.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

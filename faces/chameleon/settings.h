@@ -7,9 +7,9 @@
 
 namespace poise::chameleon {
 
-/// Returns settings that select sorted pairs, CHAMELEON's policy, with its thresholds if one of
-/// them is set; otherwise an empty text. `variable` is getenv. Throws Error if a value is not a
-/// number or is negative.
+/// If one of CHAMELEON's thresholds is set, returns settings that select its policy (sorted pairs)
+/// with its thresholds; otherwise an empty text. `variable` is getenv. Throws Error if a value is
+/// not a number or is negative.
 std::string settings_of(const std::function<const char*(const char*)>& variable);
 
 }  // namespace poise::chameleon

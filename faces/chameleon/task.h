@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task as programs and tools of CHAMELEON see it.
+// A task in the form that programs and tools of CHAMELEON use.
 #pragma once
 
 #include <chameleon.h>
@@ -38,7 +38,7 @@ struct cham_migratable_task_t {
   std::vector<std::vector<char>> copies;
   std::vector<char> travelling_tool_data;
 
-  /// Copies what argument i points to, so that the caller may reuse it.
+  /// Copies the data of argument i, so that the caller may reuse the memory.
   void keep_copy_of(std::size_t i) {
     auto& argument = arguments[i];
     const auto* data = static_cast<const char*>(argument.valptr);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kNumEvents = 14;
 
-// Tools return memory that they allocated with malloc.
+// Frees memory that tools allocated with malloc and returned.
 struct Free {
   void operator()(void* data) const { std::free(data); }
 };
@@ -48,7 +48,7 @@ Callback callback(cham_t_callback_types_t which) {
   return reinterpret_cast<Callback>(tool.callbacks[which]);
 }
 
-/// Calls the tool's callback for such events, if it has one.
+/// Calls the tool's callback for this kind of event, if it has one.
 template <typename Callback, typename... Arguments>
 void tell(cham_t_callback_types_t which, Arguments... arguments) {
   const auto function = callback<Callback>(which);

@@ -10,11 +10,12 @@
 
 namespace poise::chameleon {
 
-/// Looks for cham_t_start_tool in the program and what it loaded, then in CHAMELEON_TOOL_LIBRARIES.
+/// Looks for cham_t_start_tool in the program and its loaded libraries, then in
+/// CHAMELEON_TOOL_LIBRARIES.
 void start_tool(int rank, int num_ranks);
 void end_tool();
 
-/// Finds a task by its id for the tool; null if it is not there any more.
+/// Finds a task by its id for the tool. Returns null if the task no longer exists.
 using FindTask = cham_migratable_task_t* (*)(int id);
 void tool_finds_tasks_by(FindTask find);
 
@@ -22,22 +23,22 @@ void tell_thread(cham_t_callback_types_t which);
 /// Tells the tool about a task. `code` is the position in the program from which it was created.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
-/// What a thread of this rank has to know about a task that it runs.
+/// What a thread of this rank must know about a task that it runs.
 struct Met {
   cham_migratable_task_t* task = nullptr;
   cham_t_task_flag_t flag = cham_t_task_local;
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// The policy that calls the tool's callbacks, which decide how many tasks go to which rank, which
-/// tasks, and the load of a rank.
+/// The policy that calls the tool's callbacks. They decide how many tasks go to which rank, which
+/// tasks these are, and the load of a rank.
 tasks::Policy policy_of_tool();
-/// True if the tool attaches data to tasks that travel with them; with functions to encode and
-/// decode them.
+/// True if the tool attaches data to tasks that travel with them, and has functions to encode and
+/// decode these data.
 bool tool_data_travels();
 std::vector<char> encode_tool_data(cham_migratable_task_t* task);
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);
-/// Microseconds by which the tool wants to delay a task that is about to start.
+/// Returns the microseconds by which the tool wants to delay a task that is about to start.
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created);
 
 }  // namespace poise::chameleon

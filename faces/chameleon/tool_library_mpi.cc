@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool in a library of its own, in C++11 as users write them. It observes tasks and, when it
-// ends, stores what it saw in an environment variable. If compiled with REFUSES, it declines to be
-// called.
+// A tool in its own library, in C++11 as users write them. It observes tasks and, when it ends,
+// stores what it saw in an environment variable. If compiled with REFUSES, it refuses to be
+// started.
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_tools.h>
@@ -91,7 +91,7 @@ void synchronised(cham_t_sync_region_type_t, cham_t_sync_region_status_t, cham_t
   check(code && !is_in_the_library(code), "the program waits, not the library");
 }
 
-// Both numbers must hold for a task that waits, when another task is about to start.
+// Checks that both numbers are right for a queued task, when another task is about to start.
 int32_t frequency(cham_migratable_task_t*, int32_t load, int32_t num_created) {
   check(load >= 0 && load < 1000, "no more tasks wait than there are");
   check(num_created >= created, "as many tasks were created");

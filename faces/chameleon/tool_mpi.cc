@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool that makes all decisions: how many tasks go to which rank, which tasks, and what the load
-// of a rank is. Its data travel with the tasks, like annotations. Every other callback informs it.
-// Prints failed checks and exits with status 1, or prints "all is right".
+// A tool that makes all decisions: how many tasks go to which rank, which tasks these are, and what
+// the load of a rank is. Its data travel with the tasks, like annotations. All other callbacks only
+// inform it. Prints failed checks and exits with status 1, or prints "all is right".
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -68,8 +68,8 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-// All ranks have created tasks, so a task of another rank would be mistaken for the own task with
-// the same number.
+// All ranks have created tasks, so a task of another rank would be mistaken for this rank's task
+// with the same number.
 int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
                        int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
                        TYPE_TASK_ID*, int32_t) {

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Poise's decisions from Fortran 2008: which task should run where. See docs/library.md; it calls
-! libpoise (poise/poise.h). Integers are default ones, sizes and ids 64-bit. Tasks and places count from
-! 0, arrays of messages as well. Without the argument `error`, an error ends the program with its text.
+! Decides from Fortran 2008 which task should run where. It calls libpoise (poise/poise.h); docs/library.md is the
+! guide. Integers are of the default kind, sizes and ids have 64 bits. Tasks and places are numbered from 0, also in
+! arrays of messages. Without the argument `error`, an error ends the program with its text.
 module poise
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
@@ -10,7 +10,7 @@ module poise
   public :: poise_machine, poise_workload, poise_metrics, poise_moves
   public :: machine_from, workload_of, plan, evaluate, exports, imports, poise_last_error, poise_version
 
-  ! A machine; num_places is 0 if it could not be made.
+  ! A machine. num_places is 0 if it could not be created.
   type :: poise_machine
     type(c_ptr), private :: handle = c_null_ptr
     integer :: num_places = 0
@@ -31,7 +31,7 @@ module poise
     procedure :: free => workload_free
   end type
 
-  ! As in poise/poise.h: times in seconds.
+  ! The metrics of poise/poise.h, with times in seconds.
   type, bind(c) :: poise_metrics
     real(c_double) :: iteration_s, makespan_s, makespan_bound_s, average_s, imbalance, max_comm_s
     integer(c_int64_t) :: hop_bytes, internode_bytes
@@ -40,7 +40,7 @@ module poise
     real(c_double) :: migration_s
   end type
 
-  ! Tasks that change their place; `from` and `to` are places.
+  ! Tasks that change their place. `from` and `to` are places.
   type :: poise_moves
     integer(int64), allocatable :: global_id(:)
     integer, allocatable :: task(:), from(:), to(:)
@@ -165,13 +165,13 @@ module poise
   end interface
 
   integer, parameter :: kWrongSize = -2  ! POISE_BAD_INPUT, found here
-  ! What is wrong with the sizes of arrays, which C cannot know.
+  ! Describes an error in the sizes of arrays, which C cannot detect.
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 
 contains
 
-  ! "live", a name, a file or a text (docs/machines.md).
+  ! Creates a machine from "live", a name, a file or a text (docs/machines.md).
   function machine_from(description, error) result(machine)
     character(*), intent(in) :: description
     integer, intent(out), optional :: error  ! 0, or 2 for bad input; then poise_last_error() says more
@@ -180,7 +180,7 @@ contains
     if (c_associated(machine%handle)) machine%num_places = int(machine_num_places_c(machine%handle))
   end function
 
-  ! The formula of costs: "physical" (at first) or "nuco".
+  ! Selects the formula of costs: "physical" (the default) or "nuco".
   subroutine machine_set_model(self, formula, error)
     class(poise_machine), intent(inout) :: self
     character(*), intent(in) :: formula
@@ -195,7 +195,7 @@ contains
     self%num_places = 0
   end subroutine
 
-  ! load_s: seconds of each task; sizes: bytes that a migration of each sends.
+  ! Creates a workload from the load of each task in seconds and the bytes that a migration of it sends.
   function workload_of(load_s, sizes, error) result(workload)
     real(real64), intent(in) :: load_s(:)
     integer(int64), intent(in), optional :: sizes(:)
@@ -212,7 +212,7 @@ contains
     call finish(status, error)
   end function
 
-  ! Messages as a list of senders and receivers, counted from 0.
+  ! Sets the messages as a list of senders and receivers, numbered from 0.
   subroutine workload_set_messages(self, from, to, bytes, counts, error)
     class(poise_workload), intent(inout) :: self
     integer, intent(in) :: from(:), to(:)
@@ -227,7 +227,7 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! Messages as a graph in CSR form; indptr and indices count from 0, as those of METIS.
+  ! Sets the messages as a graph in CSR form. indptr and indices are numbered from 0, as in METIS.
   subroutine workload_set_graph(self, indptr, indices, bytes, counts, error)
     class(poise_workload), intent(inout) :: self
     integer(int64), intent(in) :: indptr(:)
@@ -253,7 +253,7 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! position(:, task): 1 to 3 coordinates.
+  ! Sets the positions of tasks. position(:, task) has 1 to 3 coordinates.
   subroutine workload_set_positions(self, position, error)
     class(poise_workload), intent(inout) :: self
     real(real64), intent(in) :: position(:, :)
@@ -264,7 +264,7 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! Seconds per place that belong to no task.
+  ! Sets the background load: seconds per place that belong to no task.
   subroutine workload_set_background(self, seconds, error)
     class(poise_workload), intent(inout) :: self
     real(real64), intent(in) :: seconds(:)
@@ -279,7 +279,7 @@ contains
     self%num_tasks = 0
   end subroutine
 
-  ! The place of each task by a strategy, "poise" if none is named; `current` is where tasks are now.
+  ! Computes the place of each task with a strategy ("poise" if none is named). `current` is where tasks are now.
   subroutine plan(machine, workload, current, places, strategy, seed, error)
     type(poise_machine), intent(in) :: machine
     type(poise_workload), intent(in) :: workload
@@ -301,7 +301,7 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! What the placement `after` costs, with migrations from `before`.
+  ! Computes what the placement `after` costs, with migrations from `before`.
   function evaluate(machine, workload, before, after, error) result(metrics)
     type(poise_machine), intent(in) :: machine
     type(poise_workload), intent(in) :: workload
@@ -316,7 +316,8 @@ contains
     call finish(status, error)
   end function
 
-  ! The tasks that leave a place (all that move, without one), and those that come to it.
+  ! exports() returns the tasks that leave a place, and imports() those that come to it. Without a place, they return
+  ! all tasks that move.
   function exports(before, after, place, global_ids, error) result(moves)
     integer, intent(in) :: before(:), after(:)
     integer, intent(in), optional :: place
@@ -349,7 +350,7 @@ contains
     moves = moves_in(list)
   end function
 
-  ! The text of the last error on this thread.
+  ! Returns the text of the last error on this thread.
   function poise_last_error() result(text)
     character(:), allocatable :: text
     if (allocated(own_error)) then
@@ -364,7 +365,7 @@ contains
     text = text_at(version_c())
   end function
 
-  ! Passes the result on, or ends the program.
+  ! Passes the status on, or ends the program.
   subroutine finish(status, error)
     integer, intent(in) :: status
     integer, intent(out), optional :: error
@@ -377,7 +378,7 @@ contains
     end if
   end subroutine
 
-  ! kWrongSize with a text if an array has another size than it must have, otherwise 0.
+  ! Returns kWrongSize and stores a text if an array has a wrong size, otherwise 0.
   integer function wrong_size(found, wanted, name) result(status)
     integer, intent(in) :: found, wanted
     character(*), intent(in) :: name
@@ -396,7 +397,7 @@ contains
     if (present(global_ids)) status = min(status, wrong_size(size(global_ids), size(before), "global_ids"))
   end function
 
-  ! The address of an optional array for C, null if it is absent.
+  ! Returns the address of an optional array for C, or null if it is absent.
   type(c_ptr) function address(array)
     integer(int64), intent(in), optional, contiguous, target :: array(:)
     address = c_null_ptr
@@ -410,7 +411,7 @@ contains
     if (present(place)) number_of = place
   end function
 
-  ! Copies a list of C and frees it.
+  ! Copies a list that C allocated and frees it.
   function moves_in(list) result(moves)
     type(c_ptr), intent(in) :: list
     type(poise_moves) :: moves

@@ -87,7 +87,7 @@ module poise_tasks
       type(c_ptr), value :: context
       integer(c_int), value :: num_threads
     end function
-    ! Runs one task if one is queued; `ran` is 1 if it did, else 0.
+    ! Runs one task if one is queued. Sets `ran` to 1 if it did, otherwise to 0.
     integer(c_int) function poise_tasks_yield(context, ran) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: context
@@ -138,7 +138,7 @@ contains
     status = register_c(name // c_null_char, subroutine_address, id)
   end function
 
-  ! Collective. The communicator is an integer, as in `use mpi`; with mpi_f08 give its mpi_val.
+  ! Creates a context. Collective. The communicator is an integer, as in `use mpi`; with mpi_f08 pass its mpi_val.
   integer function poise_tasks_create(communicator, threads, context, settings) result(status)
     integer, intent(in) :: communicator, threads
     type(c_ptr), intent(out) :: context
@@ -153,20 +153,20 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! Without intent(in), because compilers would assume that the data behind the addresses do not
-    ! change either.
+    ! The argument has no intent(in), because compilers would then assume that the data at the addresses do not change
+    ! either.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with
     status = submit_c(context, function_id, items, size(items), with)
   end function
 
-  ! In a task: reports that it failed, with the reason.
+  ! To be called in a task: reports that the task failed, with the reason.
   subroutine poise_task_fail(text)
     character(*), intent(in) :: text
     call fail_c(text // c_null_char)
   end subroutine
 
-  ! In a task: its annotation of this name. If there is none, returns false and keeps the value.
+  ! To be called in a task: returns its annotation of this name. If there is none, returns false and keeps the value.
   logical function poise_task_integer(name, value) result(found)
     character(*), intent(in) :: name
     integer(c_int64_t), intent(inout) :: value
@@ -185,7 +185,7 @@ contains
     if (found) value = text_at(address)
   end function
 
-  ! The text of the last error.
+  ! Returns the text of the last error.
   function poise_tasks_last_error() result(text)
     character(:), allocatable :: text
     text = text_at(last_error_c())

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Tests the Fortran interface: properties and annotations of tasks. The first rank has all tasks.
+! Tests properties and annotations of tasks through the Fortran interface. The first rank has all tasks.
 module work
   use poise_tasks
   implicit none
@@ -13,7 +13,7 @@ module work
   end interface
 contains
 
-  ! Counts its runs, and stores where the last one was.
+  ! Counts its runs, and stores the rank of the last one.
   subroutine count_run(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
     integer(c_size_t), intent(in) :: bytes(*)
@@ -107,7 +107,7 @@ contains
     type(poise_item) :: items(2)
     type(c_ptr) :: memory
     integer(c_int), pointer :: numbers(:, :)
-    ! One counter per task, as several threads may count at once.
+    ! There is one counter per task, because several threads may count at the same time.
     integer(c_int), target :: finished(num_tasks)
     integer :: t
     finished = 0

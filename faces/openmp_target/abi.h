@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that clang's code for `#pragma omp target` passes to libomptarget (LLVM 14 to 19).
+// The data that code compiled by clang for `#pragma omp target` passes to libomptarget (LLVM 14 to
+// 19).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ enum MapType : std::int64_t {
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
 
-/// A target region, which `address` only identifies; or a variable of `size` bytes; or, from LLVM
-/// 18 on, the requirements of the program in `data`.
+/// One of three things: a target region, for which `address` is only an identifier; a variable of
+/// `size` bytes; or, from LLVM 18 on, the requirements of the program in `data`.
 struct Entry {
   static constexpr std::int32_t kRequires = 0x10;
   void* address;
@@ -47,8 +48,8 @@ struct Binary {
   const Entry *host_begin, *host_end;
 };
 
-/// Version 2: LLVM 16, and translated calls of LLVM 14. Version 3: LLVM 17 to 19, whose regions
-/// take one more parameter before the others.
+/// Arguments of a region. Version 2 is that of LLVM 16 and of translated calls of LLVM 14. Version
+/// 3 is that of LLVM 17 to 19, whose regions take one more parameter before the others.
 struct KernelArguments {
   std::uint32_t version, num_arguments;
   void **bases, **pointers;

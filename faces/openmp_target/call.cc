@@ -13,7 +13,7 @@ namespace poise::openmp_target {
 
 namespace {
 
-/// Maximal number of parameters of a region that can become a task.
+/// Maximum number of parameters of a region that can become a task.
 constexpr std::size_t kMaxParameters = 128;
 constexpr const char* kAddress = "an address is passed by value";
 constexpr int kBoth = CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
@@ -63,8 +63,8 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
     reach_anywhere(call, kAddress);
 }
 
-/// True if the memory read holds only an address. Clang 16 and 19 pass `is_device_ptr` of a member
-/// so, and all versions a member that is used without a clause.
+/// True if the memory that the region reads holds only an address. Clang 16 and 19 pass a member
+/// with `is_device_ptr` in this way, and all versions pass a member that is used without a clause.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;
@@ -86,9 +86,9 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   int mode = static_cast<int>(type & (kTo | kFrom));
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
-  // For memory that `target data` holds, regions keep what they do not write and see what earlier
-  // ones wrote. For has_device_addr clang 16 passes eight bytes "to" the region and means all of
-  // it.
+  // If `target data` holds memory, regions keep the parts that they do not write, and see what
+  // earlier regions wrote. For has_device_addr, clang 16 maps eight bytes "to" the region although
+  // all of the object is meant.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;

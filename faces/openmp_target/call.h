@@ -18,7 +18,7 @@ struct Parameter {
 
 struct Call {
   std::vector<Parameter> parameters;  // in the order of the region's parameters
-  // Other memory that the region accesses; for dependencies only.
+  // Other memory that the region accesses. It is used for dependencies only.
   std::vector<Parameter> touched;
   std::vector<std::size_t> copied;  // indices of parameters of which the region gets private copies
   const char* stays = nullptr;      // why the task cannot run on another rank; null: it can

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the clauses of target regions: clauses_mpi [NAME] tests one of them, or all. Regions of
-// rank 0, compiled by an unchanged clang. Prints failed checks and exits with status 1, or prints
-// "all is right".
+// Tests the clauses of target regions. clauses_mpi [NAME] runs one test, or all. The regions belong
+// to rank 0 and are compiled by an unchanged clang. Prints failed checks and exits with status 1,
+// or prints "all is right".
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>
@@ -23,7 +23,7 @@ void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait
 
 constexpr int kRegions = 40;
 
-/// The ranks where regions ran, and their results.
+/// The ranks on which regions ran, and their results.
 struct Outcome {
   std::vector<int> process = std::vector<int>(kRegions), made = std::vector<int>(kRegions, -1);
   int elsewhere() const {
@@ -33,8 +33,7 @@ struct Outcome {
   }
 };
 
-/// Runs regions on rank 0, repeatedly until another rank has run one, and checks the result of
-/// each.
+/// Runs regions of rank 0 repeatedly until another rank has run one, and checks the result of each.
 template <typename Meet, typename Expected>
 void travels(const char* what, Meet meet, Expected expected) {
   int elsewhere = 0;
@@ -190,7 +189,7 @@ void pointers_of_members() {
   check(number == 6 * kRegions, "an address that a structure holds is used on its own rank");
 }
 
-/// A value of eight bytes that no clause names is never taken for an address.
+/// An eight-byte value that no clause names is never taken for an address.
 void numbers_like_addresses() {
   std::vector<std::uintptr_t> number(1);
   number[0] = reinterpret_cast<std::uintptr_t>(number.data());
@@ -227,7 +226,7 @@ void unknown_extents() {
   check(all[500] == expected, "a region that was given an address keeps its place");
 }
 
-/// The same test with a structure and the target of its pointer, with two threads per rank.
+/// Runs the same test with a structure and the target of its pointer, with two threads per rank.
 void reached_through_held() {
   int numbers[3] = {};
   Holder holder{3, numbers};
@@ -279,7 +278,8 @@ void presence() {
   check(!omp_target_is_present(cells, 0), "what is no longer held is not");
 }
 
-// Tests what must end the program, or must print a message and have no effect.
+// These tests check clauses that must end the program, or that must print a message and have no
+// effect.
 
 void absence() {
   int cells[10] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `target data` and related directives. Regions use the memory of the program, so no data are
-// moved; the ranges are only recorded.
+// Implements `target data` and related directives. Regions use the memory of the program, so no
+// data are moved; the ranges are only recorded.
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace face = poise::openmp_target;
 
-/// The items that a directive names, or that its user-defined mapper adds.
+/// The items that a directive names or that its user-defined mapper adds.
 struct Item {
   void *base, *begin;
   std::int64_t bytes, type;
@@ -38,7 +38,7 @@ Items items_of(std::int32_t count, void** bases, void** pointers, const std::int
   return items;
 }
 
-/// The memory and the pointers that `target data` names.
+/// Visits the memory and the pointers that `target data` names.
 template <typename ForRange, typename ForPointer>
 void change_held(const Items& items, ForRange for_range, ForPointer for_pointer) {
   for (const Item& item : items) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OpenMP's functions for devices and their memory. All memory belongs to the host.
+// Implements OpenMP's functions for devices and their memory. All memory belongs to the host.
 #include "faces/openmp_target/device.h"
 
 #include <chameleon.h>
@@ -10,7 +10,7 @@
 #include "faces/openmp_target/mapped.h"
 #include "faces/openmp_target/trouble.h"
 
-// From the OpenMP library of the program.
+// This function comes from the OpenMP library of the program.
 extern "C" int omp_get_default_device(void) __attribute__((weak));
 
 namespace {
@@ -25,7 +25,7 @@ bool is_host(std::int64_t device) {
   return device == CHAMELEON_HOST || device == num_devices() || device < -1;
 }
 
-/// A box in two arrays of several dimensions, as for omp_target_memcpy_rect.
+/// A box in two multidimensional arrays, as for omp_target_memcpy_rect.
 struct Box {
   std::size_t element_bytes;
   int num_dimensions;
@@ -72,8 +72,8 @@ int omp_get_num_devices(void) { return num_devices(); }
 int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
-// The same under libomp's versioned names. If this library is preloaded it comes before libomp,
-// whose own functions would look for a libomptarget after it.
+// Defines the same functions under libomp's versioned names. A preloaded library comes before
+// libomp, whose own functions would look for a libomptarget after it.
 int num_devices_for_libomp(void) { return num_devices(); }
 asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
 asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");
@@ -114,7 +114,7 @@ int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::
       const std::size_t *volume, const std::size_t *to_offsets, const std::size_t *from_offsets, \
       const std::size_t *to_sizes, const std::size_t *from_sizes, int, int
 
-/// With null pointers it returns the maximal number of dimensions.
+/// If the pointers are null, it returns the maximum number of dimensions.
 int omp_target_memcpy_rect(BOX) {
   if (!to && !from) return INT_MAX;
   const bool is_box = to && from && element_bytes > 0 && num_dimensions > 0 && volume &&
@@ -140,8 +140,8 @@ void* omp_target_memset_async(void* memory, int value, std::size_t bytes, int de
   return omp_target_memset(memory, value, bytes, device);
 }
 
-// Interop objects need devices with queues of their own; here, as with libomptarget on processors,
-// they are omp_interop_none.
+// Interop objects need devices with their own queues. Here they are omp_interop_none, as with
+// libomptarget on processors.
 
 void __tgt_interop_init(void*, std::int32_t, void** interop) {
   face::note("interop objects are not supported; they are omp_interop_none");
@@ -150,7 +150,7 @@ void __tgt_interop_init(void*, std::int32_t, void** interop) {
 void __tgt_interop_use(void*, std::int32_t, void**) {}
 void __tgt_interop_destroy(void*, std::int32_t, void** interop) { *interop = nullptr; }
 
-// LLVM's own functions for the output of libomptarget.
+// LLVM's own functions that control the output of libomptarget.
 void __tgt_set_info_flag(std::uint32_t) {}
 int __tgt_print_device_info(std::int64_t) { return 0; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that `target data` and `target enter data` hold. Regions may use it by its address.
+// The memory that `target data` and `target enter data` hold. Regions may access it by its address.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ struct Range {
   std::size_t bytes;
 };
 
-/// Holds a range. Ranges are reference counted: one that is added twice must be removed twice, or
-/// removed for good.
+/// Adds a held range. Ranges are reference counted: one that is added twice must be removed twice,
+/// or once with the modifier `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);
-/// The held range that contains an address.
+/// Returns the held range that contains an address.
 std::optional<Range> held_around(void* address);
 
-/// Ends the program unless all of the range is held, as the modifier `present` requires.
+/// Ends the program unless the whole range is held, as the modifier `present` requires.
 void need_present(Range range);
 
 /// Adds a pointer that was mapped together with its target. Pointers are reference counted, too.

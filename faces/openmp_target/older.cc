@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that clang 14 makes, with separate arguments instead of KernelArguments.
+// Implements the calls that clang 14 makes, with separate arguments instead of KernelArguments.
 #include "faces/openmp_target/abi.h"
 
 namespace face = poise::openmp_target;

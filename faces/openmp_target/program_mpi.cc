@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program whose tasks are target regions, compiled by an unchanged clang. Prints failed checks
-// and exits with status 1, or prints "all is right" and how many regions ran on another rank than
-// their own.
+// and exits with status 1, or prints "all is right" and the number of regions that ran on another
+// rank than their own.
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>
@@ -20,8 +20,8 @@ void check(bool holds, const char* what) {
 
 void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds"); }
 
-/// Multiplies n x n matrices that are mapped in, out, and by value. Returns how many products ran
-/// on other ranks.
+/// Multiplies n x n matrices that are mapped in, out, and by value. Returns the number of products
+/// that ran on other ranks.
 int products(int num_tasks, int n) {
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<std::vector<double>> a(num_tasks, std::vector<double>(cells, 1)), b(a), c(a);
@@ -83,7 +83,7 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Regions must see held memory as earlier regions left it, whatever their own `map` clauses say.
+/// Regions must see held memory as earlier regions left it, independent of their own `map` clauses.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);
   int* all = numbers.data();

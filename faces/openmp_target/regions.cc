@@ -24,7 +24,7 @@ bool requires_too_much = false;
 
 void complain(const std::string& why) { say(why, "run on their own rank"); }
 
-/// The ELF file inside an image, wrapped or not; empty if there is none.
+/// Returns the ELF file inside an image, wrapped or not, or an empty text if there is none.
 std::string_view elf_of(const DeviceImage& image) {
   std::string_view bytes(image.begin, static_cast<std::size_t>(image.end - image.begin));
   WrappedHeader header;
@@ -44,7 +44,7 @@ std::string_view elf_of(const DeviceImage& image) {
              : std::string_view();
 }
 
-/// Loads bytes as a library; null, with the reason in dlerror() or errno, if that fails.
+/// Loads bytes as a library. Returns null if that fails; dlerror() or errno then give the reason.
 void* open_library(std::string_view bytes) {
   const int file = ::memfd_create("omp_target", MFD_CLOEXEC);
   if (file < 0) return nullptr;

@@ -11,11 +11,11 @@ namespace poise::openmp_target {
 /// on their own rank, as without offloading.
 void load(const Binary& binary);
 
-/// Notes the requirements of `#pragma omp requires`. If ranks cannot fulfil them, no region has
+/// Stores the requirements of `#pragma omp requires`. If ranks cannot fulfil them, no region has
 /// code.
 void require(std::int64_t what);
 
-/// The code of the region that `mark` identifies; null if there is none.
+/// Returns the code of the region that `mark` identifies, or null if there is none.
 void* code_of(const void* mark);
 
 }  // namespace poise::openmp_target

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Replaces libomptarget: regions of `#pragma omp target` become tasks that other ranks may run.
-// Entry points return 0 if the region was taken, and 1 if the caller must run it itself.
+// Entry points return 0 if the region was accepted, and 1 if the caller must run it itself.
 #include <chameleon.h>
 #include <cstdlib>
 #include <vector>

@@ -35,7 +35,7 @@ class Square {
     }
   }
 
-  /// Row i of the matrix times x: four times the point minus its four neighbours.
+  /// Computes row i of the matrix times x: four times the point minus its four neighbours.
   double apply(const Vector& x, std::size_t i) const {
     return 4 * x[i] - x[i - 1] - x[i + 1] - x[i - side_ - 2] - x[i + side_ + 2];
   }
@@ -50,7 +50,7 @@ double sum(const Partial& parts) {
   return total;
 }
 
-/// Solves for a right-hand side of ones. Returns the squared residual over the initial one.
+/// Solves for a right-hand side of ones. Returns the squared residual divided by the initial one.
 double solve(const Square& square, int iterations) {
   Vector x(square.size()), residual(square.size()), direction(square.size()), image(square.size());
   for (int block = 0; block < kBlocks; ++block)

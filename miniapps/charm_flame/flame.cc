@@ -31,11 +31,12 @@
 /*readonly*/ int num_steps;
 /*readonly*/ int period;
 
-// Share of a temperature difference that a step conducts; stable below 1/4.
+// Fraction of a temperature difference that is conducted in a step; stable below 1/4.
 constexpr double kConduction = 0.2;
 constexpr double kIgnition = 0.15;  // heat at which fuel burns
 constexpr double kRate = 0.05;      // burning rate per step
-// Time steps of the reaction within a step: fast chemistry needs small ones.
+// Number of time steps of the reaction within a step, because fast chemistry needs small time
+// steps.
 constexpr int kBurningSubsteps = 200;
 
 enum Side { kLeft, kRight, kBelow, kAbove };

@@ -21,7 +21,7 @@ struct Settings {
   std::uint32_t period = 50;    // number of steps until an object changes its partners
 };
 
-/// Count, bytes and hash of the messages that an object sent, or received.
+/// Number, bytes and hash of the messages that an object sent, or received.
 struct Tally {
   std::uint64_t messages = 0, bytes = 0, hash = 0;
 
@@ -64,7 +64,8 @@ struct Talker {
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
 
-  /// Sends to the current partners: three quarters are near by id, the others anywhere.
+  /// Sends to the current partners. Three quarters of them have near ids; the others may be
+  /// anywhere.
   void talk(Outbox& outbox) {
     Random random(mix(mix(id + 1) + now / settings.period));
     const double many = random.uniform(), distance = settings.objects / 16 + 1;

@@ -12,8 +12,8 @@
 
 namespace {
 
-// Divisible by 1 to 8, so that each thread gets the same share. Counts depend on the number of
-// blocks but not on the number of threads.
+// Divisible by 1 to 8, so that all threads get equal work. Counts depend on the number of blocks
+// but not on the number of threads.
 constexpr int kBlocks = 840;
 constexpr int kRings = 4;
 

@@ -50,7 +50,7 @@ struct Site {
     const std::uint32_t along = corner == 1 || corner == 2 ? side - 1 - x : x;
     return 1.0 / (1 + along + across);
   }
-  /// Rounds of hashing in this step.
+  /// Returns the number of hashing rounds in this step.
   double load() const {
     return jump == 0 ? rounds : rounds + growth * jump * nearness(now / jump % 4);
   }

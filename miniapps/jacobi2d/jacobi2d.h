@@ -85,7 +85,8 @@ struct Block {
   }
 };
 
-/// The same computation as a serial loop; sums are formed block by block for the same rounding.
+/// Does the same computation as a serial loop. Sums are formed block by block, so that rounding is
+/// the same.
 inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64_t steps) {
   const std::size_t n = std::size_t{blocks} * points, row = n + 2;
   std::vector<double> values(row * row), next;

@@ -30,7 +30,7 @@ struct Grid {
   ObjectId id(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
     return (z % cells * cells + y % cells) * cells + x % cells;
   }
-  /// The neighbour at offset o, 0 to 26; offset 13 is the cell itself.
+  /// Returns the neighbour at offset o, 0 to 26; offset 13 is the cell itself.
   ObjectId neighbour(ObjectId cell, std::uint32_t o) const {
     const std::uint32_t step = cells - 1;
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
@@ -202,8 +202,8 @@ struct Body {
   }
 };
 
-/// A cell with atoms on a lattice: on every point in the lower half of the box, on one in eight
-/// above.
+/// Creates a cell with atoms on a lattice: on every lattice point in the lower half of the box, and
+/// on one in eight in the upper half.
 inline Cell make_cell(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   Cell cell{.grid = grid, .id = id, .atoms = {}};
   const std::uint32_t x = id % grid.cells, y = id / grid.cells % grid.cells,
@@ -281,7 +281,7 @@ struct Program {
   void check(const Sums& before, const Sums& after) const {
     fmt::print("energy {:.6f} at first, {:.6f} at last\n", after.first_energy, after.energy);
     if (std::fabs(after.energy - after.first_energy) > 1e-3 * std::fabs(after.first_energy))
-      fail("energy changed from {:.6g} to {:.6g}", after.first_energy, after.energy);
+      fail("the energy changed from {:.6g} to {:.6g}", after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
         fail("momentum is not conserved");

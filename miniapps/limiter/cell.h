@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cell of gas: its step by polynomials, its step by subcells, and the choice between the two.
+// A cell of gas: its step with polynomials, its step with subcells, and the choice between the two.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ inline State flux_between(const State& q_lower, const State& f_lower, const Stat
   return flux;
 }
 
-/// Half of a subcell's change from one side to the other, by the minmod limiter.
+/// Half of the change of a subcell from one side to the other, by the minmod limiter.
 inline State half_slope(const State& before, const State& here, const State& after) {
   State half{};
   for (std::size_t c = 0; c < 3; ++c) {
@@ -118,7 +118,8 @@ struct Cell {
     return sum;
   }
 
-  /// Fixed-point iteration for the flow at five instants of the step. Returns its iterations.
+  /// Computes the flow at five instants of the step by fixed-point iteration. Returns the number of
+  /// iterations.
   int predict(double steps_per_length) {
     if (!has_parts)
       for (std::size_t s = 0; s < kParts; ++s) parts[s] = average(s);
@@ -155,7 +156,7 @@ struct Cell {
     return iterations;
   }
 
-  /// After a failed iteration: neighbours see the cell's average, and the candidate is rejected.
+  /// After a failed iteration, neighbours get the cell's average, and the candidate is rejected.
   int fall_back() {
     std::array<Values, kNodes> flow;
     State mean{};
@@ -202,7 +203,7 @@ struct Cell {
     has_parts = false;
   }
 
-  /// Whether density and energy stay, up to a tolerance, within the previous extremes of this cell
+  /// True if density and energy stay, up to a tolerance, within the previous extremes of this cell
   /// and its neighbours, and density and pressure are positive.
   bool is_credible(const Side& below, const Side& above) const {
     for (std::size_t s = 0; s < kParts; ++s) {

@@ -83,7 +83,7 @@ struct Piece {
     ++now;
   }
 
-  /// Sends a value to each neighbour, with the end of the neighbour that it belongs to.
+  /// Sends to each neighbour a value that depends on which side of this piece the neighbour is.
   template <typename Value>
   void tell(Outbox& outbox, const Value& lower, const Value& upper) const {
     const std::uint32_t n = settings.pieces;

@@ -15,7 +15,7 @@ namespace {
 
 namespace tasks = poise::tasks;
 
-// Not inlined, so that the task and the OpenMP loop run the same machine code.
+// The function is not inlined, so that the task and the OpenMP loop run the same machine code.
 [[gnu::noinline]] void multiply(std::span<const double> a, std::span<const double> b,
                                 std::span<double> c, int n) {
   const auto size = static_cast<std::size_t>(n);

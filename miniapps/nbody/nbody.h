@@ -23,7 +23,7 @@
 namespace poise::miniapps::nbody {
 
 constexpr double kSoftening = 0.02, kMaxStep = 0.01, kAccuracy = 0.1;
-constexpr std::size_t kLeaf = 8;  // maximal number of particles in a leaf
+constexpr std::size_t kLeaf = 8;  // maximum number of particles in a leaf
 
 struct Particle {
   Vector at{}, velocity{};
@@ -102,7 +102,7 @@ struct Settings {
 
   double mass() const { return 1.0 / particles; }
   double shortest_step() const { return kMaxStep / step_of(0); }
-  /// A rung's time step in units of the shortest.
+  /// Time step of a rung in units of the shortest time step.
   std::uint64_t step_of(std::int64_t rung) const { return 1U << (rungs - 1 - rung); }
 };
 
@@ -120,7 +120,7 @@ struct Piece {
     ++now;
   }
 
-  /// Positions of the particles whose time step begins at `time`: of all particles at time 0.
+  /// Positions of the particles whose time step begins at `time`; at time 0, of all particles.
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -284,9 +284,9 @@ struct Program : Settings {
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
-    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the force error is {:.1e}", forces);
-    if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum not conserved");
-    if (!(energy < 0.01)) fail("the total energy changed by a share of {:.1e}", energy);
+    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the forces have an error of {:.1e}", forces);
+    if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
+    if (!(energy < 0.01)) fail("the relative change of the energy is {:.1e}", energy);
   }
 };
 

@@ -67,7 +67,7 @@ void compute(double work_s) {
   }
 }
 
-/// Makes passes over the memory. The returned sum keeps the compiler from removing the loop.
+/// Makes passes over the memory. Returns a sum, so that the compiler cannot remove the loop.
 std::uint64_t go_through(std::vector<std::uint64_t>& memory, std::uint64_t passes) {
   std::uint64_t sum = 0;
   for (std::uint64_t pass = 0; pass < passes; ++pass)

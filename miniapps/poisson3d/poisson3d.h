@@ -21,7 +21,7 @@ struct Mode {
 };
 constexpr std::array<Mode, 3> kSolution = {{{1, {1, 1, 1}}, {0.5, {2, 1, 3}}, {-0.25, {1, 4, 2}}}};
 
-/// sin(π i/n) by its power series, which gives the same bits on every platform.
+/// Computes sin(π i/n) by its power series, which gives the same bits on every platform.
 inline double sine(std::uint64_t i, std::uint64_t n) {
   i %= 2 * n;
   if (i >= n) return -sine(i - n, n);

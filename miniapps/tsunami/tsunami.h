@@ -115,7 +115,7 @@ struct Patch {
     return std::chrono::duration<double, std::micro>(settings.sleep_us *
                                                      static_cast<double>(cells.size()));
   }
-  /// Centre of the i-th smallest cell, as a fraction of the ocean's side.
+  /// Centre of cell i of the smallest cells, as a fraction of the ocean's side.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
            (settings.blocks * settings.finest());
@@ -163,7 +163,7 @@ struct Patch {
     level = next;
   }
 
-  /// The cells along a side: 0 left, 1 right, 2 lower, 3 upper.
+  /// Returns the cells along a side: 0 left, 1 right, 2 lower, 3 upper.
   std::vector<Cell> edge(std::uint32_t side) const {
     const std::size_t n = width(), last = side % 2 == 1 ? n - 1 : 0;
     std::vector<Cell> line;
@@ -308,7 +308,7 @@ struct Program {
         last.water / first.water - 1);
     if (!(std::abs(last.water / first.water - 1) < 1e-12))
       fail("the amount of water is not conserved");
-    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water grew");
+    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water increased");
     if (calm && !(last.speed < 1e-9)) fail("calm water flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }

@@ -32,7 +32,7 @@ std::array<std::uint8_t, 4> big_endian(std::uint32_t value) {
           static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)};
 }
 
-/// Uniform in [0, 1), from 31 bits of the hash.
+/// Returns a uniform number in [0, 1) from 31 bits of the hash.
 double uniform_of(const Node& node) {
   const auto& h = node.hash;
   const std::uint32_t bits = (std::uint32_t{h[16]} << 24 | std::uint32_t{h[17]} << 16 |

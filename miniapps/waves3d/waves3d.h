@@ -18,7 +18,7 @@
 namespace poise::miniapps::waves3d {
 
 constexpr double kTimeStep = 0.5;         // stable below 1/√3
-constexpr double kReflection = 9.210340;  // -ln of a layer's reflection, 1e-4
+constexpr double kReflection = 9.210340;  // -ln(1e-4), where 1e-4 is the reflection of a layer
 
 struct Grid {
   std::uint32_t blocks = 6;   // per axis
@@ -26,7 +26,8 @@ struct Grid {
   std::uint32_t layer = 8;    // thickness of the absorbing layers, in cells
 
   double side() const { return static_cast<double>(blocks) * points; }
-  /// Damping at a position along an axis. The upper end of the last axis is a wall: no damping.
+  /// Damping at a position along an axis. It is 0 at the upper end of the last axis, which is a
+  /// wall.
   double damping(std::size_t axis, double position) const {
     double depth = layer - position;
     if (axis != 2) depth = std::max(depth, position - (side() - layer));
@@ -45,13 +46,13 @@ struct Block {
   using Place = std::array<std::uint32_t, 3>;
   Grid grid;
   Place place{};
-  // Steps: velocities in odd ones, pressures in even ones.
+  // Number of the current and the last step. Odd steps update velocities, even steps pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
   std::array<std::vector<double>, 3> velocity,
       part;  // parts: empty unless the block touches a layer
   double first_energy = 0, energy = 0;
-  // Derived from the above by work_out().
+  // Values that work_out() computes from the above.
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 
@@ -282,8 +283,9 @@ struct Program {
                last.energy, last.heard);
     const double change = last.energy / last.first_energy - 1;
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
-      fail("the energy changed by a share of {:.1e}", change);
-    if (!(change < 1e-10)) fail("the energy grew by a share of {:.1e}", change);
+      fail("the relative change of the energy is {:.1e}; it must be below 1e-10", change);
+    if (!(change < 1e-10))
+      fail("the energy grew by the fraction {:.1e}; at most 1e-10 may be rounding", change);
   }
 };
 

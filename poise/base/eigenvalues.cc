@@ -17,9 +17,8 @@ struct ThreeDiagonals {
   std::vector<double> middle, beside;  // beside[i] is the entry between i and i + 1
 };
 
-/// A Householder step for column k: it reflects the entries below the diagonal onto the first of
-/// them, from both sides, so that the eigenvalues do not change. The matrix is symmetric, so rows
-/// are read as columns.
+/// Applies a Householder reflection to column k from both sides, which makes the entries below the
+/// first one zero and keeps the eigenvalues. The matrix is symmetric, so rows are read as columns.
 void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double length,
              std::vector<double>& mirror, std::vector<double>& image) {
   const std::size_t first = k + 1;
@@ -56,7 +55,8 @@ ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
   return three;
 }
 
-/// Number of eigenvalues below x: the negative pivots of (matrix - x I), by Sturm's theorem.
+/// Returns the number of eigenvalues below x, which is the number of negative pivots of (matrix - x
+/// I) by Sturm's theorem.
 std::size_t number_below(const ThreeDiagonals& three, double x) {
   std::size_t below = 0;
   double pivot = 1;

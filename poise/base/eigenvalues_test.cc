@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-TEST(Eigenvalues, of_a_path_graph_are_the_known_values_rounded_down) {
+TEST(Eigenvalues, those_of_a_path_graph_are_never_above_the_exact_values) {
   for (const std::size_t size : {1u, 2u, 3u, 40u}) {
     std::vector<double> laplacian(size * size, 0);
     for (std::size_t i = 0; i + 1 < size; ++i) {
@@ -29,7 +29,7 @@ TEST(Eigenvalues, of_a_path_graph_are_the_known_values_rounded_down) {
   }
 }
 
-TEST(Eigenvalues, of_a_full_matrix_add_up_to_its_trace_and_norm) {
+TEST(Eigenvalues, those_of_a_full_matrix_add_up_to_its_trace_and_norm) {
   constexpr std::size_t kSize = 30;
   Random random(7);
   std::vector<double> matrix(kSize * kSize);
@@ -46,7 +46,7 @@ TEST(Eigenvalues, of_a_full_matrix_add_up_to_its_trace_and_norm) {
   EXPECT_NEAR(square, 0, 1e-9);
 }
 
-TEST(Eigenvalues, of_higher_multiplicity_are_found_with_their_multiplicity) {
+TEST(Eigenvalues, multiple_eigenvalues_are_found_with_their_multiplicity) {
   std::vector<double> matrix(16, -1);  // the Laplacian of a complete graph of four vertices
   for (std::size_t i = 0; i < 4; ++i) matrix[i * 5] = 3;
   const std::vector<double> values = eigenvalues_from_below(matrix, 4);

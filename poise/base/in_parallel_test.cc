@@ -21,7 +21,7 @@ TEST(InParallel, calls_in_order_on_one_thread) {
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
-TEST(InParallel, run_both_gives_each_call_a_part_of_the_threads) {
+TEST(InParallel, run_both_splits_the_threads_between_two_calls) {
   for (const unsigned threads : {1u, 2u, 5u}) {
     unsigned left = 0, right = 0;
     run_both(

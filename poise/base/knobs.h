@@ -42,8 +42,8 @@ class Knobs {
   /// Sets each KNOB=VALUE of a comma-separated list.
   void set_all(std::string_view owner, std::string_view settings);
 
-  /// "alpha=1e-05,local=1": every knob that differs from its initial value, in the form that
-  /// set_all() reads.
+  /// The knobs that differ from their initial values, in the form that set_all() reads:
+  /// "alpha=1e-05,local=1".
   std::string text() const;
 
  private:

@@ -40,7 +40,7 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  // 2^64 mod bound: draws below it are biased, so they are rejected.
+  // This is 2^64 mod bound. Draws below it would make the result biased, so they are rejected.
   const std::uint64_t threshold = -bound % bound;
   for (;;) {
     const std::uint64_t drawn = bits();

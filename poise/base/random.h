@@ -15,10 +15,10 @@ class Random {
 
   std::uint64_t bits();
 
-  /// Uniform in [0, bound) without bias; 0 when bound is 0 or 1.
+  /// Returns a uniform number in [0, bound) without bias, or 0 if bound is 0 or 1.
   std::uint64_t below(std::uint64_t bound);
 
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// Returns a uniform number in [0, 1), a multiple of 2^-53.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
@@ -30,10 +30,11 @@ class Random {
   std::uint64_t state_[4];
 };
 
-/// A well-mixed 64-bit hash of x (the finaliser of splitmix64).
+/// Returns a 64-bit hash of x, computed by the finaliser of splitmix64.
 std::uint64_t mix(std::uint64_t x);
 
-/// e^x by IEEE arithmetic alone: the same bits on every platform, relative error below 1e-14.
+/// Computes e^x by IEEE arithmetic alone, with the same bits on every platform and a relative error
+/// below 1e-14.
 double portable_exp(double x);
 
 /// The natural logarithm of x > 0 (a normal number): the same bits on every platform, absolute

@@ -9,14 +9,14 @@ namespace poise {
 namespace {
 
 TEST(Random, draws_the_same_numbers_everywhere) {
-  // The reference values of xoshiro256** started from splitmix64(0).
+  // These are the reference values of xoshiro256** started from splitmix64(0).
   Random random(0);
   EXPECT_EQ(random.bits(), 0x99ec5f36cb75f2b4u);
   EXPECT_EQ(random.bits(), 0xbf6e1f784956452au);
   EXPECT_EQ(random.bits(), 0x1a5f849d4933e6e0u);
 }
 
-TEST(Random, below_reaches_every_value_below_its_bound_and_no_other) {
+TEST(Random, below_returns_every_value_below_its_bound_and_no_other) {
   Random random(1);
   int seen[7] = {};
   for (int i = 0; i < 7000; ++i) {
@@ -42,7 +42,7 @@ TEST(Random, normal_has_mean_0_and_variance_1) {
   EXPECT_NEAR(squares / kDraws, 1, 0.02);
 }
 
-TEST(Random, portable_exp_and_log_agree_with_the_library) {
+TEST(Random, portable_exp_and_log_agree_with_the_standard_library) {
   for (double x = -700; x < 700; x += 0.37)
     EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 1e-12) << x;
   for (double x = 1e-300; x < 1e300; x *= 1.7)

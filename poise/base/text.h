@@ -14,8 +14,8 @@ namespace poise {
 /// The pieces of text between separators. Empty pieces are kept; an empty text has no pieces.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The number that the whole text stands for, or nothing. Accepts 1e-5; rejects "nan", "inf",
-/// blanks and trailing characters.
+/// Returns the number that the whole text represents, or nothing. Accepts 1e-5; rejects "nan",
+/// "inf", blanks and trailing characters.
 std::optional<double> parse_number(std::string_view text);
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 

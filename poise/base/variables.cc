@@ -57,7 +57,8 @@ constexpr std::string_view kFile = "a file that can be written",
                            kTime = "a time such as 2s or 100ms", kNumber = "a number of at least 0";
 
 constexpr Variable kBefore[] = {
-    // Objects apply theirs in this order: a period overrides what a strategy implies.
+    // Objects apply their variables in this order. A given period takes precedence over the period
+    // that a given strategy implies.
     {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
      "the strategy that balances; objects: without POISE_PERIOD it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
@@ -165,7 +166,8 @@ std::string changed(std::string_view text, int (*change)(int)) {
   return result;
 }
 
-/// The rows that are derived from the settings of tasks; their texts live as long as the program.
+/// All rows of the table, including those that are derived from the settings of tasks. Their texts
+/// live as long as the program.
 std::vector<Variable> all_variables() {
   static const auto* const texts = [] {
     auto* made = new std::vector<std::string>;
@@ -193,16 +195,16 @@ const Variable* find(std::string_view name) {
   return nullptr;
 }
 
-/// Few letters are wrong: a quarter of those after the common prefix, so that POISE_HOME, which a
-/// module file may set, does not count as POISE_MODE.
+/// True if only a few letters differ: at most a quarter of those after the common prefix. So
+/// POISE_HOME, which a module file may set, does not resemble POISE_MODE.
 bool resembles(std::string_view text, std::string_view name) {
   const std::size_t prefix = name.starts_with(kPrefix) ? kPrefix.size() : 0;
   const std::size_t letters = name.size() - prefix;
   return edit_distance(text, name) <= std::clamp<std::size_t>(letters / 4, 1, 2);
 }
 
-/// The variable that the text, which names none, most resembles; of equals, one that is read; null:
-/// none.
+/// Returns the variable whose name is nearest to the text, or null if no name resembles it. Among
+/// equally near names, one that is read wins.
 const Variable* meant_by(std::string_view text, unsigned readers) {
   const Variable* nearest = nullptr;
   const auto distance = [&](const Variable& row) {
@@ -216,8 +218,9 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// True if a note about the name is wanted: it may be a misspelt variable of Poise. The tasks
-/// runtime itself ends the job over a name that begins with its prefix.
+/// True if the name may be a misspelt variable of Poise, so that a note is useful. Names that begin
+/// with the prefix of the tasks runtime are left out if that runtime reads them: it ends the job
+/// with an error.
 bool may_be_meant(std::string_view name, unsigned readers) {
   if (name.starts_with(kTasksPrefix) && (readers & tasks) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;

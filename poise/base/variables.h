@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// Who reads a variable, a bit each.
+/// The programs that read a variable, one bit each.
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
                           target = 32, charm = 64, tests = 128, python = 256;
@@ -27,35 +27,38 @@ struct Variable {
   std::span<const std::string_view> choices = {};
 };
 
-/// All variables, those of one reader together, in the order in which a runtime applies them.
+/// All variables, grouped by reader, in the order in which a runtime applies them.
 std::span<const Variable> variables();
 
-/// The variable of this name, which must exist.
+/// Returns the variable of this name, which must exist.
 const Variable& variable(std::string_view name);
 
-/// The settings of the tasks runtime. The variable of `min_gain` is POISE_TASKS_MIN_GAIN.
+/// The settings of the tasks runtime. For example, POISE_TASKS_MIN_GAIN is the variable of the
+/// setting `min_gain`.
 std::span<const Knob> task_settings();
 inline constexpr std::string_view kTasksPrefix = "POISE_TASKS_";
-/// The variable of a setting of the tasks runtime.
+/// Returns the name of the variable of a setting of the tasks runtime.
 std::string task_variable(std::string_view setting);
 
-/// "objects, tasks": the readers in words.
+/// Returns the readers as text, such as "objects, tasks".
 std::string readers_text(unsigned readers);
 
-/// A sentence for each variable of the environment (a list that ends with null) that has no effect
-/// in a program whose runtimes are `readers`: names that only resemble a variable, and variables of
-/// other runtimes. Names that resemble none may belong to others and are not mentioned, nor are
-/// variables of commands and tests.
+/// Returns one sentence for each environment variable that has no effect although the user may
+/// expect one: names that resemble a variable of Poise, and variables that only other runtimes
+/// read. `environment` is a list that ends with null, and `readers` are the runtimes of the
+/// program. Other names may belong to other software and are not mentioned; neither are variables
+/// of commands and tests.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 
-/// The same, without the variables of other runtimes: for commands that start other programs.
+/// Does the same for misspelt names only. Commands that start other programs use it.
 std::vector<std::string> notes_on_misspelt(const char* const* environment);
 
-/// The position of the text among the variable's choices. Throws Error, which names the nearest.
+/// Returns the position of the text among the variable's choices. Throws Error, which names the
+/// nearest choice.
 std::size_t choice_of(const Variable& variable, std::string_view text);
-/// A whole number up to 2^31 - 1. Throws Error.
+/// Reads a whole number up to 2^31 - 1. Throws Error.
 std::uint32_t count_of(const Variable& variable, std::string_view text);
-/// A time with its unit, in seconds. Throws Error.
+/// Reads a time with its unit and returns seconds. Throws Error.
 double duration_s_of(const Variable& variable, std::string_view text);
 
 }  // namespace poise

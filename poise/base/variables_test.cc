@@ -20,7 +20,7 @@ std::vector<std::string> notes(std::vector<const char*> environment, unsigned re
   return notes_on(environment.data(), readers);
 }
 
-TEST(Variables, are_named_once_each_and_explained) {
+TEST(Variables, have_unique_names_and_a_help_text) {
   std::set<std::string_view> names;
   for (const Variable& row : variables()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " is there twice";
@@ -30,14 +30,14 @@ TEST(Variables, are_named_once_each_and_explained) {
   }
 }
 
-TEST(Variables, have_a_default_that_they_take) {
+TEST(Variables, have_a_default_value_that_is_among_their_choices) {
   for (const Variable& row : variables()) {
     if (row.initial.empty() || row.choices.empty()) continue;
     EXPECT_THAT(row.choices, testing::Contains(row.initial)) << row.name;
   }
 }
 
-TEST(Variables, of_tasks_come_from_the_settings) {
+TEST(Variables, variables_of_tasks_are_generated_from_the_settings_of_tasks) {
   for (const Knob& knob : task_settings())
     EXPECT_EQ(variable(task_variable(knob.name)).help, knob.help);
   EXPECT_EQ(variable("POISE_TASKS_MIN_GAIN").initial, "0.1");
@@ -45,7 +45,7 @@ TEST(Variables, of_tasks_come_from_the_settings) {
   EXPECT_EQ(variable("POISE_TASKS_POLICY").initial, "cost");
 }
 
-TEST(Variables, that_are_misspelt_are_noted_with_the_nearest) {
+TEST(Variables, a_misspelt_variable_causes_a_note_with_the_nearest_name) {
   EXPECT_THAT(notes({"POISE_STRATEGI=greedy", "HOME=/"}, reader::objects),
               ElementsAre("POISE_STRATEGI has no effect: there is no such variable; did you mean "
                           "POISE_STRATEGY?"));
@@ -57,7 +57,7 @@ TEST(Variables, that_are_misspelt_are_noted_with_the_nearest) {
       ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
 }
 
-TEST(Variables, that_end_the_job_are_not_noted_as_well) {
+TEST(Variables, a_variable_that_ends_the_job_with_an_error_causes_no_further_note) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
@@ -66,7 +66,7 @@ TEST(Variables, that_end_the_job_are_not_noted_as_well) {
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
 }
 
-TEST(Variables, of_others_are_not_noted) {
+TEST(Variables, variables_of_other_software_cause_no_note) {
   EXPECT_THAT(
       notes({"POISE_HOME=/opt", "POISE_ROOT=/opt", "POISE_DIR=/opt", "POISE_LIB=/opt/lib",
              "POISE_VERSION=1", "POISE_BIN=/opt/bin", "POISE_SEEDS=3", "PATH=", "=", "MAX_TASKS=3"},
@@ -74,7 +74,7 @@ TEST(Variables, of_others_are_not_noted) {
       IsEmpty());
 }
 
-TEST(Variables, of_another_runtime_are_noted) {
+TEST(Variables, variables_of_another_runtime_cause_a_note) {
   EXPECT_THAT(notes({"POISE_TASKS_PULL=0", "POISE_LEND=0"}, reader::objects),
               ElementsAre("POISE_TASKS_PULL has no effect: tasks read it, objects do not without "
                           "POISE_LEND=1"));
@@ -85,11 +85,11 @@ TEST(Variables, of_another_runtime_are_noted) {
               ElementsAre("POISE_MODE has no effect: objects read it, Charm++ do not"));
 }
 
-TEST(Variables, of_commands_are_not_noted_in_jobs) {
+TEST(Variables, variables_of_commands_cause_no_note_in_jobs) {
   EXPECT_THAT(notes({"POISE_JUGGLE_NUMA=within", "POISE_MACHINES=/m"}, reader::tasks), IsEmpty());
 }
 
-TEST(Variables, of_jobs_are_not_noted_by_commands) {
+TEST(Variables, variables_of_jobs_cause_no_note_in_commands) {
   const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
   EXPECT_THAT(notes_on_misspelt(environment),
               ElementsAre(HasSubstr("did you mean POISE_JUGGLE_PERIOD?")));
@@ -105,7 +105,7 @@ std::string error_of(Call call) {
   return "no error";
 }
 
-TEST(Variables, are_parsed_and_refused_in_the_words_of_their_row) {
+TEST(Variables, are_parsed_and_refused_as_their_table_row_says) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
   EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
             "\"rooot\" is not one of auto, root, replicated, hierarchical; did you mean \"root\"?");

@@ -7,7 +7,8 @@ namespace poise {
 /// "0.1.0"
 const char* version();
 
-/// One line: the compiler and the libraries that decide what works.
+/// Returns one line with the compiler and the libraries of this build, which determine the
+/// available features.
 const char* built_with();
 
 }  // namespace poise

@@ -33,7 +33,7 @@ struct TransportCosts {
 struct CostModel {
   CostFormula formula = CostFormula::nuco;
 
-  // Of the formula `nuco`.
+  // Costs that only the formula `nuco` uses.
 
   /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
@@ -43,9 +43,9 @@ struct CostModel {
   /// Seconds per byte of a migrated task; under `physical`, CPU time of packing at each end.
   double seconds_per_migrated_byte = 1e-9;
 
-  // Of the formula `physical`. The defaults stand for a current node with one 100 Gb/s card; they
-  // are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0 means that the
-  // resource never limits.
+  // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100
+  // Gb/s card; they are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0
+  // means that the resource never limits.
 
   TransportCosts inside{.send_s = 2e-7,
                         .receive_s = 2e-7,
@@ -61,10 +61,11 @@ struct CostModel {
   double card_bytes_per_s = 1.25e10;  // network card, in each direction
   double card_s_per_message = 1e-8;   // g: gap between messages of a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them
-  /// Per tier of the network, coarsest first: bandwidth between a group and the rest of the
-  /// machine, in each direction. Shorter than the tiers or empty: the others never limit.
+  /// Bandwidth between a group of each network tier and the rest of the machine, in each direction,
+  /// coarsest tier first. Tiers without an entry never limit.
   std::vector<double> uplink_bytes_per_s = {};
-  /// One network shared by all nodes, such as Ethernet without a switch; 0: there is none.
+  /// Bandwidth of one network that all nodes share, such as Ethernet without a switch. 0 means that
+  /// there is none.
   double shared_network_bytes_per_s = 0;
   double seconds_per_migrated_task = 5e-6;  // CPU time at each end per migrated task
 };

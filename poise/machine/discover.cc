@@ -22,7 +22,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-// Maximal number of groups in each group of the level above.
+// Maximum number of groups in each group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
@@ -46,8 +46,8 @@ struct Site {
   hwloc_obj_t numa;  // memory of its domain; null if no core has allowed memory near it
 };
 
-/// A partition of the places into ranges. Each begins at one of `starts`; the last entry is the
-/// end.
+/// A partition of the places into ranges. Range i begins at starts[i] and ends before starts[i +
+/// 1].
 struct Partition {
   std::string name;
   std::vector<PlaceId> starts;
@@ -62,8 +62,8 @@ bool is_dram(hwloc_obj_t numa) {
   return numa->subtype == nullptr || std::string_view(numa->subtype) == "DRAM";
 }
 
-/// Memory hangs below the object to which it is local, possibly behind memory-side caches. The
-/// domain of a core is the nearest DRAM; HBM, NVM and similar memory count only if there is no
+/// hwloc attaches memory to the object to which it is local, possibly behind memory-side caches.
+/// The domain of a core is the nearest DRAM; HBM, NVM and similar memory count only if there is no
 /// DRAM.
 hwloc_obj_t domain_memory(hwloc_obj_t core) {
   hwloc_obj_t fallback = nullptr;
@@ -97,14 +97,13 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// Gives every core without allowed local memory the domain of another core.
 ///
 /// A job may be allowed the cores of a NUMA node but not its memory (a cgroup's cpuset.mems). The
-/// operating system then takes pages from another node, so that these cores belong to a domain
-/// whose memory they can use. It chooses the nearest node by distance; hwloc drops the distances
-/// of a node that may not be used, so nearness goes by the tree instead: the core with the deepest
-/// common ancestor, of two equally deep ones the one before. Domains stay ranges of places that
-/// way, because the cores below an ancestor are a range.
+/// operating system then takes pages from the nearest node whose memory is allowed, so the core
+/// belongs to that node's domain. hwloc drops the distances of nodes that are not allowed, so this
+/// function takes the core with the deepest common ancestor in the tree, and of two equally deep
+/// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // The nearest with memory of its own, or null.
+  // The nearest core before and after each core that has memory of its own, or null.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -151,9 +150,9 @@ std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
   return starts;
 }
 
-/// One partition per depth of the tree, each refining the one before. In an asymmetric tree some
-/// places have no object at a depth: consecutive places without one stay in one group unless the
-/// depth above separates them.
+/// One partition per depth of the tree, each refining the one before. In an asymmetric tree, some
+/// places have no object at a given depth. Consecutive places of this kind stay in one group unless
+/// the depth above separates them.
 std::vector<Partition> partitions_by_depth(hwloc_topology_t topology,
                                            const std::vector<Site>& sites) {
   std::vector<Partition> partitions;
@@ -179,7 +178,7 @@ bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coar
   return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
 }
 
-/// The levels are the domains, the cores, and every partition that nests with the domains.
+/// Returns as levels the domains, the cores, and every partition that nests with the domains.
 std::vector<Level> levels_of(const std::vector<Partition>& partitions,
                              const std::vector<PlaceId>& domains, std::size_t num_places) {
   std::vector<Level> levels;
@@ -207,7 +206,7 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
   return levels;
 }
 
-// Factors from the firmware.
+// Functions that read factors from the firmware.
 
 struct Distances {
   hwloc_topology_t topology;
@@ -217,9 +216,9 @@ struct Distances {
   }
 };
 
-/// The firmware's latency between NUMA nodes, divided by the local latency (10 in the ACPI SLIT).
-/// [from * domains + to]: a core of `to` reads the memory of `from`. Nothing when the firmware has
-/// no latencies or implausible ones.
+/// Latency between NUMA nodes according to the firmware, divided by the local latency (10 in the
+/// ACPI SLIT). Element [from * domains + to] is for a core of `to` that reads memory of `from`.
+/// Returns nothing if the firmware has no latencies or implausible ones.
 std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
                                                     const std::vector<hwloc_obj_t>& domains) {
   Distances distances{topology};
@@ -266,7 +265,7 @@ void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t
       if (domains[from] != domains[to]) kind.latency_factor[from * count + to] = kAssumedNumaFactor;
 }
 
-// Speeds of unequal cores.
+// Functions that find the speeds of unequal cores.
 
 /// Work per second of each kind of core, in any unit; empty if all kinds are equal.
 struct Kinds {
@@ -296,10 +295,10 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
   return result;
 }
 
-/// Rates kinds of cores by the best figure that is known for all of them: the kernel's capacity
-/// (work per second), else the clock rate, else hwloc's order by efficiency. Assumed: a small core
-/// does 0.7 of a large core's work per cycle, and a kind is 0.75 times as fast as the next one in
-/// that order.
+/// Rates each kind of core by the best figure that is known for all kinds: the kernel's capacity
+/// (work per second), else the clock rate, else hwloc's order by efficiency. If only the clock is
+/// known, a small core is assumed to do 0.7 of a large core's work per cycle. If only the order is
+/// known, each kind is assumed to be 0.75 times as fast as the next one.
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {
@@ -434,10 +433,10 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
   return found + 1;
 }
 
-/// Refuses synthetic texts that are too large: hwloc's time grows with the square of a level's
-/// count. Every number is a count unless it ends a word ("l3") or is inside brackets. As in hwloc,
-/// "[" opens brackets only before a level's name, and "(" only at the start and directly after a
-/// count.
+/// Refuses synthetic texts that are too large, because hwloc's time grows with the square of a
+/// level's count. Every number is a count unless it ends a word ("l3") or is inside brackets. As in
+/// hwloc, "[" opens brackets only before a level's name, and "(" only at the start and directly
+/// after a count.
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
@@ -476,7 +475,8 @@ void check_size(std::string_view text) {
 
 Machine discover_machine() {
   const Topology topology = new_topology();
-  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc cannot read this machine");
+  if (hwloc_topology_load(topology.get()) != 0)
+    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
     return machine_of(topology.get(), "live");

@@ -29,7 +29,7 @@ Machine real_machine(const std::string& name) {
   if (!std::filesystem::exists(POISE_TEST_DATA "/topologies")) \
   GTEST_SKIP() << "no topologies in " POISE_TEST_DATA
 
-TEST(Discover, this_machine_has_at_least_one_place_that_this_process_may_use) {
+TEST(Discover, this_host_has_at_least_one_place_that_this_process_may_use) {
   const Machine machine = discover_machine();
   EXPECT_GE(machine.num_places(), 1u);
   EXPECT_EQ(machine.levels().back().name, "core");
@@ -168,8 +168,8 @@ TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores, each with memory that may be used only in `nodes`. Each row is a group of
-/// packages.
+/// Packages of two cores each, whose memory may be used only on the NUMA nodes in the mask `nodes`.
+/// `packages_per_group` gives the number of packages in each group.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;
@@ -212,7 +212,7 @@ TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the
   EXPECT_GT(machine.latency_factor(0, 1), 1);
 }
 
-TEST(Discover, places_with_equal_distance_to_two_domains_join_the_first) {
+TEST(Discover, places_at_equal_distance_from_two_domains_join_the_first) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b101).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 2}));
@@ -226,7 +226,7 @@ TEST(Discover, one_domain_remains_if_no_allowed_place_has_allowed_memory) {
   EXPECT_EQ(machine.parts().facts.other_memory[0].os_index, 2u);
 }
 
-TEST(Discover, dram_is_the_domain_of_a_core_that_also_has_faster_memory) {
+TEST(Discover, a_core_with_dram_and_faster_memory_belongs_to_the_domain_of_the_dram) {
   SKIP_WITHOUT_DATA();
   const Machine machine = real_machine("64intel64-heteromem.xml");
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 1, 2, 3}));
@@ -280,7 +280,7 @@ TEST(Discover, every_real_topology_becomes_a_machine) {
   }
 }
 
-TEST(Discover, any_topology_beside_the_checkout_becomes_a_machine) {
+TEST(Discover, every_topology_file_in_the_folder_given_becomes_a_machine) {
   SKIP_WITHOUT_DATA();
   for (const auto& entry : std::filesystem::directory_iterator(POISE_TEST_DATA "/topologies")) {
     if (entry.path().extension() != ".xml") continue;
@@ -361,7 +361,7 @@ TEST(Discover, damaged_xml_gives_a_machine_or_an_error) {
   EXPECT_GT(taken, 0) << "not one of them reached the end";
 }
 
-TEST(Discover, synthetic_text_of_any_width_is_read_quickly) {
+TEST(Discover, synthetic_text_for_huge_machines_is_read_quickly) {
   EXPECT_EQ(machine_from_hwloc_synthetic("numa:16 core:32 pu:2").num_places(), 512u);
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2(memory=1000000) core:2 pu:2").num_places(), 4u);
   for (const char* text : {"pu:513", "pu:0x1000", "64 64 pu:64", "numa:65536 pu:1", "pu:-1",

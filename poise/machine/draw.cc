@@ -15,7 +15,7 @@ namespace poise {
 namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
-constexpr std::size_t kMaxBranches = 24;  // maximal number of subtrees drawn below one group
+constexpr std::size_t kMaxBranches = 24;  // maximum number of subtrees drawn below one group
 constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -88,7 +88,7 @@ class Tree {
     return text;
   }
 
-  /// Everything to print about one group except its children.
+  /// Returns everything to print about one group except its children.
   std::string note(std::size_t l, std::uint32_t group) const {
     const Level& level = machine_.levels()[l];
     const Facts& facts = machine_.parts().facts;
@@ -141,7 +141,7 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Empty if a single number is enough, or if the page is too narrow for the matrix.
+/// Draws nothing if a single number is enough, or if the page is too narrow for the matrix.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;
@@ -211,7 +211,7 @@ std::string network_shape_text(const Network& network) {
   return text;
 }
 
-/// The level above the nodes with the same number of groups.
+/// The name of the level above the nodes that has this number of groups.
 std::string name_of_tier(const Machine& machine, std::uint32_t groups) {
   for (const Level& level : machine.levels())
     if (level.num_groups() == groups) return level.name;

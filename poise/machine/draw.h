@@ -13,7 +13,7 @@ namespace poise {
 /// has, not on its size.
 std::string draw_machine(const Machine& machine);
 
-/// "24 MiB", "1.5 GiB", "512 B".
+/// Writes a size with its unit: "24 MiB", "1.5 GiB", "512 B".
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace poise

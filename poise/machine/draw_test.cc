@@ -27,7 +27,7 @@ TEST(Draw, equal_subtrees_are_drawn_once) {
   EXPECT_THAT(text, HasSubstr("NUMA factors: 1.5 (given)"));
 }
 
-TEST(Draw, unequal_subtrees_are_told_apart) {
+TEST(Draw, unequal_subtrees_are_drawn_separately) {
   const std::string text = draw_machine(machine_from_json(R"({"poise_machine": 1, "name": "hybrid",
       "levels": [{"name": "l2", "count": 4}, {"name": "core", "count": ["2 x 1", "2 x 4"]}],
       "speeds": ["2 x 1", "8 x 0.6"], "threads": ["2 x 2", "8 x 1"]})",
@@ -47,7 +47,7 @@ TEST(Draw, the_drawing_of_a_large_regular_machine_is_small) {
   EXPECT_LT(lines("numa:64 core:2"), 40);
 }
 
-TEST(Draw, a_machine_without_any_equal_parts_is_abbreviated) {
+TEST(Draw, the_drawing_of_a_machine_without_equal_parts_is_truncated) {
   std::string counts;
   for (int i = 1; i <= 300; ++i) counts += fmt::format("{}{}", i > 1 ? "," : "", i);
   const std::string json = fmt::format(

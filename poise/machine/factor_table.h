@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// The same results as Machine::message_factor() and byte_factor(). Holds one number per pair of
-/// domains for up to 2,048 domains (64 MB); for more domains it calls the machine. Refers to the
-/// machine.
+/// Gives the same results as Machine::message_factor() and byte_factor(). Stores one number per
+/// pair of domains for up to 2,048 domains (64 MB); for more domains it calls the machine, to which
+/// it keeps a reference.
 class FactorTable {
  public:
   explicit FactorTable(const Machine& machine);

@@ -47,7 +47,7 @@ struct HostPair {
 /// Measurements of one node by `poise measure`; the machine's factors are computed from them.
 struct Measurement {
   std::string host = {};
-  /// [from * domains + to]: a core of `to` reads memory of `from`.
+  /// Element [from * domains + to] is for a core of `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
   std::vector<Spread> gigabytes_per_s = {};  // likewise, with all cores of `to` at once
   std::vector<LevelLatency> levels = {};

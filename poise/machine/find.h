@@ -33,7 +33,7 @@ Job job_machine();
 /// with this program, and the folder of the source tree.
 std::vector<std::string> machine_folders();
 
-/// The names found in these folders, sorted.
+/// All names found in the folders of machine_folders(), sorted.
 std::vector<std::string> machine_names();
 
 /// The file in $XDG_DATA_HOME/poise (or ~/.local/share/poise) with the measurement of a discovered

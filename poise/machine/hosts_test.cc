@@ -26,7 +26,7 @@ HostPair pair_of(const char* from, const char* to, double latency_ns) {
   return {from, to, {latency_ns, latency_ns, latency_ns}, latency_ns, 1e9};
 }
 
-TEST(Hosts, fits_the_line_that_the_data_follow) {
+TEST(Hosts, fits_latency_and_bandwidth_to_exact_data) {
   std::vector<MessageTime> times;
   for (const std::uint64_t bytes : {8u, 64u, 4096u, 65536u, 4194304u}) {
     const double ns = 1500 + static_cast<double>(bytes) / 10;  // 10 GB/s
@@ -55,7 +55,7 @@ TEST(Hosts, all_pairs_of_few_hosts_are_measured) {
   }
 }
 
-TEST(Hosts, a_sample_of_pairs_includes_each_of_many_hosts) {
+TEST(Hosts, a_sample_of_the_pairs_includes_every_host) {
   const auto pairs = choose_pairs(1000, 3500);
   EXPECT_LE(pairs.size(), 3500u);
   EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
@@ -85,7 +85,7 @@ TEST(Hosts, pairs_on_one_host_are_ignored) {
   EXPECT_EQ(node.parts().facts.measurement.network.size(), 1u);
 }
 
-TEST(Hosts, a_cluster_has_the_factor_of_each_pair) {
+TEST(Hosts, a_cluster_stores_the_measured_factor_of_each_pair) {
   const Machine node = with_network(
       measured_node(), {pair_of("a", "b", 1000), pair_of("b", "c", 3000), pair_of("a", "a", 9)});
   const std::vector<std::string> hosts{"a", "b", "c"};
@@ -103,7 +103,7 @@ TEST(Hosts, a_cluster_has_the_factor_of_each_pair) {
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
-TEST(Hosts, two_hosts_have_one_factor_instead_of_a_matrix) {
+TEST(Hosts, two_hosts_need_one_factor_instead_of_a_matrix) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
   const std::vector<std::string> hosts{"a", "b"};
   EXPECT_EQ(cluster_of(node, hosts).network().shape, Network::Shape::tree);

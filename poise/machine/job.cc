@@ -34,7 +34,7 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text, char
   return pieces;
 }
 
-/// Blanks and line ends separate words.
+/// Splits the text into words at blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (;;) {
@@ -46,21 +46,21 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-/// The numbers of "001-003" with as many digits as the first has.
+/// Expands a range: "001-003" gives three numbers with as many digits as the first has.
 std::vector<std::string> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::string_view first_text = text.substr(0, dash);
   const auto first = parse_unsigned(first_text);
   const auto last = dash == text.npos ? first : parse_unsigned(text.substr(dash + 1));
   if (!first || !last || *last < *first || *last - *first >= kMaxHosts)
-    fail("hosts of the job: \"{}\" is not a range of numbers", text);
+    fail("hosts of the job: \"{}\" is not a range such as 1-4", text);
   std::vector<std::string> numbers;
   for (auto number = *first; number <= *last; ++number)
     numbers.push_back(fmt::format("{:0{}}", number, first_text.size()));
   return numbers;
 }
 
-/// All names of one piece, which may have several brackets.
+/// Expands all brackets of one piece of a host list; a piece may have several brackets.
 std::vector<std::string> names_of(std::string_view piece) {
   std::vector<std::string> names{""};
   while (!piece.empty()) {
@@ -70,19 +70,19 @@ std::vector<std::string> names_of(std::string_view piece) {
     if (piece.empty()) break;
     const std::size_t close = piece.find(']');
     if (close == piece.npos || close == 1)
-      fail("hosts of the job: \"{}\" has no numbers before ]", piece);
+      fail("hosts of the job: \"{}\" needs numbers in its brackets, such as [1-4]", piece);
     std::vector<std::string> longer;
     for (const std::string& name : names)
       for (const std::string_view range : split(piece.substr(1, close - 1), ','))
         for (const std::string& number : range_of(range)) longer.push_back(name + number);
-    if (longer.size() > kMaxHosts) fail("hosts of the job: more than {}", kMaxHosts);
+    if (longer.size() > kMaxHosts) fail("the job has more than {} hosts", kMaxHosts);
     names = std::move(longer);
     piece.remove_prefix(close + 1);
   }
   return names;
 }
 
-/// Counts such as "16(x3),8", one per host.
+/// Reads counts such as "16(x3),8" into one count per host.
 std::vector<std::uint32_t> counts_of(std::string_view text) {
   std::vector<std::uint32_t> counts;
   for (const std::string_view piece : split(text, ',')) {
@@ -93,14 +93,14 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
       times = piece.ends_with(')') ? parse_unsigned(piece.substr(open + 2, piece.size() - open - 3))
                                    : std::nullopt;
     if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
-      fail("processors of the job: \"{}\" is not a count", piece);
+      fail("processors of the job: \"{}\" is not a count such as 16 or 16(x3)", piece);
     counts.insert(counts.end(), *times, static_cast<std::uint32_t>(*count));
   }
   return counts;
 }
 
-/// The value of KEY=VALUE among the words of a line; empty if there is none. Keys are matched in
-/// any case, as Slurm does.
+/// Returns the value of KEY=VALUE among the words of a line, or an empty text if there is none.
+/// Keys match in any case, as in Slurm.
 std::string_view value_of(std::span<const std::string_view> words, std::string_view key) {
   for (const std::string_view word : words) {
     const bool fits = word.size() > key.size() && word[key.size()] == '=' &&
@@ -118,7 +118,7 @@ std::vector<std::string> expanded_hosts(std::string_view text) {
   std::vector<std::string> hosts;
   for (const std::string_view piece : split_outside_brackets(text, ','))
     for (std::string& name : names_of(piece)) hosts.push_back(std::move(name));
-  if (hosts.size() > kMaxHosts) fail("hosts of the job: more than {}", kMaxHosts);
+  if (hosts.size() > kMaxHosts) fail("the job has more than {} hosts", kMaxHosts);
   return hosts;
 }
 
@@ -127,7 +127,8 @@ std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view pro
   for (std::string& name : expanded_hosts(nodes)) hosts.push_back({.name = std::move(name)});
   const std::vector<std::uint32_t> counts = counts_of(processors);
   if (!counts.empty() && counts.size() != hosts.size())
-    fail("the job has {} hosts, but processors of {}", hosts.size(), counts.size());
+    fail("the job has {} hosts, but numbers of processors for {} hosts", hosts.size(),
+         counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) hosts[i].slots = counts[i];
   return hosts;
 }
@@ -196,7 +197,7 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   const Machine cluster = cluster_of(node, names);
   if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
     return cluster;
-  // Nothing was measured between switches, so only hops tell near from far.
+  // Nothing was measured between switches, so only the number of hops distinguishes near from far.
   MachineParts parts = cluster.parts();
   Tier tier{{}, parts.network.factor};
   Level level{.name = "switch"};

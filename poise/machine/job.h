@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts of a running batch job, from what its scheduler tells in variables and files. Pure.
+// Reads the hosts of a running batch job from the variables and files of its scheduler. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace poise {
 
-/// A host of the job, and what it is connected to.
+/// A host of the job, and the switch to which it is connected.
 struct JobHost {
   std::string name = {};
   std::uint32_t slots = 0;       // processors that the job has there; 0: not told
@@ -33,9 +34,9 @@ std::vector<JobHost> hosts_of_pbs(std::string_view node_file);
 /// Hosts of an LSF job from LSB_MCPU_HOSTS: "hostA 16 hostB 8". Throws Error if a count is missing.
 std::vector<JobHost> hosts_of_lsf(std::string_view text);
 
-/// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]": topology.conf
-/// (topology.conf(5)) or `scontrol show topology`. Of several switches that list a host, the one
-/// with the fewest hosts is its leaf; Slurm also lists at higher switches all hosts below.
+/// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]" as in topology.conf(5)
+/// or the output of `scontrol show topology`. If several switches list a host, the one with the
+/// fewest hosts is its leaf switch, because Slurm lists at higher switches all hosts below.
 void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
 
 /// One copy of `node` per host. Hosts of one switch are neighbours and form a group "switch", if

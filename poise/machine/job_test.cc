@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const std::vector<JobHost>& hosts) {
   return names;
 }
 
-TEST(Job, expands_the_names_of_slurm) {
+TEST(Job, expands_host_lists_of_slurm) {
   EXPECT_THAT(expanded_hosts("n[001-003,7],login"),
               ElementsAre("n001", "n002", "n003", "n7", "login"));
   EXPECT_THAT(expanded_hosts("r[0-1]n[08-09]-ib"),
@@ -28,7 +28,7 @@ TEST(Job, expands_the_names_of_slurm) {
     EXPECT_THROW(expanded_hosts(bad), Error) << bad;
 }
 
-TEST(Job, reads_the_processors_of_slurm) {
+TEST(Job, reads_processor_counts_of_slurm) {
   const auto hosts = hosts_of_slurm("n[1-4]", "16(x3),8");
   ASSERT_EQ(hosts.size(), 4u);
   EXPECT_EQ(hosts[2].slots, 16u);
@@ -38,7 +38,7 @@ TEST(Job, reads_the_processors_of_slurm) {
   EXPECT_THROW(hosts_of_slurm("n[1-4]", "16(x4"), Error);
 }
 
-TEST(Job, reads_the_node_file_of_pbs_and_the_hosts_of_lsf) {
+TEST(Job, reads_node_files_of_pbs_and_host_lists_of_lsf) {
   const auto pbs = hosts_of_pbs("b\nb\na\nb\n");
   EXPECT_THAT(names_of(pbs), ElementsAre("b", "a"));
   EXPECT_EQ(pbs[0].slots, 3u);
@@ -48,7 +48,7 @@ TEST(Job, reads_the_node_file_of_pbs_and_the_hosts_of_lsf) {
   EXPECT_THROW(hosts_of_lsf("hostB 16 hostA"), Error);
 }
 
-// In the forms of topology.conf(5) and of scontrol(1), "show topology".
+// The same topology in the form of topology.conf(5) and in that of `scontrol show topology`.
 constexpr const char* kTopologies[] = {
     "# racks\nSwitchName=s0 Nodes=n[0-2]\nSwitchName=s1 Nodes=n[3-5]\n"
     "SwitchName=top Switches=s[0-1]\n",
@@ -56,7 +56,7 @@ constexpr const char* kTopologies[] = {
     "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-2]\n"
     "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[3-5]\n"};
 
-TEST(Job, hosts_of_one_switch_are_neighbours) {
+TEST(Job, hosts_of_one_switch_get_consecutive_numbers) {
   for (const char* topology : kTopologies) {
     auto hosts = hosts_of_slurm("n[4,0,5,1]", "");
     find_switches(topology, hosts);

@@ -42,7 +42,7 @@ namespace poise {
 Machine machine_from_json(std::string_view text, const std::string& file,
                           std::uint32_t max_places = kMaxPlaces);
 
-/// Reading the result gives the same machine to the last bit.
+/// Writes all digits: reading the text gives exactly the same machine.
 std::string machine_to_json(const Machine& machine);
 
 }  // namespace poise

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // sum over all levels
+constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // limit on the sum over all levels
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
 
@@ -28,13 +28,17 @@ class Value {
   Value(const Json& json, const std::string& file, std::string path)
       : json_(&json), file_(&file), path_(std::move(path)) {}
 
-  [[noreturn]] void refuse(std::string_view problem) const {
-    fail("{}: {} {}", *file_, path_.empty() ? "the machine" : path_, problem);
+  /// Throws Error. The first {} of `problem` stands for the path of this value.
+  template <typename... Args>
+  [[noreturn]] void refuse(fmt::format_string<const std::string&, const Args&...> problem,
+                           const Args&... args) const {
+    const std::string subject = path_.empty() ? "the machine" : path_;
+    fail("{}: {}", *file_, fmt::format(problem, subject, args...));
   }
 
   /// Throws unless the value is an object with only the listed keys.
   void expect_keys(std::initializer_list<std::string_view> keys) const {
-    if (!json_->is_object()) refuse("is not a JSON object");
+    if (!json_->is_object()) refuse("{} is not a JSON object");
     for (const auto& [key, item] : json_->items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
         fail("{}: {}", *file_, unknown_name("key", inside(key), {keys.begin(), keys.size()}));
@@ -47,11 +51,11 @@ class Value {
   }
   Value at(const char* key) const {
     if (auto value = find(key)) return *value;
-    refuse(fmt::format("lacks \"{}\"", key));
+    refuse("{} lacks \"{}\"", key);
   }
 
   std::size_t size() const {
-    if (!json_->is_array()) refuse("is not a JSON array");
+    if (!json_->is_array()) refuse("{} is not a JSON array");
     return json_->size();
   }
   Value operator[](std::size_t index) const {
@@ -61,19 +65,18 @@ class Value {
   bool is_text() const { return json_->is_string(); }
 
   std::string text() const {
-    if (!json_->is_string()) refuse("is not a string");
+    if (!json_->is_string()) refuse("{} is not a string");
     return json_->get<std::string>();
   }
   double number() const {
-    if (!json_->is_number()) refuse("is not a number");
+    if (!json_->is_number()) refuse("{} is not a number");
     const double value = json_->get<double>();
-    if (!std::isfinite(value) || value < 0)
-      refuse(fmt::format("is {}; it must be at least 0", value));
+    if (!std::isfinite(value) || value < 0) refuse("{} is {}; it must be at least 0", value);
     return value;
   }
   std::uint64_t whole(double max = kMaxWhole) const { return check_whole(number(), max); }
 
-  /// See sequence.h. If a size is given, a list that repeats is expanded to that size.
+  /// Reads a list (see sequence.h) of at most `max_size` numbers.
   std::vector<double> list(std::size_t max_size) const {
     std::vector<double> numbers;
     const std::size_t items = json_->is_array() ? size() : 1;
@@ -82,20 +85,18 @@ class Value {
       if (!item.is_text())
         numbers.push_back(item.number());
       else if (!append_item(item.text(), max_size - std::min(max_size, numbers.size()), numbers))
-        item.refuse(
-            fmt::format("is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and fit {} numbers",
-                        item.text(), max_size));
+        item.refuse("{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and fit {} numbers",
+                    item.text(), max_size);
     }
     if (numbers.size() > max_size)
-      refuse(fmt::format("has {} numbers; at most {} are allowed", numbers.size(), max_size));
+      refuse("{} has {} numbers; at most {} are allowed", numbers.size(), max_size);
     return numbers;
   }
   std::vector<double> list_for(std::size_t size) const {
     std::vector<double> numbers = list(size);
     const std::size_t given = numbers.size();
     if (!repeat_to(size, numbers))
-      refuse(fmt::format("has {} numbers; it must have {}, or a number that divides that", given,
-                         size));
+      refuse("{} has {} numbers; it must have {}, or a number that divides that", given, size);
     return numbers;
   }
   template <typename Number>
@@ -109,8 +110,7 @@ class Value {
  private:
   std::uint64_t check_whole(double value, double max) const {
     if (value != std::floor(value) || value < 0 || value > max)
-      refuse(
-          fmt::format("contains {}; every entry must be a whole number from 0 to {}", value, max));
+      refuse("{} contains {}; every entry must be a whole number from 0 to {}", value, max);
     return static_cast<std::uint64_t>(value);
   }
   std::string inside(std::string_view key) const {
@@ -139,28 +139,27 @@ void read(const Value& value, const char* key, Source& source) {
   const auto same = std::find_if(std::begin(kAll), std::end(kAll),
                                  [&](Source known) { return name_of(known) == text; });
   if (same == std::end(kAll))
-    found->refuse(fmt::format("is \"{}\"; known: assumed, firmware, given, measured", text));
+    found->refuse("{} is \"{}\"; it must be assumed, firmware, given or measured", text);
   source = *same;
 }
 
-/// Number of groups of the level in each group of the level above.
+/// Reads how many groups of a level are in each group of the level above.
 std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_above,
                                        std::size_t& groups) {
   const auto counts = count.whole_list_for<std::uint32_t>(groups_above, kMaxPlaces);
   std::uint64_t total = 0;
   for (const std::uint32_t each : counts) {
-    if (each == 0) count.refuse("contains 0; every group needs at least one subgroup or place");
+    if (each == 0) count.refuse("{} contains 0; every group needs at least one subgroup or place");
     total += each;
   }
-  if (total > kMaxPlaces)
-    count.refuse(fmt::format("gives more than {} groups in this level", kMaxPlaces));
+  if (total > kMaxPlaces) count.refuse("{}: a level may not have more than {} groups", kMaxPlaces);
   groups = total;
   return counts;
 }
 
 void read_levels(const Value& json, std::uint32_t max_places, MachineParts& parts) {
   const std::size_t depth = json.size();
-  if (depth == 0) json.refuse("is empty; a machine has at least one level");
+  if (depth == 0) json.refuse("{} is empty; a machine has at least one level");
   std::vector<std::vector<std::uint32_t>> counts(depth);
   std::size_t groups = 1;
   for (std::size_t l = 0; l < depth; ++l) {
@@ -168,8 +167,8 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
     if (groups > max_places)
-      json.refuse(fmt::format("give the machine more than {} places", max_places));
-    if (groups * depth > kMaxGroups) json.refuse("give the machine too many groups in total");
+      json.refuse("{}: the machine may not have more than {} places", max_places);
+    if (groups * depth > kMaxGroups) json.refuse("{}: the levels have too many groups in total");
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
     read(level, "also", part.also);
@@ -177,10 +176,10 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     read(level, "bandwidth_factor", part.bandwidth_factor);
     for (std::size_t above = 0; above < l; ++above)
       if (parts.levels[above].name == part.name)
-        level.refuse(
-            fmt::format("has the name \"{}\", which another level has already", part.name));
+        level.refuse("{} is named \"{}\", like another level; each level needs a name of its own",
+                     part.name);
   }
-  // From the places up: a group begins where its first subgroup begins.
+  // Works from the places upwards: a group begins where its first subgroup begins.
   parts.places.resize(groups);
   std::vector<PlaceId> starts(groups + 1);
   for (PlaceId p = 0; p <= groups; ++p) starts[p] = p;
@@ -211,8 +210,7 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
     const std::string name = domains->text();
     if (name == "machine") return whole;
     const Level* level = level_named(parts, name);
-    if (level == nullptr)
-      domains->refuse(fmt::format("is \"{}\", which is not the name of a level", name));
+    if (level == nullptr) domains->refuse("{} is \"{}\", which is not the name of a level", name);
     return level->first_place;
   }
   std::vector<PlaceId> starts{0};
@@ -223,7 +221,7 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
     starts.push_back(static_cast<PlaceId>(next));
   }
   if (starts.back() != parts.places.size())
-    domains->refuse("must list sizes that add up to the number of places");
+    domains->refuse("{} must list sizes that add up to the number of places");
   return starts;
 }
 
@@ -238,15 +236,15 @@ std::size_t read_domains(const Value& machine, MachineParts& parts) {
 
 std::vector<double> read_matrix(const Value& json) {
   const std::size_t rows = json.size();
-  if (rows == 0 || rows > kMaxMatrixRows) json.refuse("is not a square matrix of numbers");
+  if (rows == 0 || rows > kMaxMatrixRows) json.refuse("{} is not a square matrix of numbers");
   std::vector<double> matrix;
   for (std::size_t i = 0; i < rows; ++i) {
     const Value row = json[i];
     if (row.size() != rows)
-      row.refuse(fmt::format("has {} numbers; the matrix has {} rows", row.size(), rows));
+      row.refuse("{} has {} numbers; the matrix has {} rows", row.size(), rows);
     for (std::size_t j = 0; j < rows; ++j) matrix.push_back(row[j].number());
     if (matrix[i * rows + i] != 1)
-      row[i].refuse("is on the diagonal, so it must be 1: access is local");
+      row[i].refuse("{} is on the diagonal, so it must be 1: access is local");
   }
   return matrix;
 }
@@ -259,7 +257,7 @@ NodeKind read_kind(const Value& json) {
   if (const auto bandwidth = json.find("bandwidth_factor")) {
     kind.bandwidth_factor = read_matrix(*bandwidth);
     if (kind.bandwidth_factor.size() != kind.latency_factor.size())
-      bandwidth->refuse("must have the same size as latency_factor");
+      bandwidth->refuse("{} must have the same size as latency_factor");
   }
   return kind;
 }
@@ -269,8 +267,8 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   const auto numa = machine.find("numa");
   if (!numa) {
     if (domains != nodes)
-      machine.refuse(fmt::format(
-          "lacks \"numa\", which gives the factors between its {} memory domains", domains));
+      machine.refuse("{} lacks \"numa\", which gives the factors between its {} memory domains",
+                     domains);
     return;
   }
   numa->expect_keys({"source", "latency_factor", "bandwidth_factor", "kinds", "kind_of_node"});
@@ -299,7 +297,7 @@ void read_tiers(const Value& tiers, std::size_t nodes, Network& network) {
       const double size = list.empty() ? 0 : list[group % list.size()];
       const std::size_t rest = nodes - tier.group_of_node.size();
       if (size < 1 || size != std::floor(size) || size > static_cast<double>(rest))
-        sizes.refuse(fmt::format("must list group sizes that add up to {} nodes", nodes));
+        sizes.refuse("{} must list group sizes that add up to {} nodes", nodes);
       tier.group_of_node.insert(tier.group_of_node.end(), static_cast<std::size_t>(size),
                                 static_cast<std::uint32_t>(group));
     }
@@ -316,13 +314,13 @@ void read_routers(const Value& json, std::size_t nodes, Network& network) {
   if (const auto per_router = json.find("nodes_per_router"))
     network.nodes_per_router = static_cast<std::uint32_t>(per_router->whole(kMaxPlaces));
   const std::uint32_t per_router = network.nodes_per_router;
-  if (per_router == 0) json.refuse("has nodes_per_router 0; it must be at least 1");
+  if (per_router == 0) json.refuse("{} has nodes_per_router 0; it must be at least 1");
   if (const auto all = json.find("router_of_node"))
     network.router_of_node = all->whole_list_for<std::uint32_t>(nodes, kMaxPlaces);
   const auto routers = json.find("routers");
   if (!routers) return;
   if (!network.router_of_node.empty())
-    routers->refuse("and router_of_node exclude each other; give only one of them");
+    routers->refuse("{} and router_of_node exclude each other; give only one of them");
   const std::size_t count = (nodes + per_router - 1) / per_router;
   for (const auto router : routers->whole_list_for<std::uint32_t>(count, kMaxPlaces))
     network.router_of_node.insert(network.router_of_node.end(), per_router, router);
@@ -348,8 +346,8 @@ void read_network(const Value& machine, std::size_t nodes, MachineParts& parts) 
   const auto known = std::find_if(std::begin(kShapes), std::end(kShapes),
                                   [&](Shape s) { return name_of(s) == shape; });
   if (known == std::end(kShapes))
-    json->at("shape").refuse(
-        fmt::format("is \"{}\"; known: tree, matrix, torus, mesh, dragonfly", shape));
+    json->at("shape").refuse("{} is \"{}\"; it must be tree, matrix, torus, mesh or dragonfly",
+                             shape);
   network.shape = *known;
   if (network.shape == Shape::matrix) {
     network.matrix = read_matrix(json->at("matrix"));
@@ -421,7 +419,8 @@ void read_places(const Value& machine, MachineParts& parts) {
 }
 
 Spread read_spread(const Value& json) {
-  if (json.size() != 3) json.refuse("is not of the form [median, first quartile, third quartile]");
+  if (json.size() != 3)
+    json.refuse("{} is not of the form [median, first quartile, third quartile]");
   return {json[0].number(), json[1].number(), json[2].number()};
 }
 
@@ -502,7 +501,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse(fmt::format("is {}, but the levels add up to {}", said->whole(), made));
+      said->refuse("{} is {}, but the levels add up to {}", said->whole(), made);
   };
   check("nodes", nodes);
   check("domains", domains);
@@ -517,7 +516,7 @@ MachineParts read_machine(const Value& machine, std::uint32_t max_places) {
                        "other_memory",  "measurement"});
   if (machine.at("poise_machine").number() != 1)
     machine.at("poise_machine")
-        .refuse("must be 1, the only version of the format that this program reads");
+        .refuse("{} must be 1, the only version of the format that this program reads");
   MachineParts parts;
   read(machine, "name", parts.name);
   read_levels(machine.at("levels"), max_places, parts);

@@ -49,7 +49,7 @@ TEST(MachineJson, twenty_equal_nodes_are_written_once) {
   EXPECT_LT(json.size(), 1000u) << json;
 }
 
-TEST(MachineJson, unequal_groups_are_written_as_lists_that_repeat) {
+TEST(MachineJson, unequal_groups_are_written_as_lists_with_repetition) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [
       {"name": "node", "count": 2}, {"name": "l2", "count": 4},
       {"name": "core", "count": ["2 x 1", "2 x 4"]}],
@@ -62,7 +62,7 @@ TEST(MachineJson, unequal_groups_are_written_as_lists_that_repeat) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, the_nodes_of_an_allocation_may_be_anywhere_on_a_torus) {
+TEST(MachineJson, the_nodes_of_a_job_may_be_anywhere_on_a_torus) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 4}],
       "network": {"shape": "torus", "dims": [8], "nodes_per_router": 2, "latency_factor": 10,
                   "factor_per_hop": 1, "same_router_factor": 5, "routers": [0, 3]}})");

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLineWidth = 100;
 
-/// Arrays that fit on a line stay on one line, so that matrices are readable by rows.
+/// Prints an array on one line if it fits, so that matrices are readable by rows.
 void print(const Json& value, std::size_t indent, std::string& text) {
   std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (value.empty() || !value.is_structured() || indent + line.size() <= kLineWidth) {
@@ -71,7 +71,7 @@ void put_text(Json& json, const char* key, const std::string& text) {
   if (!text.empty()) json[key] = text;
 }
 
-/// Number of groups of the level in each group of the level above.
+/// Returns how many groups of level `l` are in each group of the level above.
 std::vector<std::uint32_t> counts_of(std::span<const Level> levels, std::size_t l) {
   if (l == 0) return {levels[0].num_groups()};
   std::vector<std::uint32_t> counts;
@@ -157,7 +157,8 @@ void put_routers(const Network& network, Json& json) {
     if (n % network.nodes_per_router == 0) routers.push_back(nodes[n]);
     is_even = is_even && routers.back() == nodes[n];
   }
-  // Written in full: a list that repeats would give the same routers more nodes.
+  // The list is written in full, because a list that repeats would give the same routers more
+  // nodes.
   if (is_even)
     json["routers"] = list_of(routers);
   else

@@ -6,9 +6,10 @@
 
 namespace poise {
 
-/// Maximum number of places, more than any machine has; a description with more is an error.
+/// Maximum number of places, which is more than any machine has. A description with more is an
+/// error.
 inline constexpr std::uint32_t kMaxPlaces = 1u << 26;
-/// Maximum number of domains: each has a factor to each.
+/// Maximum number of domains of a node. The memory for their factors grows with the square of it.
 inline constexpr std::uint32_t kMaxDomainsOfNode = 2048;
 
 }  // namespace poise

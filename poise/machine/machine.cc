@@ -23,7 +23,8 @@ MachineParts one_place() {
 
 constexpr double kMaxRouters = 1u << 26;
 
-/// Limit for factors, speeds and seconds, far above real values, so that products stay finite.
+/// Upper limit for factors, speeds and seconds. It is far above real values and keeps products
+/// finite.
 constexpr double kMaxValue = 1e9;
 constexpr double kMaxBandwidth = 1e18;  // bytes per second
 constexpr std::uint32_t kMaxCards = 1024;
@@ -90,7 +91,8 @@ void Machine::check_places_and_levels() const {
       fail("machine: the groups of level \"{}\" are not parts of the groups of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMaxValue);
+      fail("machine: level \"{}\" has a factor outside the range from 0 to {}", level.name,
+           kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",

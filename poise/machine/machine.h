@@ -28,8 +28,8 @@ struct Place {
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
   std::vector<PlaceId> first_place = {};  // group g is [first_place[g], first_place[g + 1])
-  /// Factor of messages inside a domain whose finest common group is of this level; unused above
-  /// domains.
+  /// Factor of messages inside a domain whose finest common group is of this level. Levels above
+  /// the domains do not use it.
   double latency_factor = 1;
   double bandwidth_factor = 1;
   std::string also = {};  // other names of the same groups, such as "package l3"
@@ -44,21 +44,21 @@ struct NodeKind {
   std::vector<double> bandwidth_factor{1};  // likewise
 };
 
-/// Where a factor comes from, most reliable last.
+/// Where a factor comes from, in ascending order of reliability.
 enum class Source : std::uint8_t { assumed, firmware, given, measured };
 std::string_view name_of(Source source);
 
-/// The parts of a machine. Machine checks them and answers queries.
+/// The description from which a Machine is made. Machine checks it and answers queries.
 struct MachineParts {
   std::string name;
   std::vector<Place> places;
   std::vector<Level>
       levels;  // coarsest first; each refines the one before; the last holds the places
   std::vector<NodeKind> node_kinds{NodeKind{}};
-  /// Per group of level "node", or for the whole machine if there is no such level.
+  /// The kind of each group of level "node", or of the whole machine if there is no such level.
   std::vector<std::uint32_t> kind_of_node;
   Network network;
-  /// For messages inside one domain that share no group of any level.
+  /// Factor of messages inside one domain between places that share no group of any level.
   double root_latency_factor = 1;
   double root_bandwidth_factor = 1;
   CostModel costs;
@@ -69,7 +69,8 @@ struct MachineParts {
   Facts facts;
 };
 
-/// Immutable. 32,768 places take a few megabytes, because nothing is stored per pair of places.
+/// A machine never changes. One of 32,768 places takes a few megabytes, because nothing is stored
+/// per pair of places.
 class Machine {
  public:
   /// A machine with one place.
@@ -118,7 +119,8 @@ class Machine {
   /// Seconds per byte from one domain to the other, relative to those inside a domain.
   double bandwidth_factor(DomainId from, DomainId to) const;
 
-  /// The same between places; inside a domain it follows the cache hierarchy; 0 for the same place.
+  /// Latency factor of a message between two places. Inside a domain it follows the cache
+  /// hierarchy; it is 0 if both places are the same.
   double message_factor(PlaceId from, PlaceId to) const;
   double byte_factor(PlaceId from, PlaceId to) const;
 
@@ -138,27 +140,27 @@ class Machine {
   std::vector<NodeId> node_of_domain_;
   std::vector<DomainId> first_domain_;  // per node, then one past the last
   std::vector<PlaceId> first_place_;    // per domain, then one past the last
-  /// Number of levels down to and including "node" (or a router's level)
+  /// Number of levels down to and including "node" (or the level of the routers).
   std::size_t levels_to_node_ = 0;
   bool has_equal_speeds_ = true;
   double total_speed_ = 0;
 };
 
-/// Bandwidth of the memory bus of a domain, in bytes per second, that was not measured: 3.5 GB/s
-/// per place of the largest domain, at least 20 GB/s. Assumed: processors with many cores share 3
-/// to 4 GB/s per core among all of them (STREAM), and one core alone reaches 10 to 20 GB/s.
-/// `places` are those of a machine, ordered by domain. O(places).
+/// Assumed bandwidth of the memory bus of a domain, in bytes per second, for machines on which it
+/// was not measured: 3.5 GB/s per place of the largest domain, at least 20 GB/s. Reason: processors
+/// with many cores share 3 to 4 GB/s per core among all of them (STREAM), and one core alone
+/// reaches 10 to 20 GB/s. `places` are those of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
-/// What a message and a byte of it cost at factor 1, for strategies that weigh messages by a sum.
-/// Formula `physical`: both ends, latency, and the narrowest resource between two nodes, or between
-/// two places if there is one node.
+/// What a message and one of its bytes cost at factor 1, for strategies that weigh messages by a
+/// sum. With the formula `physical` this is the time at both ends, the latency, and the time of the
+/// slowest resource between two nodes, or between two places if there is only one node.
 struct UnitCosts {
   double message_s = 0, byte_s = 0;
 };
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 
-/// The machine, with costs by another formula.
+/// The same machine with costs of another formula.
 Machine with_formula(const Machine& machine, CostFormula formula);
 
 }  // namespace poise

@@ -47,7 +47,7 @@ TEST(Machine, levels_above_the_nodes_are_tiers_of_the_network) {
   EXPECT_EQ(machine.hops(0, 8), 6u);
 }
 
-TEST(Machine, a_torus_wraps_around) {
+TEST(Machine, a_torus_has_links_around_its_edges) {
   const Machine machine = machine_from_text("torus:8x8x8 numa:4 core:8 factors:10,1.5,1 hop:0.5");
   EXPECT_EQ(machine.num_places(), 16384u);
   const PlaceId far = 32 * (7 * 64 + 7 * 8 + 7);
@@ -56,7 +56,7 @@ TEST(Machine, a_torus_wraps_around) {
   EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
 }
 
-TEST(Machine, hops_from_the_table_equal_hops_computed_by_division) {
+TEST(Machine, hops_from_the_table_equal_hops_computed_from_coordinates) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:5x3x4 core:2", "torus:4x3 node:2 core:1",
                            "torus:7 core:1", "mesh:1x6x1 core:1", "dragonfly:5x4 core:1"}) {
     SCOPED_TRACE(text);
@@ -87,7 +87,7 @@ TEST(Machine, routers_may_carry_several_nodes) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, limits_the_memory_domains_of_a_node) {
+TEST(Machine, limits_the_number_of_memory_domains_per_node) {
   EXPECT_EQ(machine_from_text("node:30 numa:1000").num_places(), 30'000u);
   EXPECT_THROW(machine_from_text("pack:24 c:20 numa:21"), Error);
   EXPECT_THROW(machine_from_text("numa:32768 core:2"), Error);
@@ -101,7 +101,7 @@ TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 
-TEST(MachineText, a_misspelt_setting_is_no_level) {
+TEST(MachineText, a_misspelt_setting_is_not_taken_as_a_level) {
   EXPECT_THROW(machine_from_text("node:2 core:2 bandwith:1e9"), Error);
   EXPECT_THROW(machine_from_text("node:2 core:2 factor:10,1"), Error);
   EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);
@@ -129,7 +129,7 @@ TEST(MachineText, sets_the_costs_of_the_physical_model) {
 }
 
 }  // namespace
-TEST(AssumedBus, GrowsWithThePlacesOfADomain) {
+TEST(AssumedBus, bandwidth_grows_with_the_places_of_a_domain) {
   const auto bus = [](const char* text) { return machine_from_text(text).costs().bus_bytes_per_s; };
   EXPECT_EQ(bus("core:2"), 2e10);
   EXPECT_EQ(bus("core:64"), 64 * 3.5e9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine descriptions of machines/.
+// Tests of the machine descriptions in machines/.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(Machines, the_gemini_torus_carries_two_nodes_per_router) {
   EXPECT_EQ(network.hops(0, 1), 2u);
   EXPECT_EQ(network.latency_factor(0, 1), 12);
   EXPECT_EQ(network.latency_factor(0, 2), 13);
-  // From corner to corner of the block of 4 x 4 x 8 routers: 3 + 3 + 7 hops.
+  // The route from corner to corner of the block of 4 x 4 x 8 routers has 3 + 3 + 7 hops.
   EXPECT_EQ(network.latency_factor(0, 255), 13 + 12);
 }
 

@@ -17,14 +17,14 @@ constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
 constexpr int kMaxRepeats = 9, kMinRepeats = 3;
 constexpr std::size_t kPairsPerLevel = 3;
 
-/// Number of repetitions of each probe, and the time of each.
+/// How often each probe is repeated, and for how long it runs.
 struct Slices {
   int repeats;
   double seconds;
 };
 
-/// Divides `seconds` among probes of at least `least_s` each: fewer repetitions rather than shorter
-/// probes.
+/// Divides `seconds` among probes that run for at least `least_s` each. If time is short, there are
+/// fewer repetitions rather than shorter probes.
 Slices slices_for(double seconds, std::size_t probes, double least_s, double most_s) {
   const double each_s = seconds / static_cast<double>(std::max<std::size_t>(probes, 1));
   const int repeats = std::clamp(static_cast<int>(each_s / least_s), kMinRepeats, kMaxRepeats);
@@ -57,7 +57,7 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
     throw std::runtime_error(
-        fmt::format("no measurement of the {} from domain {} to {}: its cores never got to run",
+        fmt::format("cannot measure the {} from domain {} to {}: its cores had no time for a probe",
                     what, from, to));
   return spread_of(std::move(values));
 }
@@ -67,7 +67,8 @@ void measure_latencies(const Machine& machine, const Probes& probes, const Slice
   const DomainId domains = machine.num_domains();
   for (DomainId from = 0; from < domains; ++from) {
     std::vector<std::vector<double>> values(domains);
-    // In rounds over all readers, so that a disturbance does not affect only one of them.
+    // The loop visits all readers in each round, so that a disturbance does not affect only one of
+    // them.
     for (int repeat = 0; repeat < slices.repeats; ++repeat)
       for (DomainId to = 0; to < domains; ++to) {
         progress.next(fmt::format("memory latency, domain {} to {}", from, to));

@@ -24,7 +24,8 @@ struct Probes {
   std::function<std::optional<double>(PlaceId owner, PlaceId reader, double seconds)> read_ns;
   /// Nanoseconds for a cache line to get from one place to the other.
   std::function<std::optional<double>(PlaceId a, PlaceId b, double seconds)> one_way_ns;
-  /// Gigabytes per second of all places of `readers` together, reading memory of `owner`.
+  /// Gigabytes per second that all places of domain `readers` read together from the memory of
+  /// domain `owner`.
   std::function<std::optional<double>(DomainId owner, DomainId readers, double seconds)>
       gigabytes_per_s;
 };
@@ -42,8 +43,9 @@ struct MeasureOptions {
 Measurement measure_node(const Machine& machine, const Probes& probes,
                          const MeasureOptions& options);
 
-/// Pairs of places whose finest common group is of `level` (-1: no common group), from the first,
-/// middle and last such group. At most three; none if each group of the level has only one part.
+/// Pairs of places whose finest common group is of `level` (-1: no common group). They come from
+/// the first, middle and last such group, so there are at most three. There are none if each group
+/// of the level has only one part.
 std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, int level);
 
 /// The machine with measured factors and costs. A message costs a local memory read times its

@@ -14,8 +14,9 @@
 namespace poise {
 namespace {
 
-/// Probes with known latencies: 100 ns locally and 50 ns more per domain of distance, twice that
-/// for readers in domain 0 (so the matrix is not symmetric), with noise and a few outliers.
+/// Probes with known latencies: 100 ns for local memory and 50 ns more per domain of distance.
+/// Readers in domain 0 take twice as long, so the matrix is not symmetric. Noise and a few outliers
+/// are added.
 class World {
  public:
   World(const Machine& machine, std::uint64_t seed) : machine_(machine), random_(seed) {}
@@ -66,7 +67,7 @@ TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   EXPECT_NEAR(measured.latency_factor(1, 0), 2.0, 0.06);
   EXPECT_NEAR(measured.latency_factor(0, 1), 1.5, 0.05);
   EXPECT_NEAR(measured.byte_factor(0, 4), 2, 0.06);
-  // Levels: machine -1, numa 0, l3 1.
+  // The finest common level is -1 (machine), 0 (numa) or 1 (l3).
   EXPECT_NEAR(measured.message_factor(0, 2), 0.8, 0.03);
   EXPECT_NEAR(measured.message_factor(0, 1), 0.6, 0.02);
   EXPECT_NEAR(measured.costs().seconds_per_message, 100e-9, 3e-9);
@@ -87,7 +88,7 @@ TEST(Measure, quartiles_enclose_the_median) {
   }
 }
 
-TEST(Measure, stays_within_its_time_limit_on_small_and_large_machines) {
+TEST(Measure, keeps_its_time_limit_on_small_and_large_machines) {
   for (const char* text : {"core:2", "numa:8 core:16", "numa:32 l3:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     World world(machine, 3);
@@ -123,7 +124,7 @@ TEST(Measure, reports_its_progress) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(Measure, a_domain_whose_probes_never_run_is_an_error) {
+TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -131,7 +132,7 @@ TEST(Measure, a_domain_whose_probes_never_run_is_an_error) {
   EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
 }
 
-TEST(Measure, cores_whose_probes_never_run_keep_the_assumed_factor) {
+TEST(Measure, cores_keep_the_assumed_factor_if_their_probes_never_run) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -141,7 +142,7 @@ TEST(Measure, cores_whose_probes_never_run_keep_the_assumed_factor) {
   EXPECT_EQ(measured.message_factor(0, 1), 1);
 }
 
-TEST(Spread, is_the_median_and_the_quartiles) {
+TEST(Spread, consists_of_the_median_and_the_quartiles) {
   const Spread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.low, 2);
   EXPECT_EQ(spread.median, 3);

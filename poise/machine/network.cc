@@ -8,7 +8,7 @@ namespace poise {
 
 namespace {
 
-// Limit on the table of coordinates: 32 MB.
+// A table of coordinates for this number of nodes takes 32 MB.
 constexpr NodeId kMaxNodes = 1u << 20;
 constexpr std::size_t kMaxDims = 8;
 
@@ -28,7 +28,8 @@ std::uint32_t grid_hops(const Network& network, std::uint32_t a, std::uint32_t b
   return hops;
 }
 
-/// Minimal route: to the router with the link to the other group, across the link, then on.
+/// The shortest route goes to the router with the link to the other group, across that link, and on
+/// to the destination.
 std::uint32_t dragonfly_hops(std::uint32_t groups, std::uint32_t routers, std::uint32_t a,
                              std::uint32_t b) {
   const std::uint32_t group_a = a / routers, group_b = b / routers;

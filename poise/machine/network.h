@@ -17,7 +17,7 @@ struct Tier {
   double latency_factor = 1;  // of two nodes whose finest common group is of this tier
 };
 
-/// Distances between nodes: as latency factors relative to a local memory read, and as hops.
+/// Distances between nodes: latency factors relative to a local memory read, and numbers of hops.
 ///
 /// A query costs O(dimensions) or O(tiers). Memory is O(nodes), or O(nodes^2) for `matrix`.
 struct Network {
@@ -25,8 +25,8 @@ struct Network {
 
   Shape shape = Shape::tree;
 
-  /// Base factor of messages between different nodes: the only factor of a plain network; for one
-  /// hop on a torus, mesh or dragonfly; above all tiers in a tree.
+  /// Factor of messages between different nodes: the only factor of a plain network; the factor of
+  /// one hop on a torus, mesh or dragonfly; the factor across the root of a tree.
   double factor = 1;
   double factor_per_hop = 0;      // torus, mesh, dragonfly: added for each hop after the first
   double same_router_factor = 1;  // torus, mesh, dragonfly: between different nodes on one router
@@ -34,9 +34,9 @@ struct Network {
 
   std::vector<Tier> tiers;  // tree: coarsest first
 
-  /// Torus, mesh: routers per dimension. Dragonfly: groups, then routers per group. Routers of a
-  /// group are all connected; groups a and b are connected by one link from router (b - a - 1) mod
-  /// routers of group a.
+  /// Torus and mesh: number of routers per dimension. Dragonfly: number of groups, then routers per
+  /// group. All routers of a group are connected with each other; groups a and b are connected by
+  /// one link from router (b - a - 1) mod routers of group a.
   std::vector<std::uint32_t> dims;
   std::uint32_t nodes_per_router = 1;
   std::vector<std::uint32_t> router_of_node;  // of an allocation; empty: node / nodes_per_router
@@ -44,19 +44,21 @@ struct Network {
   std::vector<double> matrix;  // matrix: [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
-  /// Torus, mesh: coordinate [node * dims + dim] of each node's router. Filled by Machine for
-  /// speed; results are the same without it, and it stays empty on huge networks.
+  /// Torus and mesh: element [node * dims + dim] is a coordinate of the node's router. Machine
+  /// fills this table for speed; results are the same without it, and it stays empty on huge
+  /// networks.
   std::vector<std::uint32_t> coordinates;
   void find_coordinates(NodeId num_nodes);
 
   double latency_factor(NodeId from, NodeId to) const;
 
-  /// Network edges between two nodes. In a tree: up to the finest common group and down again.
+  /// Number of network edges between two nodes. In a tree, the route goes up to the finest common
+  /// group and down again.
   std::uint32_t hops(NodeId a, NodeId b) const;
 
   std::uint32_t router_of(NodeId node) const;
   std::uint32_t router_hops(std::uint32_t a, std::uint32_t b) const;
-  /// The same between the routers of two nodes.
+  /// Number of edges between the routers of two nodes.
   std::uint32_t hops_on_routers(NodeId a, NodeId b) const;
 };
 

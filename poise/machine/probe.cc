@@ -30,16 +30,17 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
 constexpr std::size_t kMaxChase = std::size_t{1} << 30, kMaxTriad = std::size_t{4} << 30;
-constexpr std::size_t kStepsPerLook = 4096;  // between two readings of the clock
-constexpr double kPatienceSeconds = 2;       // how long to wait for a core that does not get to run
+constexpr std::size_t kStepsPerLook = 4096;  // steps between two readings of the clock
+constexpr double kPatienceSeconds =
+    2;  // how long to wait for a thread whose core is busy with other work
 constexpr std::uint64_t kCycleSeed = 1;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Cpu time of the calling thread, so that other programs on its core do not count. On a busy core
-/// the wait ends after twice the wall-clock time.
+/// Measures the CPU time of the calling thread, so that other programs on its core do not count. On
+/// a busy core, the measurement ends after twice the time by the wall clock.
 class Stopwatch {
  public:
   double seconds() const { return cpu_seconds() - began_; }
@@ -106,7 +107,7 @@ void run_at(const Machine& machine, PlaceId place, Job job) {
   PinnedThread(machine, place, job).join();
 }
 
-/// Untouched pages of a domain's memory, huge pages if available, so that the pointer chase
+/// Fresh pages of a domain's memory. They are huge pages if available, so that the pointer chase
 /// measures memory and not address translation.
 class Pages {
  public:
@@ -159,7 +160,8 @@ const Line* link_cycle(const Pages& pages) {
   return lines;
 }
 
-/// Nanoseconds per step. `at` keeps the position, so that no part is traversed twice in a row.
+/// Returns nanoseconds per step. `at` keeps the position, so that no part is traversed twice in a
+/// row.
 double chase(const Line*& at, double seconds) {
   std::uint64_t steps = 0;
   const Stopwatch watch;
@@ -223,8 +225,8 @@ void answer(Game& game) {
     game.ball.turn.store(turn + 1, std::memory_order_release);
 }
 
-/// One-way nanoseconds, or nothing if the other side does not answer in time. Median over short
-/// intervals: on a shared core, both sides run in most of them.
+/// Returns the one-way time in nanoseconds, or nothing if the other side does not answer in time.
+/// It is the median over short intervals, because on a shared core both sides run in most of them.
 std::optional<double> serve(Game& game, double seconds) {
   constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
   std::vector<double> stretches_ns;
@@ -261,7 +263,7 @@ std::optional<double> ping_pong(const Machine& machine, PlaceId a, PlaceId b, do
 
 // Bandwidth.
 
-/// a = b + s * c, as in STREAM; 24 bytes are moved per element.
+/// STREAM's triad a = b + s * c, which moves 24 bytes per element.
 struct Triad {
   double *a, *b, *c;
   std::size_t count;
@@ -286,8 +288,8 @@ class BandwidthProbe {
     for (std::size_t i = 0; i < triads_.size(); ++i)
       threads.push_back(
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
-            // All threads start together; otherwise the first would have the memory to itself. A
-            // thread that does not come in time is not waited for.
+            // All threads start together; otherwise the first would have the memory to itself. The
+            // others do not wait for a thread that is late.
             const auto came = Clock::now();
             --waiting;
             while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();

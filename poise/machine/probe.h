@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measurements themselves: short programs pinned to cores of this machine. measure.h decides
-// what to measure and interprets the results.
+// The probes that measure this machine: short programs pinned to its cores. measure.h decides what
+// to measure and interprets the results.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ Probes live_probes(const Machine& machine);
 /// Bytes of the buffer of a latency probe, for a machine with these caches and memories.
 std::size_t latency_buffer_bytes(const Facts& facts);
 
-/// The same for a bandwidth probe, with the machine's caches divided among its domains.
+/// Bytes of the buffer of a bandwidth probe. The machine's caches are divided among its domains.
 std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains);
 
 }  // namespace poise

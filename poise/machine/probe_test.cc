@@ -18,7 +18,7 @@ cpu_set_t own_affinity() {
   return set;
 }
 
-TEST(Probe, measures_this_machine_and_restores_the_callers_affinity) {
+TEST(Probe, measures_this_host_and_restores_the_affinity_of_the_caller) {
   const Machine machine = discover_machine();
   const cpu_set_t before = own_affinity();
   const Probes probes = live_probes(machine);

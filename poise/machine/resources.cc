@@ -9,7 +9,7 @@ namespace poise {
 
 namespace {
 
-/// 0 for a resource that never limits.
+/// Seconds per unit of a resource; 0 if the resource never limits.
 double per_unit(double units_per_s) { return units_per_s > 0 ? 1 / units_per_s : 0; }
 
 }  // namespace
@@ -55,22 +55,6 @@ Resources::Resources(const Machine& machine, const CostModel& costs)
   }
   for (NodeId node = 0; node < machine.num_nodes(); ++node)
     first_link_.push_back(take(domains_of(node) * domains_of(node)));
-}
-
-ResourceId Resources::id_of(const ResourceRates::Crossing& crossing) const {
-  using Kind = ResourceRates::Kind;
-  switch (crossing.kind) {
-    case Kind::bus: return crossing.index;
-    case Kind::card_out: return first_card_out_ + crossing.index;
-    case Kind::card_in: return first_card_in_ + crossing.index;
-    case Kind::shared_network: return shared_;
-    case Kind::up: return first_up_[crossing.other] + crossing.index;
-    case Kind::down: return first_down_[crossing.other] + crossing.index;
-    case Kind::link: break;
-  }
-  const NodeId node = machine_.node_of(crossing.index);
-  const DomainId first = machine_.first_domain(node);
-  return first_link_[node] + (crossing.index - first) * domains_of(node) + crossing.other - first;
 }
 
 std::string Resources::name(ResourceId resource) const {

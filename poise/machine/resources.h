@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the messages of several places share on a machine: memory buses, links between memory
-// domains, network cards, uplinks.
+// The resources of a machine that messages of several places share: memory buses, links between
+// memory domains, network cards, uplinks.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class ResourceRates {
  public:
   enum class Kind : std::uint8_t { bus, link, card_out, card_in, shared_network, up, down };
 
-  /// A message of `count` messages and `bytes` occupies the resource for count * s_per_message +
-  /// bytes * s_per_byte seconds.
+  /// How long one message occupies a resource. `count` messages with `bytes` in total occupy it for
+  /// count * s_per_message + bytes * s_per_byte seconds.
   struct Crossing {
     Kind kind;
     std::uint32_t index;  // domain (bus; link: the sender's), node (cards), group (up, down)
@@ -29,12 +29,13 @@ class ResourceRates {
 
   ResourceRates(const Machine& machine, const CostModel& costs);
 
-  /// Calls visit(Crossing) for every resource that limits and that a message from domain `from` to
-  /// domain `to` crosses. O(tiers). Not for messages between tasks of one place: they cost nothing.
+  /// Calls visit(Crossing) for every resource with limited bandwidth that a message from domain
+  /// `from` to domain `to` crosses. O(tiers). Messages between tasks of one place cost nothing, so
+  /// callers leave them out.
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
 
-  /// Seconds on the slowest of these resources if nothing else uses them.
+  /// Seconds that the messages take on the slowest of these resources if nothing else uses them.
   double slowest_s(DomainId from, DomainId to, double count, double bytes) const;
 
   std::size_t num_tiers() const { return uplink_s_per_byte_.size(); }
@@ -48,14 +49,14 @@ class ResourceRates {
 
 using ResourceId = std::uint32_t;
 
-/// The shared resources of a machine, numbered from 0. Memory: a number per node and tier.
+/// The shared resources of a machine, numbered from 0. It stores one number per node and tier.
 class Resources {
  public:
   Resources(const Machine& machine, const CostModel& costs);
 
   std::uint32_t count() const { return count_; }
 
-  /// For tables: "memory bus of domain 3", "card out of node 2".
+  /// Name of a resource for tables, such as "memory bus of domain 3" or "card out of node 2".
   std::string name(ResourceId resource) const;
 
   /// Calls visit(ResourceId, seconds per message, seconds per byte); see ResourceRates.
@@ -66,7 +67,7 @@ class Resources {
     });
   }
 
-  /// The same with the whole crossing, for callers that ask which kind of resource it is.
+  /// Gives the whole crossing, for callers that ask which kind of resource it is.
   const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
 
@@ -82,6 +83,23 @@ class Resources {
   std::vector<ResourceId> first_link_;             // per node
   ResourceId first_card_out_ = 0, first_card_in_ = 0, shared_ = 0, count_ = 0;
 };
+
+// Inline, because the kind is known at each call in for_each_crossed().
+inline ResourceId Resources::id_of(const ResourceRates::Crossing& crossing) const {
+  using Kind = ResourceRates::Kind;
+  switch (crossing.kind) {
+    case Kind::bus: return crossing.index;
+    case Kind::card_out: return first_card_out_ + crossing.index;
+    case Kind::card_in: return first_card_in_ + crossing.index;
+    case Kind::shared_network: return shared_;
+    case Kind::up: return first_up_[crossing.other] + crossing.index;
+    case Kind::down: return first_down_[crossing.other] + crossing.index;
+    case Kind::link: break;
+  }
+  const NodeId node = machine_.node_of(crossing.index);
+  const DomainId first = machine_.first_domain(node);
+  return first_link_[node] + (crossing.index - first) * domains_of(node) + crossing.other - first;
+}
 
 template <typename Visit>
 void ResourceRates::for_each_crossed(DomainId from, DomainId to, const Visit& visit) const {

@@ -24,11 +24,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last byte of a complete answer is one of these; a truncated answer ends differently.
+// A complete answer ends with one of these bytes; a truncated one does not.
 constexpr char kResult = '\1';
 constexpr char kError = '\2';
 
-/// Size of this process's address space, which is large with sanitizers.
+/// Size of this process's address space. It is large if the program runs under sanitizers.
 std::uint64_t bytes_mapped() {
   unsigned long pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -67,7 +67,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// Runs in the child. Exits without running the parent's exit handlers.
+/// Runs in the child process. It exits without calling the parent's exit handlers.
 [[noreturn]] void live(int out, const std::function<std::string()>& work,
                        const SandboxLimits& limits) {
   confine(limits);

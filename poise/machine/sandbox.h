@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs code that may crash in a child process: for readers of third-party files.
+// Runs code that may crash in a child process. Readers of third-party files use it.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ struct SandboxLimits {
   std::uint64_t bytes = std::uint64_t{2} << 30;  // address space, in addition to what is in use
 };
 
-/// The result of `work`, run in a forked child that sees this process's memory but cannot change
-/// it. Nothing if the child crashed, threw anything but Error, or exceeded a limit; the child's
-/// stderr is discarded. Throws the Error that `work` threw, or an Error if no process can be
-/// started. The child has only one thread, so work that waits for another thread ends at the limit.
+/// Runs `work` in a forked child that sees this process's memory but cannot change it, and returns
+/// its result. Returns nothing if the child crashed, threw anything but Error, or exceeded a limit;
+/// the child's stderr is discarded. Throws the Error that `work` threw, or an Error if no process
+/// can be started. The child has only one thread, so work that waits for another thread ends at the
+/// limit.
 std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
                                       const SandboxLimits& limits = {});
 

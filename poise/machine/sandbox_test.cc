@@ -14,14 +14,14 @@
 namespace poise {
 namespace {
 
-TEST(Sandbox, returns_what_the_work_returns) {
+TEST(Sandbox, returns_the_result_of_its_function) {
   EXPECT_EQ(in_sandbox([] { return std::string("done"); }), "done");
   EXPECT_EQ(in_sandbox([] { return std::string(); }), "");
   const std::string large(3 << 20, 'x');
   EXPECT_TRUE(in_sandbox([&] { return large; }) == large);
 }
 
-TEST(Sandbox, does_not_change_this_process) {
+TEST(Sandbox, runs_its_function_in_another_process) {
   int number = 1;
   EXPECT_EQ(in_sandbox([&] { return std::to_string(++number); }), "2");
   EXPECT_EQ(number, 1);
@@ -37,7 +37,7 @@ TEST(Sandbox, rethrows_Error_but_no_other_exception) {
   EXPECT_EQ(in_sandbox([]() -> std::string { throw std::runtime_error("no"); }), std::nullopt);
 }
 
-TEST(Sandbox, survives_work_that_crashes) {
+TEST(Sandbox, throws_if_its_function_crashes) {
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGKILL}) {
     SCOPED_TRACE(signal);
     EXPECT_EQ(in_sandbox([&]() -> std::string {
@@ -49,7 +49,7 @@ TEST(Sandbox, survives_work_that_crashes) {
   EXPECT_EQ(in_sandbox([]() -> std::string { ::_exit(0); }), std::nullopt);
 }
 
-TEST(Sandbox, stops_work_that_waits_or_computes_forever) {
+TEST(Sandbox, stops_a_function_that_waits_or_computes_forever) {
   EXPECT_EQ(in_sandbox(
                 []() -> std::string {
                   while (true) ::pause();
@@ -66,7 +66,7 @@ TEST(Sandbox, stops_work_that_waits_or_computes_forever) {
             std::nullopt);
 }
 
-TEST(Sandbox, stops_work_that_needs_too_much_memory) {
+TEST(Sandbox, stops_a_function_that_needs_too_much_memory) {
   const auto work = [] {
     const std::vector<char> memory(64 << 20, 'x');
     return std::to_string(memory.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that large machines use little memory, by counting every allocation of this program.
+// Counts every allocation of this program to check that large machines use little memory.
 #include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// Not inlined, because the compiler would warn that malloc and delete do not match.
+// The function is not inlined, because the compiler would warn that malloc and delete do not match.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

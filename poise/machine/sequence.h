@@ -18,7 +18,7 @@ bool append_item(std::string_view item, std::size_t limit, std::vector<double>& 
 /// length.
 bool repeat_to(std::size_t size, std::vector<double>& numbers);
 
-/// The items of the shortest list that gives `numbers` when read and repeated.
+/// Returns the items of the shortest list that gives `numbers` when it is read and repeated.
 std::vector<std::string> items_of(const std::vector<double>& numbers);
 
 }  // namespace poise

@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-/// The nodes that have a slot.
+/// Checks the places and returns the nodes that have a slot.
 std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId> places) {
   if (places.empty()) fail("machine: it has no places; it needs at least one");
   if (!std::is_sorted(places.begin(), places.end()) || places.back() >= machine.num_places())
@@ -25,7 +25,7 @@ std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId
   return nodes;
 }
 
-/// The first slot of each group; groups without slots are dropped.
+/// One level of the new machine. Groups without slots are dropped.
 Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceId> places) {
   Level result = machine.levels()[level];
   result.first_place.clear();
@@ -37,7 +37,7 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
   return result;
 }
 
-/// The factors between the remaining domains.
+/// The kind of a node that has only these domains.
 NodeKind kind_of(const Machine& machine, NodeId node, std::span<const DomainId> domains) {
   const NodeKind& whole = machine.parts().node_kinds[machine.parts().kind_of_node[node]];
   const DomainId first = machine.first_domain(node);

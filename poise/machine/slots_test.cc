@@ -29,7 +29,7 @@ void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& pla
   }
 }
 
-TEST(Slots, a_subset_of_places_keeps_the_costs_of_the_whole_machine) {
+TEST(Slots, a_subset_of_the_places_keeps_the_costs_between_them) {
   expect_same_answers(machine_from_text("node:3 numa:2 core:4 factors:10,1.5,1"),
                       {0, 1, 5, 8, 12, 15, 16, 23});
   expect_same_answers(find_machine("NUMA48"), {1, 2, 9, 30, 31, 47});

@@ -8,11 +8,11 @@
 
 namespace poise {
 
-/// The value with four significant digits: more would suggest a precision that measurements lack.
+/// Rounds to four significant digits, because measurements are not more precise.
 double four_digits(double value);
 
-/// Median and quartiles with four digits, interpolated between neighbours; zeros if there are no
-/// values.
+/// Median and quartiles with four digits, interpolated between neighbouring values. All are zero if
+/// there are no values.
 Spread spread_of(std::vector<double> values);
 
 }  // namespace poise

@@ -88,7 +88,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   return static_cast<std::uint32_t>(routers);
 }
 
-/// Settings of the formula `physical`.
+/// Reads a setting of the formula `physical`.
 bool read_physical_setting(const Word& word, CostModel& costs) {
   const auto is = [&word](std::string_view key) { return word.key == key; };
   if (is("bandwidth")) return costs.card_bytes_per_s = number_of(word, word.value), true;
@@ -121,7 +121,8 @@ bool read_setting(const Word& word, Spec& spec) {
   return read_physical_setting(word, spec.costs);
 }
 
-/// Levels may have any name, so a misspelt setting would become one.
+/// Refuses a word that resembles a setting. Levels may have any name, so a misspelt setting would
+/// become a level.
 void refuse_misspelt_setting(const Word& word) {
   static constexpr std::string_view kLong[] = {
       "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",
@@ -142,7 +143,7 @@ void read_level(const Word& word, Spec& spec) {
   }
   if (!std::all_of(word.key.begin(), word.key.end(),
                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
-    fail("machine text: \"{}\" is not a name of a level", word.key);
+    fail("machine text: \"{}\" is not the name of a level", word.key);
   const bool is_on_routers =
       word.key == "node" && spec.levels.size() == 1 && spec.network.shape != Network::Shape::tree;
   if (is_on_routers) {
@@ -164,8 +165,8 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: factors: has {} factors for {} levels", spec.factors.size(),
-         spec.levels.size());
+    fail("machine text: there are {} factors for {} levels; give one per level",
+         spec.factors.size(), spec.levels.size());
   return spec;
 }
 
@@ -175,8 +176,8 @@ std::size_t index_of(const Spec& spec, std::string_view name) {
   return static_cast<std::size_t>(found - spec.levels.begin());
 }
 
-/// Number of levels down to and including the one whose groups are memory domains; 0: the machine
-/// is one domain.
+/// Number of levels down to and including the one whose groups are memory domains. 0 means that the
+/// machine is one domain.
 std::size_t levels_to_domain(const Spec& spec) {
   for (const char* name : {"numa", "package", "pack", "socket", "node"}) {
     const std::size_t level = index_of(spec, name);
@@ -201,7 +202,7 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   std::uint64_t product = 1;
   for (std::size_t l = from; l < to; ++l) {
     product *= spec.levels[l].count;
-    if (product > kMaxPlaces) fail("machine text: more than {} places", kMaxPlaces);
+    if (product > kMaxPlaces) fail("machine text: the machine has more than {} places", kMaxPlaces);
   }
   return product;
 }
@@ -251,7 +252,8 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   const Spec spec = read_spec(text);
   const std::size_t depth = spec.levels.size();
   const std::uint64_t num_places = groups_below(spec, 0, depth);
-  if (num_places > max_places) fail("machine text: more than {} places", max_places);
+  if (num_places > max_places)
+    fail("machine text: the machine has more than {} places", max_places);
   const std::vector<double> factors = spec.factors.empty() ? assumed_factors(spec) : spec.factors;
 
   MachineParts parts;

@@ -30,7 +30,8 @@ namespace poise {
 /// such level, or of "node". Throws Error naming the invalid word.
 Machine machine_from_text(std::string_view text, std::uint32_t max_places = kMaxPlaces);
 
-/// `num_places` equal places in one domain with the message costs of a default CostModel.
+/// A machine of `num_places` equal places in one domain, with the message costs of a default
+/// CostModel.
 Machine flat_machine(std::uint32_t num_places);
 
 }  // namespace poise

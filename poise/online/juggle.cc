@@ -69,8 +69,8 @@ std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads
   return turns;
 }
 
-/// Per place, the candidates for a swap in order: threads that are behind on slow places, threads
-/// that are ahead on fast places.
+/// Returns per place the candidates for a swap, in order: on slow places the threads that are
+/// behind, on fast places those that are ahead.
 std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Averages& averages,
                                               const std::vector<bool>& is_fast, double margin_s) {
   std::vector<ThreadId> order(view.place_of.size());
@@ -171,8 +171,8 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_place(num_places, share);
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
-  // Places the remaining threads one by one, each on the first place without a thread in the domain
-  // with fewest threads.
+  // Places the remaining threads one by one in the domain with the fewest threads, each on the
+  // first place there that has no thread.
   std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
   for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
   using Filling = std::pair<std::uint32_t, DomainId>;  // number of threads, domain

@@ -26,7 +26,7 @@ struct JuggleView {
   std::span<const double> progress_s;  // per thread, since its start
   std::span<const PlaceId> place_of;   // per thread
   std::span<const double> speed;       // per place: measured_speed() in any common unit
-  /// Per place, numbered from 0; if given, no swap crosses domains.
+  /// Domain of each place, numbered from 0. If it is given, no swap crosses domains.
   std::span<const DomainId> domain_of = {};
 };
 

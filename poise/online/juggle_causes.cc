@@ -12,11 +12,11 @@ namespace poise {
 
 namespace {
 
-constexpr double kEnoughS = 0.3;  // six windows of 50 ms; nothing is said of shorter runs
-constexpr double kAwake = 0.05;   // share of the time; a thread that sleeps less is awake
-constexpr double kTaken = 0.2;    // share of a cpu that another program must take to be named
-// Turns per second of a thread that calls sched_yield in a loop: the kernel's time slices alone
-// give a few hundred.
+constexpr double kEnoughS = 0.3;  // six windows of 50 ms; shorter runs get no diagnosis
+constexpr double kAwake = 0.05;   // fraction of the time; a thread that sleeps less counts as awake
+constexpr double kTaken = 0.2;    // fraction of a cpu that another program must use to be reported
+// Context switches per second above which a thread is assumed to call sched_yield in a loop. Time
+// slices of the kernel alone give a few hundred.
 constexpr double kYields = 2000;
 
 using Kind = JuggleCause::Kind;
@@ -31,7 +31,7 @@ std::string cpus_text(std::size_t count) {
   return fmt::format("{} cpu{}", count, count == 1 ? "" : "s");
 }
 
-/// The cpus that the threads can use at a time.
+/// Number of cpus that the threads can use at the same time.
 double usable_cpus(const JuggleFacts& facts) {
   const double cpus = number(facts.cpus.size());
   return facts.quota_cpus ? std::min(cpus, *facts.quota_cpus) : cpus;

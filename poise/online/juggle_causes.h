@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The doctor's list: what slows the threads of a program down, and the cure.
+// Diagnoses what slows the threads of a program down, and what would help.
 //
 // The facts come from watching the threads (juggle_watch.h) or from any other measurement. The
-// decision is pure: the same facts give the same causes.
+// functions are pure: the same facts give the same causes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct JuggleFacts {
   bool waits_actively = false;
 };
 
-/// One thing that is wrong.
+/// One cause of lost time.
 struct JuggleCause {
   enum class Kind : std::uint8_t {
     unknown,         // the threads did not compute for long enough to tell
@@ -40,20 +40,20 @@ struct JuggleCause {
     nothing          // nothing to gain
   };
   Kind kind = Kind::nothing;
-  /// How many times faster the program could be; a lower limit for spinning, where the gain depends
-  /// on the phases.
+  /// How many times faster the program could be. For spinning it is a lower limit, because the gain
+  /// depends on the phases.
   double gain = 1;
-  std::string text = {};  // one line: what is wrong, and the cure
+  std::string text = {};  // one line: what is wrong, and what would help
 };
 
-/// The causes, the one with the largest gain first. The list is never empty: the last resort is
-/// Kind::unknown or Kind::nothing.
+/// The causes, the one with the largest gain first. The list is never empty: if nothing else is
+/// found, it contains Kind::unknown or Kind::nothing.
 std::vector<JuggleCause> causes_of(const JuggleFacts& facts);
 
-/// True if poise juggle cannot cure this cause, so that the user has to.
+/// True if poise juggle cannot remove this cause, so that the user has to.
 bool is_for_user(JuggleCause::Kind kind);
 
-/// "spinning", "one_cpu" and so on, for JSON.
+/// Name of the kind for JSON, such as "spinning" or "one_cpu".
 const char* name_of(JuggleCause::Kind kind);
 
 }  // namespace poise

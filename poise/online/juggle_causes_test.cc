@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr double kPhaseS = 0.0002, kRunS = 5;
 
-/// A run that is only watched, on simulated cpus.
+/// A run on simulated cpus in which the threads are only watched.
 class Patient {
  public:
   explicit Patient(std::uint32_t num_cpus, JugglePolicy policy = JugglePolicy::off)
@@ -36,7 +36,7 @@ class Patient {
   SimulatedCpus cpus;
 };
 
-// The planted cases, one per cause.
+// Tests with one known cause each.
 
 TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
   Patient patient(2);
@@ -69,7 +69,7 @@ TEST(JuggleCauses, all_threads_on_one_cpu_are_named_with_the_cpu) {
   }
 }
 
-TEST(JuggleCauses, threads_bound_unevenly_are_told_which_numbers_fit) {
+TEST(JuggleCauses, unevenly_bound_threads_get_advice_on_numbers_of_threads_that_fit) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {1}, {0}});
   const JuggleCause cause = causes_of(patient.facts()).front();
@@ -78,7 +78,7 @@ TEST(JuggleCauses, threads_bound_unevenly_are_told_which_numbers_fit) {
   EXPECT_NEAR(cause.gain, 4. / 3, 1e-9);
 }
 
-TEST(JuggleCauses, a_quota_below_the_threads_is_told_with_the_number_of_threads_that_fit) {
+TEST(JuggleCauses, a_quota_below_the_number_of_threads_is_reported_with_the_number_that_fits) {
   Patient patient(8);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, Affinities(8));
   JuggleFacts facts = patient.facts();
@@ -100,14 +100,14 @@ TEST(JuggleCauses, another_program_is_named_with_its_cpu_if_threads_are_bound) {
   EXPECT_NEAR(cause.gain, 2, 0.2);
 }
 
-TEST(JuggleCauses, another_program_is_noticed_beside_free_threads) {
+TEST(JuggleCauses, another_program_is_reported_if_threads_are_not_bound) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(2));
   patient.cpus.add_stranger();
   EXPECT_EQ(patient.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, causes_are_found_although_the_threads_are_balanced) {
+TEST(JuggleCauses, causes_are_found_even_if_the_threads_are_balanced) {
   Patient bound(2, JugglePolicy::automatic);
   bound.cpus.add_program(1, SimulatedWait::sleep, {{0}, {1}, {0}});
   EXPECT_EQ(bound.worst(), Kind::bound_unevenly);
@@ -127,7 +127,7 @@ TEST(JuggleCauses, the_cause_with_the_largest_gain_comes_first) {
   EXPECT_EQ(causes[1].kind, Kind::quota);
 }
 
-// The doctor is silent on healthy programs.
+// Tests that programs without imbalance get no cause.
 
 struct Healthy {
   const char* what;
@@ -158,7 +158,7 @@ const Healthy kHealthy[] = {
      {{0, 1}, {0, 1}, {2, 3}, {2, 3}}},
 };
 
-TEST(JuggleCauses, there_is_nothing_to_gain_in_healthy_programs) {
+TEST(JuggleCauses, programs_without_imbalance_have_no_cause) {
   for (const auto& healthy : kHealthy) {
     SCOPED_TRACE(healthy.what);
     Patient patient(4);
@@ -172,7 +172,7 @@ TEST(JuggleCauses, there_is_nothing_to_gain_in_healthy_programs) {
   }
 }
 
-TEST(JuggleCauses, a_short_run_tells_nothing) {
+TEST(JuggleCauses, a_short_run_gives_no_causes) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}});
   EXPECT_EQ(causes_of(patient.facts(0.2)).front().kind, Kind::unknown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of one thread that may be balanced, and of one place.
+// The state of one thread that may be balanced, and of one place.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +39,15 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
-  /// Exponential averages: fraction of the time asleep, broken windows per second, turns per
-  /// second.
+  /// Exponential averages: the fraction of the time asleep, the broken windows per second, and the
+  /// context switches per second.
   double asleep = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
   double busy_s = 0;  // when it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 
-  /// The place whose time the thread uses, if that is known.
+  /// The place whose time the thread uses, if it is known.
   std::optional<PlaceId> seat() const {
     if (is_wide) return {};
     return place ? place : last.own_place;

@@ -34,7 +34,7 @@ bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
   return *signs.phase_s >= kTuning.round_share * kTuning.points_per_phase * shortest_s_;
 }
 
-/// What began because of lost cpus goes on until half of that loss is gone.
+/// An action that began because of lost cpus continues until half of that loss is gone.
 bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
   return signs.lost_cpus > kTuning.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }
@@ -56,14 +56,14 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
   if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
   if (action_ != JuggleAction::spread)
     return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
-  // If threads still wait, another program is the reason, and the kernel may avoid it better.
+  // If threads still wait, another program causes it, and the kernel may avoid that program better.
   const bool is_cured = !is_crowded(signs) || now_s - since_s_ < kTuning.watch_s;
   return is_cured ? JuggleAction::spread : JuggleAction::leave;
 }
 
 JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const {
   if (signs.births_per_s >= kTuning.many_births_per_s) return JuggleAction::leave;
-  // Threads that wait actively would take the few cpus from each other.
+  // Threads that wait actively would compete for the few cpus.
   if (signs.is_confined) return is_awake(signs) ? JuggleAction::leave : JuggleAction::widen;
   return signs.is_bound ? wanted_for_bound(signs) : wanted_for_free(signs, now_s);
 }
@@ -80,7 +80,8 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
     action_ = wants;
     since_s_ = now_s;
   }
-  // A thread that never sleeps shows no phases. Beside another program they may be short.
+  // The phases of a thread that never sleeps are not visible. If another program computes beside
+  // it, the phases may be short.
   const double longest_s = is_awake(signs) && is_crowded(signs)
                                ? std::min(kTuning.short_period_s, longest_s_)
                                : longest_s_;

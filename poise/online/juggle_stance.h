@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides what to do with the threads of a program: to leave them to the kernel, or which of three
-// cures to apply.
-// The rules come from observations on Linux 5.10 and later, not from the paper. The kernel slowly
-// rotates threads that never sleep, but it puts two of them on one cpu if another program computes
-// beside them. It places threads that sleep at barriers better than periodic balancing can. It
-// cannot move threads that are bound to cpus. Phases much shorter than a period gain nothing from
-// rotating.
+// Decides whether to leave the threads of a program to the kernel or which of three remedies to
+// apply. The rules come from observations on Linux 5.10 and later, not from the paper. The kernel
+// slowly rotates threads that never sleep, but it puts two of them on one cpu if another program
+// computes beside them. It places threads that sleep at barriers better than periodic balancing
+// can. It cannot move threads that are bound to cpus. Phases much shorter than a period gain
+// nothing from rotating.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace poise {
 
-/// What is done with the threads.
+/// The action that the balancer takes.
 enum class JuggleAction : std::uint8_t {
   leave,   // nothing: the kernel places them
   rotate,  // they change places, so that all progress at the same rate
@@ -24,7 +23,7 @@ enum class JuggleAction : std::uint8_t {
   widen    // they may use all places although the program binds them: the kernel places them
 };
 
-/// "left to the kernel", "rotated" and so on, for reports.
+/// Name of the action for reports, such as "left to the kernel" or "rotated".
 std::string_view name_of(JuggleAction action);
 
 /// Observations for and against balancing.
@@ -35,11 +34,12 @@ struct JuggleSigns {
   bool is_confined = false;   // a quota allows fewer places than there are threads
   bool has_stranger = false;  // a place with bound or pinned threads gives them less than others do
   double asleep = 0;          // fraction of the time for which the sleepiest thread slept
-  /// Waiting that the threads do not cause each other, in cpus: other programs use them, or the
-  /// kernel has put threads on one cpu while another is idle.
+  /// Waiting time that the threads do not cause each other, as a number of cpus: other programs use
+  /// these cpus, or the kernel has put threads on one cpu while another is idle.
   double lost_cpus = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
-  /// Difference between most and least progress, divided by the lag that balancing leaves.
+  /// Difference between the most and the least progress, divided by the difference that balancing
+  /// leaves.
   double spread_lags = 0;
   double births_per_s = 0;  // new threads
 };
@@ -55,7 +55,7 @@ double period_for(double phase_s, double shortest_s, double longest_s);
 /// Chooses the action, with hysteresis.
 class JuggleStance {
  public:
-  /// Periods of rotating, in seconds.
+  /// The bounds for the period of rotation, in seconds.
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 

@@ -14,7 +14,7 @@ using Affinities = std::vector<std::vector<PlaceId>>;
 
 constexpr double kRunS = 10;
 
-/// What happened to a program on simulated cpus within kRunS.
+/// The result of a program on simulated cpus after kRunS seconds.
 struct Result {
   double phases = 0;
   JuggleAction action = JuggleAction::leave;
@@ -47,8 +47,9 @@ double speed_up(const Case& given) {
 const Affinities kTwoFree(2), kThreeFree(3);
 const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 
-// Observed with llama.cpp-like loads: two threads that spin, phases of 200 us and of 100 ms, and
-// another program on two cpus. The kernel puts both threads on one cpu for a third of the time.
+// This was observed with loads like those of llama.cpp: two threads that spin, phases of 200 us and
+// of 100 ms, and another program, on two cpus. The kernel puts both threads on one cpu for a third
+// of the time.
 TEST(JuggleStances, two_free_spinning_threads_beside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
@@ -87,8 +88,8 @@ TEST(JuggleStances, free_threads_that_sleep_are_left_alone_beside_another_progra
         << phase_s;
 }
 
-// Two OpenMP run-times in one process bind all threads to the first cpu.
-TEST(JuggleStances, threads_on_one_cpu_get_a_cpu_each_and_stay_there_however_short_the_phases) {
+// This happens if two OpenMP run-times in one process bind all threads to the first cpu.
+TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
       SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));
@@ -100,7 +101,7 @@ TEST(JuggleStances, threads_on_one_cpu_get_a_cpu_each_and_stay_there_however_sho
     }
 }
 
-// OMP_PROC_BIND=true with three threads on two cpus.
+// This happens with OMP_PROC_BIND=true and three threads on two cpus.
 TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
@@ -114,7 +115,7 @@ TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 
-// As FT and IS of the NAS parallel benchmarks: bound, phases of 20 to 90 ms.
+// FT and IS of the NAS parallel benchmarks behave like this: bound threads, phases of 20 to 90 ms.
 TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_rotate_quickly) {
   for (const double phase_s : {0.03, 0.06, 0.09}) {
     SCOPED_TRACE(phase_s);
@@ -127,7 +128,7 @@ TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_r
   }
 }
 
-TEST(JuggleStances, short_phases_stay_unknown_if_the_kernel_does_not_count_turns) {
+TEST(JuggleStances, short_phases_are_not_detected_if_the_kernel_does_not_count_context_switches) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.counts_turns = false;
@@ -136,7 +137,7 @@ TEST(JuggleStances, short_phases_stay_unknown_if_the_kernel_does_not_count_turns
   EXPECT_EQ(cpus.orders, 0);
 }
 
-TEST(JuggleStance, keeps_sleeping_threads_on_the_cpus_that_a_quota_pays_for) {
+TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   JuggleStance stance(0.005, 0.1);
   const JuggleSigns even{.asleep = 0.3, .phase_s = 1};
   EXPECT_EQ(stance.next(even, 0), JuggleAction::leave);
@@ -147,7 +148,7 @@ TEST(JuggleStance, keeps_sleeping_threads_on_the_cpus_that_a_quota_pays_for) {
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 
-TEST(JuggleStance, does_not_keep_sleeping_threads_on_cpus_where_they_still_wait) {
+TEST(JuggleStance, releases_sleeping_threads_that_still_wait_for_cpus) {
   JuggleStance stance(0.005, 0.1);
   const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
   EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);

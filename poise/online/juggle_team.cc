@@ -31,9 +31,8 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// How long a thread may sleep and still take part; this time grows with the cpu time that the
-/// thread has used. On a crowded place, a long wait for the next turn looks like sleep until it
-/// ends.
+/// How long a thread may sleep and still take part. The limit grows with the cpu time that the
+/// thread has used. On a crowded place, a long wait for the cpu looks like sleep until it ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
   const double least_s =
       kTuning.enough_windows * kTuning.min_window_s + kTuning.uncounted_wait_s * threads_per_place;
@@ -161,13 +160,14 @@ void JuggleTeam::decide(double real_s, double now_s) {
   settle();
 }
 
-/// Orders for threads whose place has changed, or for all threads with a place if the places
-/// changed.
+/// Returns orders for threads whose place has changed, or for all threads with a place if the set
+/// of places has changed.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain need not be told on which it counts.
+    // A thread that may use all places of a domain needs no order if only the place to which it is
+    // counted changes.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;
@@ -177,7 +177,8 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   return orders;
 }
 
-/// Work per second of cpu time: converts work to seconds of a cpu of average speed.
+/// Measures the work per second of cpu time, which converts work to seconds of a cpu of average
+/// speed.
 void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   double run_s = 0, work = 0;
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -191,8 +192,8 @@ void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   work_per_s_ += weight * (work / run_s - work_per_s_);
 }
 
-/// Seconds of work of a thread since its last reading. Uses the program's count of work if there is
-/// one; otherwise cpu time weighted by the speed of the thread's place.
+/// Returns the work of a thread since its last reading, in seconds. Uses the program's count of
+/// work if there is one; otherwise cpu time weighted by the speed of the thread's place.
 double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& reading) const {
   if (reading.work && member.last.work && work_per_s_ > 0)
     return std::max(0.0, *reading.work - *member.last.work) / work_per_s_;
@@ -339,9 +340,9 @@ void JuggleTeam::settle() {
   even_out_domains();
 }
 
-/// When threads of one domain end, it may have two threads fewer than another domain, although no
-/// place has two fewer than another. Then the least advanced thread of the larger domain moves, if
-/// places still differ by at most one thread.
+/// When threads of one domain end, it may have two threads fewer than another domain, although the
+/// numbers on any two places differ by at most one. Then the least advanced thread of the larger
+/// domain moves, if that keeps the numbers on places within one.
 void JuggleTeam::even_out_domains() {
   const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
   DomainId num_domains = 0;
@@ -416,7 +417,8 @@ void JuggleTeam::juggle(double real_s) {
     seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
                       measured_speed(use.run_s, use.num_threads, real_s, idle_s);
   }
-  // In a period of a few kernel ticks cpu times are imprecise, but the speeds of places last.
+  // In a period of a few kernel ticks, cpu times are imprecise. Speeds of places change slowly, so
+  // such a period gets a small weight.
   const double weight = std::min(1.0, real_s / kTuning.short_period_s);
   if (speeds_.size() != seats_.speed.size()) speeds_ = seats_.speed;
   for (PlaceId p = 0; p < speeds_.size(); ++p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The threads that are kept in balance: which threads take part, how far each has progressed, and
-// where each goes next. Input: measured cpu times; output: places.
-// Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
+// which place each gets next. Takes measured cpu times and returns places. Hofmeyr et al., "Juggle:
+// Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace poise {
 /// When threads move: every period, when others block, both, never, or chosen automatically.
 enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid, off };
 
-/// Reads "auto", "proactive" and so on. Throws Error with the known names.
+/// Reads the name of a policy, such as "auto" or "proactive". Throws Error with the known names.
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 
@@ -33,7 +33,7 @@ struct JuggleSettings {
   std::uint32_t expected_threads = 0;  // no thread moves before this many exist; 0: unknown
 };
 
-/// An instruction to move a thread to a place, or to restore its own affinity if there is none.
+/// An order to move a thread to a place or, without a place, to restore its own affinity.
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};
@@ -65,12 +65,12 @@ class JuggleTeam {
   std::uint32_t num_taking_part() const;
   double average_progress_s() const;  // over threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
-  /// Recent fraction of the time in which some thread on this place was ready or running.
+  /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
-  /// What was seen so far, for the diagnosis, except the quota and the numbers of the cpus.
+  /// The observations so far, for the diagnosis, except the quota and the numbers of the cpus.
   const JuggleFacts& facts() const { return watch_.facts(); }
 
  private:
@@ -121,8 +121,8 @@ class JuggleTeam {
   double point_s_ = 0;
   double work_per_s_ = 0;       // exponential average over all threads; 0: unknown
   std::vector<double> speeds_;  // per place: exponential averages, for periods below a few ticks
-  // Scratch space of one balancing point, kept to avoid allocation, because cache misses dominate
-  // the cost of a balancing point.
+  // Scratch memory of one balancing point. It is kept to avoid allocation, because cache misses
+  // dominate the cost of a balancing point.
   std::vector<std::size_t> team_;  // indices of the members that take part
   std::vector<Use> use_;           // per place
   std::vector<std::uint32_t> threads_on_;

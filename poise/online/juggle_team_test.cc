@@ -86,7 +86,7 @@ class Kernel {
   double now_s = 0;
   double turn_s = 0;  // threads take turns of this length alone on place 1; 0: no turns
   int orders = 0;
-  // Per place: number of threads of other programs that compute there.
+  // Number of threads of other programs that compute on each place.
   std::vector<std::uint32_t> strangers = {};
   std::vector<double> speed = {};  // per place
   bool counts_work = false;
@@ -122,7 +122,7 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
-TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
+TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_loses_its_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
@@ -132,11 +132,11 @@ TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_that_rarely_get_a_turn_take_part_all_the_time) {
+TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
-  // Turns on the place last 4 ms, and the kernel reports a wait only when it ends.
+  // Each thread runs for 4 ms at a time, and the kernel reports a wait only when it ends.
   std::vector<double> since_s(readings.size(), 0);
   double next_s = 0;
   for (int turn = 0; turn < 4 * 200; ++turn) {
@@ -219,7 +219,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, finds_threads_that_rarely_get_a_turn) {
+TEST(JuggleTeam, finds_threads_that_rarely_run) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -269,13 +269,13 @@ TEST(JuggleTeam, reactive_gives_the_places_of_sleeping_threads_to_others) {
   EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
 }
 
-TEST(JuggleTeam, evens_out_domains_when_a_thread_has_ended) {
+TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
   kernel.run_until(1);
-  // Domains have 2 + 2 and 2 + 1 threads. One of the three threads ends; then no place has two more
-  // than another, but one domain has.
+  // Domains have 2 + 2 and 2 + 1 threads. After one of the three threads ends, no place has two
+  // threads more than another place, but one domain has two more than the other.
   const auto before = kernel.threads_on();
   const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
   const auto ends =
@@ -349,7 +349,7 @@ TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
   }
 }
 
-/// Whether policy auto moved any thread, and whether it balances at the end.
+/// Result of watching: whether policy auto moved any thread, and whether it balances at the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
 };
@@ -418,7 +418,7 @@ TEST(JuggleTeamAuto, does_not_move_threads_if_other_programs_use_all_places) {
   EXPECT_FALSE(shared.was_touched);
 }
 
-TEST(JuggleTeamAuto, sleeping_in_turn_does_not_make_a_place_slow) {
+TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };

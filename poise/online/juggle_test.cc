@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Juggle, moves_the_thread_behind_to_the_fast_place) {
+TEST(Juggle, moves_the_thread_with_the_least_progress_to_the_fast_place) {
   // Figure 1 of the paper: threads 0 and 1 share place 0, thread 2 has place 1 to itself.
   const double progress_s[] = {0.5, 0.5, 1};
   const PlaceId place_of[] = {0, 0, 1};
@@ -29,7 +29,7 @@ TEST(Juggle, moves_nothing_among_equal_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), IsEmpty());
 }
 
-TEST(Juggle, counts_threads_within_the_margin_as_behind) {
+TEST(Juggle, swaps_only_threads_that_differ_by_more_than_the_margin) {
   const double progress_s[] = {0.5, 0.5, 0.8};
   const PlaceId place_of[] = {0, 0, 1};
   const double speed[] = {0.5, 1};
@@ -37,7 +37,7 @@ TEST(Juggle, counts_threads_within_the_margin_as_behind) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, serves_the_slow_place_that_is_most_behind_first) {
+TEST(Juggle, swaps_with_the_slow_place_with_the_least_progress_first) {
   // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
   // behind.
   const double progress_s[] = {3, 1, 1, 1, 3};
@@ -46,7 +46,7 @@ TEST(Juggle, serves_the_slow_place_that_is_most_behind_first) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{2, 4}));
 }
 
-TEST(Juggle, lets_places_take_turns) {
+TEST(Juggle, takes_threads_from_places_in_turn) {
   const double progress_s[] = {1, 1, 2, 2, 9, 9, 8, 8};
   const PlaceId place_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
   const double speed[] = {1, 1, 2, 2};
@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_threads_behind_with_threads_ahead_and_each_at_most_once) {
+TEST(Juggle, swaps_threads_behind_with_threads_ahead_at_most_once_each) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -126,7 +126,7 @@ TEST(Juggle, swaps_threads_behind_with_threads_ahead_and_each_at_most_once) {
   }
 }
 
-TEST(Juggle, measures_speed_as_mean_gain_over_busy_time) {
+TEST(Juggle, computes_speed_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked
@@ -159,7 +159,7 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// The final place per thread, for ready threads with this progress and these places.
+/// Returns the moves for ready threads with this progress and these places.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,
@@ -172,7 +172,7 @@ TEST(EvenOut, moves_the_least_advanced_ready_thread_to_an_idle_place) {
   EXPECT_THAT(evened_out({3, 1, 2}, {0, 0, 0}, 2, {true, true, true}), ElementsAre(Move{1, 1}));
 }
 
-TEST(EvenOut, stops_when_no_place_has_two_more_than_another) {
+TEST(EvenOut, stops_when_numbers_of_threads_differ_by_at_most_one) {
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 2, {true, true, true}), IsEmpty());
   EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 0, 0}, 2, {true, true, true, true}),
               ElementsAre(Move{0, 1}, Move{1, 1}));
@@ -189,7 +189,7 @@ TEST(EvenOut, fills_the_place_with_fewest_ready_threads_first) {
               ElementsAre(Move{0, 2}));
 }
 
-TEST(EvenOut, takes_the_first_of_places_that_are_equally_idle) {
+TEST(EvenOut, takes_the_first_of_several_equally_idle_places) {
   EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
 }
 

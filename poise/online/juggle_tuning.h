@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All tuned numbers of Juggle's decisions: value, unit, reason. Those of its measurements are in
-// runtimes/juggle/tuning.h.
+// All tuned numbers of Juggle's decisions, with value, unit and reason. The numbers of its
+// measurements are in runtimes/juggle/tuning.h.
 #pragma once
 
 #include <cstdint>

@@ -14,13 +14,13 @@ namespace {
 
 constexpr JuggleTuning kTuning;
 
-/// Fraction of a window that may be sleep, or a wait that the kernel has not yet reported. As a
-/// consequence, twice this fraction of the broken windows is not recognised.
+/// Fraction of a window below which sleep, or a wait that the kernel has not reported yet, is
+/// ignored. A side effect is that twice this fraction of the broken windows is not recognised.
 double sleep_tolerance(double window_s) {
   return kTuning.negligible + kTuning.uncounted_wait_s / window_s;
 }
 
-/// Number of threads that their own affinity allows on one place only, per place.
+/// Per place, the number of threads whose own affinity allows only this place.
 std::vector<std::uint32_t> bound_on(const JuggleCrew& crew) {
   std::vector<std::uint32_t> count(crew.places.size(), 0);
   for (const std::size_t i : crew.team)
@@ -49,8 +49,8 @@ void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double re
   watch_places(crew, real_s);
 }
 
-/// Per place, the fraction of the requested time that its threads got. It is below 1 if something
-/// else runs there or if the place is slow.
+/// Computes per place the fraction of the requested time that its threads got. It is below 1 if
+/// something else runs there or if the place is slow.
 void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   use_.assign(crew.places.size(), {});
   for (const std::size_t i : crew.team) {
@@ -84,7 +84,7 @@ bool JuggleWatch::has_unequal_places() const {
   return least < (1 - kTuning.notable) * most;
 }
 
-/// How long the thread slept in the window, and whether it both slept and was ready.
+/// Determines how long the thread slept in the window, and whether it both slept and was ready.
 void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   const double tolerance = sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
@@ -103,8 +103,8 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   member.turns_at_window = member.last.turns;
 }
 
-/// The waits that the threads do not cause each other, in cpus. If each has a place of its own, all
-/// wait at the next barrier for the one that waits longest.
+/// Returns the waiting time that the threads do not cause each other, as a number of cpus. If each
+/// thread has a place of its own, all wait at the next barrier for the one that waits longest.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0;
   for (const std::size_t i : crew.team) {
@@ -159,8 +159,9 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.bound_on = bound_on(crew);
 }
 
-/// Phase length according to the windows so far. Nothing if too few threads have been watched, or
-/// if a phase ended in every window and the kernel does not count turns.
+/// Returns the phase length according to the windows so far. Returns nothing if too few threads
+/// have been watched, or if a phase ended in every window and the kernel does not count context
+/// switches.
 std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_acting) const {
   std::size_t num_known = 0;
   double broken_per_s = 0;
@@ -176,7 +177,7 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   const double phase_s = phase_length_s(broken_per_s);
   if (is_acting || phase_s >= 2 * last_window_s_) return phase_s;
   // A phase ended in every window. The thread that sleeps most has waited at each barrier, and got
-  // a cpu once after each.
+  // a cpu once after each barrier.
   if (sleepiest->turns_per_s <= 0) return {};
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
@@ -196,7 +197,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
                                double now_s) {
   const bool is_acting = action != JuggleAction::leave;
   const std::optional<double> seen_s = phase_seen_s(crew, is_acting);
-  // While threads are balanced, short phases do not show: they only get shorter.
+  // While threads are balanced, their phases get shorter, so that short phases cannot be
+  // recognised.
   if (!is_acting)
     phase_s_ = seen_s;
   else if (seen_s)
@@ -204,7 +206,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   JuggleSigns signs{.is_uneven = is_uneven(crew), .fits = crew.fits(), .phase_s = phase_s_};
   signs.has_stranger = has_unequal_places();
   signs.births_per_s = births_per_s_;
-  // More threads than places wait for each other as well, which hides who falls behind.
+  // If there are more threads than places, threads also wait for each other, which hides the thread
+  // that falls behind.
   if (crew.fits() && lost_windows_ >= kTuning.enough_windows) signs.lost_cpus = lost_cpus_;
   double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : crew.team) {
@@ -215,7 +218,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
     least_s = std::min(least_s, member.progress_s);
     most_s = std::max(most_s, member.progress_s);
   }
-  // Free threads are watched twice as long before they are moved: the kernel may do better.
+  // Threads that are not bound are watched twice as long before they are moved, because the kernel
+  // may balance them better.
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * kTuning.enough_windows * kTuning.min_window_s;
   if (is_new && !signs.is_bound) signs.asleep = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is observed of the threads: how much they sleep, how long their phases are, how much of the
-// places other programs take. It tells whether balancing helps, and what was wrong.
+// Observes the threads: how much they sleep, how long their phases are, and how much of the places
+// other programs use. The observations show whether balancing helps and what slows the program
+// down.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace poise {
 
-/// The members that take part, as indices, and the places.
+/// The threads that take part, as indices into the list of members, and the places.
 struct JuggleCrew {
   std::span<JuggleMember> members;
   std::span<const std::size_t> team;
@@ -28,26 +29,26 @@ class JuggleWatch {
  public:
   explicit JuggleWatch(std::size_t num_places) { set_places(num_places); }
 
-  /// Forgets what was observed of the places.
+  /// Forgets all observations of the places.
   void set_places(std::size_t num_places);
   void begin(double now_s) { window_s_ = since_s_ = now_s; }
   void add_birth() { ++births_; }
 
-  /// Observes a round of real_s seconds. Discards what is known of the threads if the team has
-  /// doubled, unless they are balanced: what a serial part showed does not describe the phases of
-  /// the threads that it has started.
+  /// Observes a round of real_s seconds. Discards earlier observations if the team has doubled,
+  /// unless it is being balanced: the serial part before says nothing about the phases of the new
+  /// threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
   /// Ends the window if it is long enough; rounds last about round_s seconds.
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
-  /// What speaks for and against balancing.
+  /// Returns the observations for and against balancing.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double period_s, double now_s);
 
-  /// Since when the team has had about its present size, in seconds.
+  /// Time since which the team has had about its present size, in seconds.
   double since_s() const { return since_s_; }
-  /// Recent fraction of the time in which some thread on this place was ready or running.
+  /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
-  /// The whole run so far, for the diagnosis; lists are per place.
+  /// The whole run so far, for the diagnosis. Lists have one entry per place.
   const JuggleFacts& facts() const { return facts_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -12,7 +13,7 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost of lending
+constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -51,14 +52,93 @@ double kept_by(const LendingView& view, double lent, double end_s) {
   return std::floor(room_s / view.task_s) * view.threads;
 }
 
-bool all_done_by(const LendingView& view, double end_s) {
-  double lent = 0;
-  for (const Borrower& other : view.others) lent += lent_by(view, other, end_s);
-  lent = std::min(lent, static_cast<double>(view.queued));
-  return lent + kept_by(view, lent, end_s) >= view.queued;
+// Returns the time at which a borrower has finished its `tasks`-th lent task and the result is
+// back.
+double lent_end_s(const LendingView& view, const Borrower& other, double tasks) {
+  return other.busy_s + other.delay_s + other.extra_s * tasks +
+         std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// Heaviest last; ties by rank.
+// Returns the end if tasks were infinitely divisible; no placement of whole tasks ends sooner. With
+// ranks sorted by the time from which they can work, one scan finds it. Every task that the lender
+// keeps saves it lend_s. So the result is the same as if it lent all tasks first and each task that
+// it keeps took only the difference.
+double divisible_end_s(const LendingView& view) {
+  std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
+  ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
+                     view.threads / (view.task_s - view.lend_s));
+  for (const Borrower& other : view.others)
+    ranks.emplace_back(other.busy_s + other.delay_s, 1 / seconds_each(view, other));
+  std::ranges::sort(ranks);
+  double speed = 0, tasks = view.queued;
+  for (const auto& [begin_s, more] : ranks) {
+    if (speed > 0 && begin_s * speed >= tasks) break;
+    tasks += begin_s * more;
+    speed += more;
+  }
+  return tasks / speed;
+}
+
+// Visits the ends of whole tasks in the order of time, starting at the end for divisible tasks.
+// There every rank lacks less than one task per thread, so about one step per rank is enough.
+class WholeTasks {
+ public:
+  WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
+    for (const Borrower& other : view.others) {
+      const double tasks = lent_by(view, other, from_s);
+      lent_ += tasks;
+      ends_.push_back({0, tasks, &other});
+      set_next(ends_.back());
+    }
+    std::ranges::make_heap(ends_, std::greater<>());
+  }
+  double end_s() const { return end_s_; }
+  bool all_done() const {
+    const double lent = std::min(lent_, static_cast<double>(view_.queued));
+    return lent + kept_by(view_, lent, end_s_ + slack_s()) >= view_.queued;
+  }
+  void next() {
+    const double lent = std::min(lent_, static_cast<double>(view_.queued));
+    const double begin_s = view_.busy_s + view_.lend_s * lent / view_.threads;
+    const double rows = std::max(0.0, std::floor((end_s_ + slack_s() - begin_s) / view_.task_s));
+    const double own_s = begin_s + (rows + 1) * view_.task_s;
+    if (ends_.empty() || own_s <= ends_.front().at_s) {
+      end_s_ = own_s;
+      return;
+    }
+    std::ranges::pop_heap(ends_, std::greater<>());
+    Next& next = ends_.back();
+    end_s_ = std::max(end_s_, next.at_s);
+    lent_ += next.more;
+    next.tasks += next.more;
+    set_next(next);
+    std::ranges::push_heap(ends_, std::greater<>());
+  }
+  // Ends that differ by less than this are equal, because the difference is rounding.
+  double slack_s() const { return 1e-12 * (view_.busy_s + view_.queued * view_.task_s); }
+
+ private:
+  struct Next {
+    double at_s;
+    double tasks;  // finished before
+    const Borrower* other;
+    double more = 0;  // tasks that end then
+    bool operator>(const Next& than) const { return at_s > than.at_s; }
+  };
+  // Sets the rest of the present task of every thread or, if transfers take time, of the next task.
+  void set_next(Next& next) const {
+    const double threads = next.other->threads;
+    const bool is_row = next.other->extra_s == 0;
+    next.more = is_row ? threads * (std::floor(next.tasks / threads) + 1) - next.tasks : 1;
+    next.at_s = lent_end_s(view_, *next.other, next.tasks + next.more);
+  }
+
+  const LendingView& view_;
+  double end_s_, lent_ = 0;
+  std::vector<Next> ends_;  // a heap, the earliest first
+};
+
+// Sorts ranks by load, heaviest last. Ties: by rank.
 std::vector<std::uint32_t> by_load(std::span<const double> tasks) {
   std::vector<std::uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -98,7 +178,7 @@ bool may_have(const Taker& taker, const QueuedTask& task) {
   return taker.other->asks || !task.borrowed;
 }
 
-// The time at which this rank finishes if it lends the task.
+// Returns the time at which this rank finishes if it lends the task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
 }
@@ -115,8 +195,8 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// The task and the borrower for one further loan after which the later of both ranks finishes
-// soonest; null if no loan helps. Ties: the first task, the first borrower.
+// Returns the task and the borrower for one further loan: the pair for which the later of both
+// ranks finishes soonest. Returns null if no loan helps. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -134,18 +214,19 @@ std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
 
 }  // namespace
 
-std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
+std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std::size_t* steps) {
   if (view.queued == 0 || view.others.empty() || view.task_s <= 0) return {};
   if (view.lend_s >= view.task_s) return {};  // sending a task takes longer than running it
   const double alone_s = view.busy_s + std::ceil(view.queued / view.threads) * view.task_s;
-  double too_soon_s = 0, end_s = alone_s * (1 - min_gain);
-  if (!all_done_by(view, end_s)) return {};
-  while (end_s - too_soon_s > 1e-12 * alone_s) {
-    const double middle_s = too_soon_s + (end_s - too_soon_s) / 2;
-    (all_done_by(view, middle_s) ? end_s : too_soon_s) = middle_s;
-  }
+  const double limit_s = alone_s * (1 - min_gain);
+  WholeTasks whole(view, divisible_end_s(view));
+  std::size_t taken = view.others.size();
+  for (; !whole.all_done() && whole.end_s() <= limit_s; ++taken) whole.next();
+  if (steps) *steps = taken;
+  const double end_s = whole.end_s() + whole.slack_s();
+  if (whole.end_s() > limit_s) return {};
   // Number of tasks that this rank cannot finish by end_s. Each loan takes time from the rank's own
-  // tasks and so increases this number; iterate until it is stable.
+  // tasks and so increases this number, so the loop repeats until it is stable.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;

@@ -66,13 +66,16 @@ struct Loan {
 /// tasks to lend polls for messages and knows of a rank that may take some.
 using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
-/// The loans with which all queued tasks finish, and all results return, soonest.
-/// Every rank takes as many tasks as it can finish by the earliest possible common end. The lender
-/// keeps what it can finish itself. Then the nearest ranks are filled first (by distance; ties: by
+/// Returns the loans with which all queued tasks finish, and all results return, soonest. Every
+/// rank takes as many tasks as it can finish by the earliest possible common end. The lender keeps
+/// what it can finish itself. Then the nearest ranks are filled first (by distance; ties: by
 /// delay), so a distant rank gets only what nearer ranks cannot finish in time. Nothing is lent
-/// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks. O(n)
-/// times the number of bits of a double.
-std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
+/// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks. O((n +
+/// threads of all n ranks) log n): one sorted scan finds the end of divisible tasks, and from there
+/// on whole tasks are counted one by one. If `steps` is not null, it is set to the number of ranks
+/// scanned plus tasks counted.
+std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
+                                   std::size_t* steps = nullptr);
 
 /// A quick test for cost_aware_loans(). Returns false if even infinitely divisible tasks would not
 /// end sooner by more than the fraction min_gain.
@@ -86,10 +89,10 @@ bool could_gain(const LendingView& view, double min_gain);
 /// for m other ranks.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
-/// Exploration, for when the functions above lend nothing: lends a few tasks to one rank to measure
-/// the cost. It does so only if lending would pay in the best case: least_s of own work per task on
-/// both ranks, and a borrower as fast as the lender. Without exploration a bad measurement would be
-/// kept forever, because a rank that lends nothing measures nothing.
+/// Exploration: if the functions above lend nothing, lends a few tasks to one rank to measure the
+/// cost. It does so only if lending would pay in the best case, in which own work takes least_s per
+/// task on both ranks and the borrower is as fast as the lender. Without exploration a bad
+/// measurement would be kept forever, because a rank that lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
 /// The minimum differences in numbers of tasks for a loan, and the size of the loan.

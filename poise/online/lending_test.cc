@@ -50,13 +50,13 @@ double best_end(const LendingView& view, std::vector<std::uint32_t>& lent, std::
   return best_s;
 }
 
-TEST(CostAwareLoans, halves_the_queue_of_two_equal_ranks) {
+TEST(CostAwareLoans, lend_half_of_the_queue_to_an_equal_idle_rank) {
   const Borrower other{.rank = 1};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&other, 1}}, 0),
               ElementsAre(Loan{1, 5}));
 }
 
-TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
+TEST(CostAwareLoans, fill_near_ranks_before_far_ones) {
   // In 4 s the near rank does 3 tasks and this rank 4, so only 1 of 8 tasks goes to the far rank.
   const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),
@@ -72,7 +72,7 @@ std::vector<Borrower> neighbours(double farthest_s, double middle_s, double near
           {.rank = 1, .delay_s = nearest_s}};
 }
 
-TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
+TEST(CostAwareLoans, fill_the_own_domain_first_then_the_node_then_other_nodes) {
   const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
     return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
@@ -86,7 +86,7 @@ TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
 
-TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
+TEST(SizedLoans, go_to_the_own_domain_first_then_to_the_node_then_to_other_nodes) {
   const auto others = neighbours(0.5, 0.5, 0.5);
   std::vector<QueuedTask> queue;
   for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
@@ -103,7 +103,7 @@ TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
   EXPECT_THAT(ranks(7), ElementsAre(1, 2, 3, 4));
 }
 
-TEST(CostAwareLoans, keeps_everything_if_transfers_take_longer_than_the_work) {
+TEST(CostAwareLoans, lend_nothing_if_transfers_take_longer_than_the_work) {
   const Borrower far{.rank = 1, .delay_s = 11};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&far, 1}}, 0), IsEmpty());
   const Borrower near{.rank = 1};
@@ -111,14 +111,14 @@ TEST(CostAwareLoans, keeps_everything_if_transfers_take_longer_than_the_work) {
               IsEmpty());
 }
 
-TEST(CostAwareLoans, lends_only_for_the_minimum_gain) {
+TEST(CostAwareLoans, lend_only_if_the_gain_reaches_the_minimum) {
   const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());
 }
 
-TEST(CostAwareLoans, is_optimal_among_all_loans) {
+TEST(CostAwareLoans, are_optimal_among_all_possible_loans) {
   Random random(7);
   int with_loans = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -144,7 +144,7 @@ TEST(CostAwareLoans, is_optimal_among_all_loans) {
   EXPECT_GT(with_loans, 100);
 }
 
-TEST(CostAwareLoans, never_lends_more_than_is_queued) {
+TEST(CostAwareLoans, never_lend_more_tasks_than_are_queued) {
   Random random(8);
   for (int trial = 0; trial < 1000; ++trial) {
     std::vector<Borrower> others(1 + random.below(20));

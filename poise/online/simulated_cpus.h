@@ -19,9 +19,9 @@ namespace poise {
 /// How threads wait at a barrier.
 enum class SimulatedWait : std::uint8_t { sleep, spin, none };
 
-/// A kernel as seen on Linux: time slices of 3 ms; a cpu that becomes idle takes over a waiting
-/// thread; otherwise free threads and other programs rotate slowly, without regard to which of them
-/// belong together.
+/// A kernel that behaves like Linux: time slices of 3 ms; a cpu that becomes idle takes over a
+/// waiting thread; otherwise threads that are not bound and other programs rotate slowly,
+/// independent of which of them belong together.
 class SimulatedCpus {
  public:
   static constexpr double kStepS = 0.0001, kSliceS = 0.003, kRotateS = 0.1;
@@ -48,7 +48,7 @@ class SimulatedCpus {
   SimulatedCpus(JuggleTeam& team, std::uint32_t num_cpus)
       : team_(team), queues_(num_cpus), slice_left_s_(num_cpus, kSliceS) {}
 
-  /// Adds threads that compute for phase_s and wait for each other, again and again. `own` has an
+  /// Adds threads that compute for phase_s and wait for each other, again and again. `own` has one
   /// affinity per thread.
   int add_program(double phase_s, SimulatedWait wait,
                   const std::vector<std::vector<PlaceId>>& own) {
@@ -116,7 +116,8 @@ class SimulatedCpus {
     threads.push_back(thread);
     wake(threads.size() - 1);
   }
-  /// Puts a thread that is ready on the cpu with fewest ready threads among those that it may use.
+  /// Puts a thread that is ready on the cpu with the fewest ready threads among those that it may
+  /// use.
   void wake(std::size_t t) {
     PlaceId to = threads[t].cpu;
     if (!may_use(threads[t], to)) to = threads[t].allowed().front();
@@ -147,7 +148,7 @@ class SimulatedCpus {
     queues_[to].push_back(t);
     if (queues_[to].size() == 1) begin_turn(to);
   }
-  /// A waiting thread that may use `to`, from a cpu with at least `least` ready threads.
+  /// Returns a waiting thread that may use `to`, from a cpu with at least `least` ready threads.
   std::optional<std::size_t> waiting_for(PlaceId to, std::size_t least) const {
     for (PlaceId from = 0; from < queues_.size(); ++from)
       for (std::size_t i = 1; from != to && i < queues_[from].size(); ++i)

@@ -13,8 +13,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A vertex whose change of side would lower the cut by `gain`; out of date once its gain has
-/// changed.
+/// A possible change of side of a vertex, which would lower the cut by `gain`. It is out of date
+/// once the gain of the vertex has changed.
 struct Move {
   double gain;
   Vertex vertex;
@@ -27,8 +27,7 @@ Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
 class Bisection {
  public:
-  /// Starts with the given sides, or with all vertices on the right; vertices fixed to the left go
-  /// there.
+  /// Starts with the given sides, or with all vertices on the right except those fixed to the left.
   Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
             std::span<const Side> sides = {})
       : graph_(graph),
@@ -45,7 +44,8 @@ class Bisection {
       if (split.fixed[v] == Side::left || (!sides.empty() && sides[v] == Side::left)) flip(v);
   }
 
-  /// Adds to the left the vertex with the greatest gain, until the left has its weight.
+  /// Adds vertices to the left side, each time the one with the greatest gain, until the left has
+  /// its weight.
   void grow(Vertex seed) {
     std::priority_queue<Move> front;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v)
@@ -73,7 +73,8 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  /// Compares imbalance beyond the slack first, then the cut: the smaller pair is better.
+  /// States are compared by their imbalance beyond the slack first, then by the cut. The smaller
+  /// pair is better.
   std::pair<double, double> score() const { return {violation(), cut_}; }
 
   std::vector<Side> sides() && { return std::move(side_); }
@@ -119,8 +120,8 @@ class Bisection {
     }
   }
 
-  /// One Fiduccia-Mattheyses pass: moves by greatest gain, good or bad, each vertex once, then
-  /// undoes moves back to the best state seen.
+  /// Makes one Fiduccia-Mattheyses pass: it moves each vertex at most once, in order of gain, even
+  /// if the gain is negative. Then it undoes moves back to the best state seen.
   bool improve_once() {
     fill_heaps();
     const auto before = score();
@@ -170,8 +171,8 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// The best move that keeps the imbalance within the slack plus the vertex's weight, or lowers
-  /// it.
+  /// Returns the best move that either lowers the imbalance or keeps it within the slack plus the
+  /// weight of the vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;
@@ -204,7 +205,8 @@ class Bisection {
   std::priority_queue<Move> heap_[2];
 };
 
-/// The last vertex that a breadth-first search reaches: one end of the graph.
+/// Returns the last vertex that a breadth-first search from `start` reaches, which lies at one end
+/// of the graph.
 Vertex far_from(const Graph& graph, Vertex start) {
   std::vector<std::uint8_t> seen(graph.num_vertices(), 0);
   std::vector<Vertex> queue{start};

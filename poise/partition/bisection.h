@@ -18,18 +18,18 @@ struct Split {
   double left_weight = 0;   // weight that the left should have
   double slack = 0;         // allowed difference from left_weight
   Vertex attempts = 2;      // number of seeds to grow from, at least 2
-  /// Per vertex what it adds to the cut on the right minus what it adds on the left, from edges to
-  /// vertices outside this graph; empty: nothing.
+  /// Effect of edges to vertices outside this graph: what each vertex adds to the cut on the right
+  /// minus what it adds on the left. Empty if there are no such edges.
   std::vector<double> pull_left = {};
 };
 
-/// The side of each vertex. Grows the left side from several vertices that are far apart, improves
-/// each result with improve(), and returns the one closest to its weight; among those, the one of
-/// least cut. O((vertices + edges) log vertices).
+/// Returns the side of each vertex. Grows the left side from several vertices that are far apart
+/// and improves each result with improve(). Among the results closest to the requested weight, it
+/// returns the one with the smallest cut. O((vertices + edges) log vertices).
 std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning = kTuning);
 
-/// Moves single vertices by hill climbing: first towards the weight, then to cut less. Fixed
-/// vertices must be on their side already. O((vertices + edges) log vertices).
+/// Moves single vertices by hill climbing, first to reach the requested weight, then to lower the
+/// cut. Fixed vertices must already be on their side. O((vertices + edges) log vertices).
 void improve(const Graph& graph, const Split& split, std::vector<Side>& sides,
              const Tuning& tuning = kTuning);
 

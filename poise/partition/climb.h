@@ -13,7 +13,7 @@
 
 namespace poise::graphs {
 
-/// Where a vertex would best go, and what that gains.
+/// The best part for a vertex, and the gain of moving it there.
 struct Target {
   Part part;
   double gain;
@@ -25,16 +25,17 @@ struct ClimbLimits {
   double rounding = 0;             // a new best must exceed the old one by this fraction
 };
 
-/// Moves vertices by greatest gain, good or bad, each at most once, then undoes moves back to the
-/// best state seen: Fiduccia and Mattheyses, "A linear-time heuristic for improving network
-/// partitions", 1982, for any number of parts and any gain. `parts` answers for the state:
+/// Moves vertices in order of gain, even if the gain is negative, each at most once; then undoes
+/// moves back to the best state seen. The method is that of Fiduccia and Mattheyses, "A linear-time
+/// heuristic for improving network partitions", 1982, for any number of parts and any gain. `parts`
+/// represents the state:
 ///
 ///     std::optional<Target> target_of(Vertex v);  // nothing if v cannot or should not move
 ///     Part part_of(Vertex v);
 ///     void move(Vertex v, Part to);
 ///
-/// `limits(n)` gives the limits when n vertices can move at first. True if the state is better.
-/// O((vertices + edges) log vertices).
+/// `limits(n)` returns the limits if n vertices can move at first. Returns true if the state has
+/// improved. O((vertices + edges) log vertices).
 template <typename Parts, typename Limits>
 bool climb(const Graph& graph, Parts& parts, const Limits& limits_for) {
   GainQueue queue(graph.num_vertices());

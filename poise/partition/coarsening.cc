@@ -25,7 +25,7 @@ class Matcher {
     }
   }
 
-  /// Pairs the unmatched vertices that share their heaviest neighbour, and those without
+  /// Pairs unmatched vertices that have the same heaviest neighbour, and unmatched vertices without
   /// neighbours.
   void match_strays() {
     std::vector<Vertex> waiting(std::size_t{graph_.num_vertices()} + 1, kNone);
@@ -60,7 +60,8 @@ class Matcher {
     return fixed_.empty() || fixed_[a] == kFree || fixed_[b] == kFree || fixed_[a] == fixed_[b];
   }
 
-  /// Ties: the lighter neighbour, so that clusters grow evenly; then the first in the row.
+  /// Of equally heavy edges, the one to the lighter neighbour is taken, so that clusters grow
+  /// evenly; then the first in the row.
   Vertex heaviest_neighbour(Vertex v, bool only_free) const {
     Vertex best = kNone;
     double best_affinity = 0, best_weight = 0;

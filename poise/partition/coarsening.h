@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of coarsening: vertices with much affinity are merged in pairs.
+// One step of graph coarsening: merges pairs of vertices with large affinity.
 #pragma once
 
 #include <span>

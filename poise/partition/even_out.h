@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of equal weight by swapping vertices: the first step of TreeMatchLB.
+// Evens out the weights of parts by swapping vertices, as in the first step of TreeMatchLB.
 #pragma once
 
 #include <span>

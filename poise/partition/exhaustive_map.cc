@@ -33,7 +33,7 @@ class Enumeration {
     if (best.size() < 2) least_ = 0;
   }
 
-  /// Places rank v and all later ones; `so_far` is the traffic between those before.
+  /// Places rank v and all later ones. `so_far` is the traffic between the ranks already placed.
   void place(Vertex v, double so_far) {
     if (visits_left_ == 0) return;
     --visits_left_;
@@ -64,7 +64,7 @@ class Enumeration {
     return problem_.distances(problem_.slots[a], problem_.slots[b]);
   }
 
-  /// True if the slot before is free too and equally far from every other slot.
+  /// True if slot s - 1 is also free and has the same distances to all other slots.
   bool has_equal_before(Slot s) const {
     if (s == 0 || is_taken_[s - 1]) return false;
     for (Slot t = 0; t < is_taken_.size(); ++t)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best map of a few ranks, by trying all maps that could be better than a given one.
+// Finds the best map of a few ranks by trying all maps that could be better than a given one.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace poise {
 
-/// Replaces the map by one of least traffic; among those, one with the least bytes at the busiest
-/// node. Vertices from `ranks` on have no edges. Branch and bound: a partial map is given up when
-/// its traffic, with all other edges at the least distance, exceeds the best so far. Returns false
-/// if that was not decided after `max_visits` partial maps; the map is then the best seen.
+/// Replaces the map by one with the least traffic; among those, by one with the fewest bytes at the
+/// busiest node. Vertices from `ranks` on have no edges. Branch and bound: a partial map is
+/// abandoned if its traffic, with all other edges at the smallest distance, exceeds the best so
+/// far. If more than `max_visits` partial maps would be needed, returns false and leaves the best
+/// map seen.
 bool try_all_maps(const RankProblem& problem, graphs::Vertex ranks, std::size_t max_visits,
                   std::vector<Slot>& slot_of);
 

@@ -22,7 +22,7 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-/// Sums closer than this factor differ by rounding only.
+/// Sums whose ratio is below this factor differ only by rounding.
 constexpr double kEqual = 1 + 1e-9;
 
 double makespan_s(const Problem& problem, const Placement& placement) {
@@ -30,9 +30,9 @@ double makespan_s(const Problem& problem, const Placement& placement) {
   return *std::max_element(works_s.begin(), works_s.end());
 }
 
-/// Groups of a level that are alike exchange their tasks, level by level from the coarsest, to
-/// bring tasks back to their current places. An exchange must not add traffic (on a torus it may)
-/// nor lift a place over the cap.
+/// Exchanges the tasks of equal groups, level by level from the coarsest, to bring tasks back to
+/// their current places. An exchange must neither add traffic (on a torus it could) nor raise a
+/// place above the load cap.
 Placement brought_home(const Problem& problem, const Distances& distances, const Graph& graph,
                        std::span<const double> shares, double cap_s, Placement placement) {
   const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));
@@ -48,8 +48,8 @@ Placement brought_home(const Problem& problem, const Distances& distances, const
   return placement;
 }
 
-/// Multisection, then the load cap. If large tasks keep a place over the cap, list scheduling by
-/// load alone may do better.
+/// Runs multisection and then enforces the load cap. If large tasks keep a place above the cap, it
+/// also tries list scheduling by load alone.
 Placement under_cap(const Problem& problem, const Distances& distances, const Graph& graph,
                     double cap_s, const Sections& sections) {
   Placement cut(multisection(distances, problem.machine, graph, sections));

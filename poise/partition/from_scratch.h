@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement that moves any task: little traffic between distant places, under a cap on
-// load.
+// Computes a placement that may move every task, with little traffic between distant places and a
+// cap on load.
 #pragma once
 
 #include "poise/placement/problem.h"
@@ -16,10 +16,11 @@ struct Effort {
 
 /// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and
 /// exchanges (load_cap.h), and lowers the seconds of all messages by moving single tasks
-/// (traffic_descent.h). Last, groups of places that are alike exchange their tasks so that as many
+/// (traffic_descent.h). Finally, equal groups of places exchange their tasks so that as many tasks
 /// as possible stay where they are. Tasks that are not movable stay. O((n + m) log p).
 ///
-/// The current placement stays if it holds the cap, or is as even, and has no more traffic.
+/// Returns the current placement if that has no more traffic and either respects the cap or is as
+/// well balanced.
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);
 

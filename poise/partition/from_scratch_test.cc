@@ -27,12 +27,13 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, the_cut_of_a_grid_is_near_that_of_a_division_into_squares) {
+TEST(FromScratch, the_cut_of_a_grid_is_near_the_cut_into_squares) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
   const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
-  // Squares of 16 x 16 per node and 8 x 8 per core, without wrap-around; messages go both ways.
+  // Each node has a square of 16 x 16 tasks and each core one of 8 x 8, without wrap-around.
+  // Messages go both ways.
   Placement squares(32 * 32);
   for (TaskId t = 0; t < 32 * 32; ++t) {
     const TaskId x = t % 32, y = t / 32;
@@ -58,7 +59,7 @@ TEST(FromScratch, holds_the_load_cap) {
     }
 }
 
-TEST(FromScratch, holds_the_load_cap_if_only_list_scheduling_can) {
+TEST(FromScratch, holds_a_load_cap_that_only_list_scheduling_can_reach) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -89,7 +90,7 @@ TEST(FromScratch, does_not_depend_on_the_number_of_threads) {
   EXPECT_EQ(one, anew(machine, workload, current, ",threads=7"));
 }
 
-TEST(FromScratch, moves_nothing_if_only_the_numbers_of_nodes_changed) {
+TEST(FromScratch, moves_nothing_if_the_current_placement_differs_only_in_the_order_of_the_nodes) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
@@ -99,7 +100,7 @@ TEST(FromScratch, moves_nothing_if_only_the_numbers_of_nodes_changed) {
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
 }
 
-TEST(FromScratch, keeps_pinned_tasks_and_leaves_room_for_background) {
+TEST(FromScratch, keeps_pinned_tasks_and_subtracts_background_load_from_the_cap) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 800, 3).front();
   for (TaskId t = 0; t < 800; t += 10) workload.tasks[t].movable = false;
@@ -132,7 +133,8 @@ TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_holds_the_ca
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // Grids in blocks have little traffic; better than that is a search with more effort.
+        // Grids in blocks have little traffic already, so only a search with more effort finds
+        // less.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-/// Writes one row of a graph, adding up entries with the same end: remembers the last index of
-/// each.
+/// Writes one row of a graph and adds up entries with the same neighbour. It remembers the last
+/// index of each neighbour.
 class RowWriter {
  public:
   RowWriter(Graph& graph, Vertex num_columns) : graph_(graph), entry_of_(num_columns, kNowhere) {}

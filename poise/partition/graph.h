@@ -26,8 +26,9 @@ struct Graph {
 
 enum class Affinity : std::uint8_t { bytes, messages };
 
-/// One vertex per task, weighing its load; edges weigh what two tasks exchange. If all messages
-/// have 0 bytes, messages are counted instead. O(tasks + messages).
+/// One vertex per task, whose weight is the load of the task. The weight of an edge is what the two
+/// tasks exchange: bytes, or the number of messages if all messages have 0 bytes. O(tasks +
+/// messages).
 Graph affinity_graph(const Workload& workload, Affinity affinity);
 
 /// One vertex per group. Adds up weights and affinities; edges inside a group disappear.
@@ -49,7 +50,8 @@ Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 /// The graph of one group's members, numbered by position; edges that leave the group are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
-/// Appends vertices without edges up to num_vertices: empty tasks that fill a tree.
+/// Appends vertices without edges until there are num_vertices. They are empty tasks that fill a
+/// tree.
 void pad(Graph& graph, Vertex num_vertices, double weight);
 
 }  // namespace poise::graphs

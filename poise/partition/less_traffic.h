@@ -7,9 +7,9 @@
 
 namespace poise {
 
-/// Moves and exchanges tasks, and clusters of tasks, while the seconds of all messages fall. No
-/// place gains more load than tuning.polish_slack times what it has. Tasks that are not movable
-/// stay. O((n + m) log n).
+/// Moves and exchanges tasks, and clusters of tasks, as long as the sum of message times decreases.
+/// The load of a place may increase by at most the fraction tuning.polish_slack. Tasks that are not
+/// movable stay. O((n + m) log n).
 Placement with_less_traffic(const Problem& problem, Placement placement,
                             const Tuning& tuning = kTuning);
 

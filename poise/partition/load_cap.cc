@@ -45,7 +45,7 @@ struct Range {
   PlaceId first, last;
 };
 
-/// The groups that enclose a place, from the finest to the whole machine.
+/// Lists the groups that contain a place, from the finest to the whole machine.
 class EnclosingGroups {
  public:
   explicit EnclosingGroups(const Machine& machine) {
@@ -126,7 +126,8 @@ class LoadCap {
   }
 
  private:
-  /// One tournament per class of speed: a busier but faster place may finish a task earlier.
+  /// There is one tournament tree per speed, because a busier but faster place may finish a task
+  /// earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -149,12 +150,13 @@ class LoadCap {
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
     moves_.push_back({t, from, to});
-    // Rounding may leave a value below 0, which a tournament does not accept.
+    // Rounding may leave a value below 0, which a tournament tree does not accept.
     for (const PlaceId p : {from, to})
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
 
-  /// Tasks of a place, least attached first: affinity lost by leaving, per second of load.
+  /// The tasks of a place in ascending order of attachment: the affinity lost by leaving, per
+  /// second of load.
   std::vector<TaskId> by_attachment(PlaceId p) const {
     std::vector<std::pair<double, TaskId>> attached;
     for (const TaskId t : tasks_of_[p]) {
@@ -170,7 +172,7 @@ class LoadCap {
     return tasks;
   }
 
-  /// Gives away tasks except `kept` until the place is under the cap.
+  /// Moves tasks other than `kept` away until the place is below the cap.
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
@@ -185,8 +187,8 @@ class LoadCap {
       }
   }
 
-  /// A place in the range that stays under the cap with t: the one with most affinity to t, or else
-  /// the least busy one.
+  /// Returns a place in the range that stays below the cap with t: the one with the largest
+  /// affinity to t, or else the least busy one.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
     near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
@@ -208,7 +210,7 @@ class LoadCap {
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
-  /// Among the least busy places of each speed, the one that would finish t first.
+  /// Returns the place that would finish t first among the least busy places of each speed.
   std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
     std::optional<PlaceId> best;
     double best_s = kNever;
@@ -221,8 +223,8 @@ class LoadCap {
     return best;
   }
 
-  /// Exchanges a task of p for a lighter one of a less busy place, or for none, so that neither
-  /// works longer than limit_s. Returns that place.
+  /// Exchanges a task of p for a lighter one of a less busy place, or moves it without exchange, so
+  /// that neither place works longer than limit_s. Returns the other place.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
@@ -234,7 +236,7 @@ class LoadCap {
     std::vector<PlaceId> found;
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
-      // Splits the range into a few equal pieces and takes the least busy place of each.
+      // Splits the range into a few pieces of equal size and takes the least busy place of each.
       const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.cap_partners, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
@@ -302,7 +304,7 @@ class LoadCap {
     return false;
   }
 
-  /// If the cap cannot be reached: lowers the busiest place as long as an exchange can.
+  /// If the cap cannot be reached: lowers the load of the busiest place as long as an exchange can.
   void lower_the_busiest() {
     std::priority_queue<std::pair<double, PlaceId>> busiest;
     const auto watch = [&](PlaceId p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The load cap: how much each place may work, and moving tasks until every place obeys.
+// The load cap: the limit on the work of each place, and the moves that enforce it.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,23 @@
 
 namespace poise {
 
-/// The cap in seconds of work: max_imbalance times the average, or the least makespan that any
-/// placement can reach, whichever is larger.
+/// The cap in seconds of work: max_imbalance times the average, or the lower bound on the makespan
+/// of any placement, whichever is larger.
 double load_cap_s(const Problem& problem, double max_imbalance);
 
-/// Per place the load (seconds at speed 1) that it can take next to its background load, to stay
-/// `tolerance` below the cap. If no place can take any, 1 for all.
+/// Per place the load (seconds at speed 1) that it can take in addition to its background load and
+/// still stay `tolerance` below the cap. If no place can take any load, the result is 1 for all
+/// places.
 std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance = 0);
 
 namespace graphs {
 
-/// Moves tasks until no place works longer than cap_s, or nothing helps. A place over the cap gives
-/// away the tasks least attached to it: to the place of a partner with room, otherwise to the least
-/// busy place; in the finest enclosing group first, then in wider ones. If no single task fits
-/// anywhere, two tasks are exchanged. If the cap cannot be reached, the busiest places are lowered
-/// by exchanges. Tasks that are not movable stay.
+/// Moves tasks until no place works longer than cap_s, or until no move helps. A place above the
+/// cap gives away the tasks that are least attached to it. A task goes to the place of a
+/// communication partner with room, otherwise to the least busy place, first in the finest
+/// enclosing group, then in wider ones. If no single task fits anywhere, two tasks are exchanged.
+/// If the cap cannot be reached, exchanges lower the load of the busiest places. Tasks that are not
+/// movable stay.
 void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
                    const Tuning& tuning = kTuning);
 

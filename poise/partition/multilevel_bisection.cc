@@ -20,7 +20,7 @@ std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> c
   return fine;
 }
 
-/// The split of the contracted graph: groups inherit what their members are fixed to and pulled by.
+/// The split of the contracted graph. A group inherits the fixed side and the pull of its members.
 Split coarsened(const Split& split, const Matching& matching) {
   Split coarse = split;
   coarse.fixed.assign(matching.num_groups, Side::either);

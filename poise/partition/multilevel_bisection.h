@@ -8,8 +8,9 @@
 
 namespace poise::graphs {
 
-/// The side of each vertex: a multilevel bisection (Karypis and Kumar, "A fast and high quality
-/// multilevel scheme for partitioning irregular graphs", 1998). O((vertices + edges) log vertices).
+/// Returns the side of each vertex, by multilevel bisection (Karypis and Kumar, "A fast and high
+/// quality multilevel scheme for partitioning irregular graphs", 1998). O((vertices + edges) log
+/// vertices).
 std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split,
                                     const Tuning& tuning = kTuning);
 

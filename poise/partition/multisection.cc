@@ -25,9 +25,9 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// The share of the tolerance, as an exponent, that remains for cuts inside the groups after the
-/// cuts between `num_groups` groups. The first of c cuts takes 2 / (c + 1) of the tolerance, more
-/// than an even share, because the messages that it cuts cost most.
+/// Exponent that gives the part of the tolerance that remains for cuts inside the groups after the
+/// cuts between `num_groups` groups. The first of c cuts takes 2 / (c + 1) of the tolerance, which
+/// is more than an equal part, because the messages that it cuts cost most.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
@@ -49,8 +49,8 @@ class Multisection {
                Vertex num_vertices)
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
-  /// Places the vertices of a subgraph on [first, last). names[v] is vertex v's number in the whole
-  /// graph.
+  /// Places the vertices of a subgraph on [first, last). names[v] is the number of vertex v in the
+  /// whole graph.
   void spread(Graph graph, std::span<const Vertex> names, PlaceId first, PlaceId last,
               unsigned threads) {
     if (last - first == 1) {
@@ -96,7 +96,7 @@ class Multisection {
         [&](unsigned some) { spread_each(graphs, names, siblings, middle, last, some); });
   }
 
-  /// Cuts the siblings' graph in two repeatedly until each group has its vertices.
+  /// Repeatedly cuts the graph of the sibling groups in two until each group has its vertices.
   void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
              Part first, Part last, unsigned threads, Placement& group_of) const {
     const Part middle = first + (last - first + 1) / 2;
@@ -146,8 +146,8 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// How far these places may exceed their shares: the part of the tolerance that earlier cuts have
-  /// left. Shares are in the units of the graph's weights.
+  /// By how much these places may exceed their shares: the part of the tolerance that earlier cuts
+  /// have left. Shares are in the units of the graph's weights.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);
@@ -171,7 +171,7 @@ class Multisection {
     return split;
   }
 
-  /// The weight that each group may hold: its share and what the cuts between the groups may add.
+  /// The weight that each group may hold: its share plus what the cuts between the groups may add.
   std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
     const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
     const double sum = sum_of_shares(first, last);

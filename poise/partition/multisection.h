@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A graph of tasks cut along the machine's tree, level by level, down to single places.
+// Cuts a graph of tasks along the machine's tree, level by level, down to single places.
 #pragma once
 
 #include <span>
@@ -23,13 +23,12 @@ struct Sections {
   const Tuning& tuning = kTuning;
 };
 
-/// The place of each vertex. The tree is followed from the coarsest level, where messages cost
-/// most: the groups of a level are halved until each has its vertices. Every cut is a multilevel
+/// Returns the place of each vertex. Starts at the coarsest level of the tree, where messages cost
+/// most. The groups of a level are halved until each has its vertices. Every cut is a multilevel
 /// bisection (Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
 /// irregular graphs", 1998). If a level took several cuts, vertices then move between all of its
-/// groups at once, by the distances between them. The tolerance is shared by all cuts on the way
-/// down. It is a goal, not a guarantee: a heavy vertex may exceed it. O((vertices + edges) log
-/// places).
+/// groups at once, by the distances between them. All cuts on the way down share the tolerance. It
+/// is a goal, not a guarantee: a heavy vertex may exceed it. O((vertices + edges) log places).
 std::vector<PlaceId> multisection(const Distances& distances, const Machine& machine,
                                   const graphs::Graph& graph, const Sections& sections);
 

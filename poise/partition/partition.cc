@@ -17,9 +17,10 @@ namespace {
 constexpr Part kMaxWays = 64;
 constexpr Vertex kCoarseVerticesPerPart = 30;
 constexpr Vertex kMinCoarseVertices = 96;
-/// Fraction of the tolerance that one bisection may use: several share it.
+/// Fraction of the tolerance that one bisection may use, because several bisections share the
+/// tolerance.
 constexpr double kSlackOfBisection = 0.4;
-/// Coarsening stops at a level that would keep more of its vertices than this.
+/// Coarsening stops if a level would keep more than this fraction of its vertices.
 constexpr double kWorthwhileShrink = 0.9;
 
 double sum(std::span<const double> values) {
@@ -28,13 +29,14 @@ double sum(std::span<const double> values) {
 
 double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_vertices(); }
 
-/// Initial partition of the coarsest graph by recursive bisection.
+/// Computes the initial partition of the coarsest graph by recursive bisection.
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)
       : shares_(shares), part_of_(part_of), slack_(kSlackOfBisection * shares.tolerance) {}
 
-  /// names[v] is vertex v's number in the whole graph.
+  /// Splits a subgraph among the parts [first, last). names[v] is the number of vertex v in the
+  /// whole graph.
   void split(const Graph& graph, std::span<const Vertex> names, Part first, Part last) {
     if (last - first == 1) {
       for (const Vertex name : names) part_of_[name] = first;
@@ -136,7 +138,8 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   }
 }
 
-/// Splits parts into runs of consecutive parts, so that two or more stages have about equal sizes.
+/// Splits parts into runs of consecutive parts, so that two or more stages have about the same
+/// number of parts.
 struct Chunks {
   Part size, count;
   explicit Chunks(Part parts) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multilevel k-way partitioning: parts of given weights with little affinity cut between them.
+// Multilevel k-way partitioning: divides a graph into parts of given weights and cuts little
+// affinity.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@ struct Shares {
   Vertex attempts = 2;          // seeds per bisection of the first stage; more seeds cut less
 };
 
-/// The part of each vertex: multilevel k-way partitioning (Karypis and Kumar, "Multilevel k-way
-/// partitioning scheme for irregular graphs", 1998), in stages of at most 64 parts: 32,768 parts
-/// cost three passes over the graph instead of fifteen bisections.
+/// Returns the part of each vertex, by multilevel k-way partitioning (Karypis and Kumar,
+/// "Multilevel k-way partitioning scheme for irregular graphs", 1998), in stages of at most 64
+/// parts. So 32,768 parts cost three passes over the graph instead of fifteen bisections.
 ///
 /// Parts with close numbers are close in the graph, because recursive bisection numbers them. The
 /// tolerance is a goal, not a guarantee: a vertex heavier than its share is placed anyway.

@@ -41,7 +41,7 @@ TEST(Partition, the_cut_is_near_that_of_the_best_bisection) {
   }
 }
 
-TEST(Partition, finds_cliques_in_one_stage_and_in_several) {
+TEST(Partition, finds_cliques_for_few_and_for_many_parts) {
   for (const Vertex count : {2u, 5u, 32u, 64u, 100u, 512u}) {
     SCOPED_TRACE(count);
     Random random(count);
@@ -52,7 +52,7 @@ TEST(Partition, finds_cliques_in_one_stage_and_in_several) {
   }
 }
 
-TEST(Partition, parts_have_their_shares) {
+TEST(Partition, part_weights_follow_the_requested_shares) {
   Random random(1);
   std::vector<Vertex> clique_of;
   Graph graph = cliques(1, 400, random, clique_of);
@@ -65,7 +65,7 @@ TEST(Partition, parts_have_their_shares) {
     EXPECT_LE(weights[p], total * shares[p] / 6 * 1.05 * (1 + 1e-12)) << p;
 }
 
-TEST(Partition, fixed_vertices_stay) {
+TEST(Partition, fixed_vertices_stay_in_their_part) {
   for (const Part parts : {4u, 100u}) {
     Random random(2);
     std::vector<Vertex> clique_of;
@@ -79,7 +79,7 @@ TEST(Partition, fixed_vertices_stay) {
   }
 }
 
-TEST(Coarsening, pairs_respect_weights_and_parts) {
+TEST(Coarsening, pairs_respect_the_weight_limit_and_the_parts) {
   Random random(3);
   Graph graph = drawn_graph(60, random);
   std::vector<Part> fixed;

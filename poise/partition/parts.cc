@@ -17,15 +17,16 @@ namespace {
 
 constexpr int kGreedyPasses = 4;
 constexpr int kClimbs = 2;
-/// A climb ends after this many moves without a new best, plus one per kPatienceShare vertices
-/// offered.
+/// A climb ends after kPatience moves without a new best state, plus one move per kPatienceShare
+/// vertices.
 constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 /// After a move, neighbours of higher degree than this keep their gains: one move changes them
 /// little, and computing them again each time would take quadratic time.
 constexpr Vertex kMaxDegree = 256;
-/// Sums of gains that differ by less than this fraction differ by rounding only.
+/// Sums of gains whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-/// A vertex may leave overweight parts this often; otherwise two of them could exchange it forever.
+/// How often a vertex may leave overweight parts; without a limit two parts could exchange it
+/// forever.
 constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {
@@ -45,7 +46,7 @@ class Improvement {
     for (double& most : max_weight_) most = most > 0 ? most * scale + spare : 0;
   }
 
-  /// Overweight parts give away vertices, those of least cost per weight first.
+  /// Overweight parts give away vertices, starting with the lowest cost per weight.
   void relieve() {
     bool is_needed = false;
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
@@ -76,7 +77,8 @@ class Improvement {
     }
   }
 
-  /// Moves each vertex to where it lowers the cut, or evens two parts out at no cost.
+  /// Moves each vertex to the part where it lowers the cut, or where it evens out two parts at no
+  /// cost.
   bool pass() {
     bool has_moved = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -118,15 +120,16 @@ class Improvement {
   bool is_free(Vertex v) const { return fixed_.empty() || fixed_[v] == kFree; }
   bool is_overweight(Part part) const { return weight_[part] > max_weight_[part]; }
 
-  /// Weight over the allowed weight; infinite for a part without a share.
+  /// Weight divided by the allowed weight; infinite for a part without a share.
   double fullness(Part part, double more) const {
     const double weight = weight_[part] + more;
     return max_weight_[part] > 0 ? weight / max_weight_[part]
                                  : weight * std::numeric_limits<double>::max();
   }
 
-  /// The adjacent part with room that has most affinity to v (ties: the emptiest), or v's own part
-  /// if there is none. For relief, a part also has room if it stays less full than v's part.
+  /// Returns the adjacent part with room that has the largest affinity to v (ties: the emptiest),
+  /// or v's own part if there is none. If v leaves an overweight part, parts that stay less full
+  /// than v's part count as having room.
   Target best_target(Vertex v, bool for_relief) {
     const Part own = part_of_[v];
     const double weight = graph_.weight[v];

@@ -8,11 +8,11 @@
 
 namespace poise::graphs {
 
-/// Moves free vertices between adjacent parts to lower the affinity cut, while parts keep to their
-/// shares: first overweight parts give away what costs least; then every vertex moves to the best
-/// part with room; last, hill climbs (climb.h). A part may exceed its tolerance by the weight
-/// `spare`, without which coarse vertices could not move. O((vertices + edges) log vertices), a few
-/// passes.
+/// Moves free vertices between adjacent parts to lower the cut affinity, while parts keep to their
+/// shares. First, overweight parts give away the vertices that cost least. Then every vertex moves
+/// to the best part with room. Last, hill climbs follow (climb.h). A part may exceed its tolerance
+/// by the weight `spare`, without which coarse vertices could not move. O((vertices + edges) log
+/// vertices), a few passes.
 void improve_parts(const Graph& graph, const Shares& shares, double spare, std::span<Part> part_of);
 
 }  // namespace poise::graphs

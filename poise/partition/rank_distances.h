@@ -10,14 +10,14 @@
 
 namespace poise {
 
-/// The mean of distance_between() in both directions. Holds a number per pair of nodes for up to
-/// 1,024 nodes (4 MB), and per pair of places of a node where all nodes are alike; for the others
-/// it asks the machine. Refers to the machine.
+/// The mean of distance_between() in both directions. Stores one number per pair of nodes for up to
+/// 1,024 nodes (4 MB), and, if all nodes are alike, one per pair of places of a node. Other
+/// distances are computed by the machine, to which it keeps a reference.
 class RankDistances {
  public:
   RankDistances(const Machine& machine, Distance distance);
 
-  /// A place as the tables know it.
+  /// A place in terms of the tables: its node and its index there.
   struct Position {
     NodeId node = 0;
     PlaceId inside = 0;  // counted from the first place of the node
@@ -58,7 +58,7 @@ class RankDistances {
   PlaceId size_;                      // places of the first node
   std::vector<NodeId> node_of_;       // per place
   std::vector<PlaceId> first_place_;  // per node
-  // Single precision: half the memory, and searches only compare sums.
+  // Single precision takes half the memory, and searches only compare sums.
   std::vector<float> between_;  // [node * nodes + node]
   std::vector<float> inside_;   // [place of a node * places of a node + place]
 };

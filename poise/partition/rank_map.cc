@@ -19,8 +19,8 @@ using graphs::Vertex;
 
 constexpr unsigned kAttempts = 4;  // seeds per bisection
 constexpr TaskId kMaxRanksToTryAll = 9;
-constexpr std::size_t kMaxVisits = 4'000'000;  // about half a second
-/// Sums of traffic that differ by less than this fraction differ by rounding only.
+constexpr std::size_t kMaxVisits = 4'000'000;  // takes about half a second
+/// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 
 /// Owns what a RankProblem refers to.
@@ -44,8 +44,8 @@ bool within(const MapCost& cost, const MapCost& limit) {
          cost.busiest_card_bytes <= limit.busiest_card_bytes;
 }
 
-/// The slot of each rank under a placement, then the free slots in order; nothing if two ranks want
-/// the same slot or a place has none.
+/// Returns the slot of each rank under a placement, followed by the free slots in order. Returns
+/// nothing if two ranks want the same slot or a place has no slot.
 std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
                                              const Placement& placement) {
   std::vector<Slot> slot_of;
@@ -134,7 +134,7 @@ class RankMapping {
   }
 
  private:
-  /// The last slot that begins at or before the place.
+  /// Returns the last slot that begins at or before the place.
   Slot slot_around(PlaceId place) const {
     const auto after = std::ranges::upper_bound(parts_.slots, place);
     return static_cast<Slot>(std::max<std::ptrdiff_t>(1, after - parts_.slots.begin()) - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps ranks to slots: one rank per slot, little traffic over long distances.
+// Maps ranks to slots, one rank per slot, with little traffic over long distances.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,29 @@
 
 namespace poise {
 
-/// What the map is for.
+/// Options of a map: how ranks fill places, and which distance counts.
 struct RankMapOptions {
   Distance distance = Distance::hops;
   RankShape shape = {};
   SwapEffort effort = {};
 };
 
-/// Rank r in the r-th slot: the order in which launchers fill nodes.
+/// Puts rank r into slot r, the order in which launchers fill nodes.
 Placement in_block_order(const Machine& machine, const Workload& workload, const RankShape& shape);
 
-/// The place of each rank (the first of its cores), no slot used twice. Minimises the sum of bytes
-/// times distance: cuts the graph along the machine (rank_sections.h), then swaps ranks
-/// (swap_search.h). With at most 9 ranks every map is tried; otherwise neither bytes between nodes
-/// nor those of the busiest node exceed those of block order, nor does the sum exceed that of block
-/// order or of `current` (where it is given and uses no slot twice). Loads are ignored. Throws
-/// Error if the machine has too few slots. O((ranks + messages) log ranks).
+/// Returns the place of each rank (the first of its cores); no slot is used twice. Minimises the
+/// sum of bytes times distance: it cuts the graph along the machine (rank_sections.h), then swaps
+/// ranks (swap_search.h). With at most 9 ranks, every map is tried. With more ranks, neither the
+/// bytes between nodes nor those of the busiest node exceed those of block order, and the sum
+/// exceeds neither that of block order nor that of `current` (if it is given and uses no slot
+/// twice). Loads are ignored. Throws Error if the machine has too few slots. O((ranks + messages)
+/// log ranks).
 Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
                     const RankMapOptions& options);
 
-/// The map nearest to a placement that uses slots twice or places without a slot: of the ranks on
-/// a place, those with most traffic there keep it, the others take the nearest free slots. A
-/// placement that fits already is returned as it is.
+/// Returns the map nearest to a placement that uses slots twice or places without a slot. Of the
+/// ranks on one place, those with most traffic there keep it; the others take the nearest free
+/// slots. A placement that already fits is returned unchanged.
 Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
                        const RankMapOptions& options);
 

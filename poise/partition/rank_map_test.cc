@@ -37,7 +37,7 @@ bool is_single(const Placement& placement) {
   return places.size() == placement.num_tasks();
 }
 
-/// The oracle: all permutations of the places of a machine with one place per rank.
+/// The oracle tries all permutations of the places, on a machine with one place per rank.
 double least_traffic(const Machine& machine, const Workload& workload, Distance distance) {
   std::vector<PlaceId> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -63,7 +63,7 @@ TEST(MapRanks, is_optimal_for_a_few_ranks) {
       }
 }
 
-TEST(MapRanks, search_alone_is_nearly_always_optimal_for_nine_ranks) {
+TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
   const Machine machine = machine_from_text("torus:3x3 core:1");
   int optimal = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -105,8 +105,9 @@ TEST(MapRanks, is_never_worse_than_block_order) {
       }
 }
 
-TEST(MapRanks, keeps_the_busiest_node_even_where_that_costs_traffic) {
-  // Ranks that all exchange much: fewer bytes over long distances may mean more at one node.
+TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
+  // All pairs of ranks exchange many bytes, so fewer bytes over long distances may mean more bytes
+  // at one node.
   int binding = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -141,7 +142,7 @@ TEST(MapRanks, finds_the_blocks_of_a_grid_after_ranks_were_renumbered) {
   EXPECT_EQ(cost_of(machine, workload, map).internode_bytes, 320u);
 }
 
-TEST(MapRanks, gives_a_torus_back_its_own_order) {
+TEST(MapRanks, recovers_the_order_of_a_torus_after_ranks_were_shuffled) {
   // An 8 x 8 torus of ranks on an 8 x 8 torus of nodes: every edge can have one hop.
   Workload workload;
   workload.tasks.resize(64);
@@ -161,7 +162,7 @@ TEST(MapRanks, gives_a_torus_back_its_own_order) {
   EXPECT_LE(cost.traffic, 1.1 * cost_of(machine, workload, identity).traffic);
 }
 
-TEST(MapRanks, starts_from_the_current_map_where_there_is_one) {
+TEST(MapRanks, starts_from_the_current_map_if_one_is_given) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("geometric"), 32, 3).front();
   const Placement best = map_ranks(machine, workload, nullptr, {});
@@ -169,7 +170,7 @@ TEST(MapRanks, starts_from_the_current_map_where_there_is_one) {
   EXPECT_LE(cost_of(machine, workload, again).traffic, cost_of(machine, workload, best).traffic);
 }
 
-TEST(MapRanks, gives_every_rank_its_cores) {
+TEST(MapRanks, gives_every_rank_the_requested_number_of_cores) {
   const Machine machine = machine_from_text("node:3 numa:2 core:9 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil2d"), 9, 3).front();
   const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.cores_per_rank = 4}});
@@ -191,7 +192,7 @@ TEST(MapRanks, shares_places_up_to_their_capacity) {
   EXPECT_THROW(map_ranks(machine, workload, nullptr, {}), Error);
 }
 
-TEST(MapRanks, does_the_same_every_time) {
+TEST(MapRanks, gives_the_same_map_on_every_call) {
   const Machine machine = machine_from_text("node:8 numa:2 core:8 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat"), 128, 3).front();
   EXPECT_EQ(map_ranks(machine, workload, nullptr, {}), map_ranks(machine, workload, nullptr, {}));

@@ -17,13 +17,14 @@ namespace {
 
 using namespace graphs;
 
-/// Slots and the vertices that will be on them.
+/// A set of slots, with the vertices that will be on them.
 struct Region {
   std::vector<Slot> slots;
   std::vector<Vertex> members;
 };
 
-constexpr std::size_t kSamples = 4;  // slots that stand for a region when distances are estimated
+constexpr std::size_t kSamples =
+    4;  // number of slots that represent a region when distances are estimated
 
 class Halving {
  public:
@@ -40,8 +41,8 @@ class Halving {
     regions_.push_back(std::move(whole));
   }
 
-  /// Halves all regions, then all halves, until each has one slot. Breadth first, so that about the
-  /// same is known of the places of all partners.
+  /// Halves all regions, then all halves, until each has one slot. The order is breadth-first, so
+  /// that the places of all partners are known about equally well.
   std::vector<Slot> run() {
     for (std::size_t r = 0; r < regions_.size(); ++r) {
       if (regions_[r].slots.size() == 1) {
@@ -79,7 +80,7 @@ class Halving {
     }
   }
 
-  /// Sorts the slots so that the first of them are one half, and returns how many.
+  /// Sorts the slots so that the first ones form one half, and returns the size of that half.
   std::size_t order_slots(std::vector<Slot>& slots) const {
     const Machine& machine = problem_.machine;
     const auto place = [&](Slot s) { return problem_.slots[s]; };
@@ -95,7 +96,7 @@ class Halving {
     return slots.size() / 2;
   }
 
-  /// Number of slots in the first half of the groups that the slots are in.
+  /// Returns the number of slots in the first half of the groups.
   template <typename GroupOf>
   static std::size_t group_border(const std::vector<Slot>& slots, const GroupOf& group) {
     std::vector<std::size_t> borders;
@@ -104,7 +105,8 @@ class Halving {
     return borders[borders.size() / 2];
   }
 
-  /// Across the longest side of the box of coordinates; 0 if it has no side (one router).
+  /// Sorts across the longest side of the box of coordinates. Returns 0 if the box has no sides
+  /// (one router).
   std::size_t order_by_side(std::vector<Slot>& slots) const {
     const Network& network = problem_.machine.network();
     const std::size_t dims = network.dims.size();
@@ -143,7 +145,8 @@ class Halving {
     return part;
   }
 
-  /// Per member how much farther its partners outside are from the right half than from the left.
+  /// Per member, how much farther its partners outside the region are from the right half than from
+  /// the left half.
   std::vector<double> pulls(std::size_t r, const std::array<Region, 2>& halves) const {
     std::vector<double> pull(regions_[r].members.size(), 0);
     for (Vertex i = 0; i < pull.size(); ++i) {
@@ -158,7 +161,8 @@ class Halving {
     return pull;
   }
 
-  /// A slot of the region where the vertex is, not the same for all its vertices.
+  /// Returns a slot of the region that contains the vertex. Different vertices of a region get
+  /// different slots.
   Slot stand_in(Vertex v) const {
     const Region& region = regions_[region_of_[v]];
     return region.slots[mix(v) % region.slots.size()];
@@ -174,7 +178,7 @@ class Halving {
     return sum / static_cast<double>(samples);
   }
 
-  /// Moves the vertices that cost least until the left has exactly its weight.
+  /// Moves the vertices that cost least until the left side has exactly its weight.
   static void make_exact(const Graph& graph, const Split& split, std::vector<Side>& sides) {
     const auto wanted = static_cast<std::ptrdiff_t>(split.left_weight);
     auto have = std::count(sides.begin(), sides.end(), Side::left);

@@ -16,11 +16,10 @@ struct RankShape {
   bool fills_nodes = false;           // only the last node used may have free slots
 };
 
-/// The place of each slot, in ascending order: the first of its cores. The slots are those of the
-/// first nodes that hold `ranks` ranks, all slots of the last of these nodes included, or exactly
-/// the first `ranks` slots if nodes are to be filled. Slots lie
-/// inside domains if a domain has enough cores, otherwise inside nodes. Throws Error if the machine
-/// has too few.
+/// Returns the place of each slot (the first of its cores) in ascending order. Takes the first
+/// nodes that can hold `ranks` ranks, with all of their slots, or exactly the first `ranks` slots
+/// if nodes are to be filled. Slots lie inside domains if a domain has enough cores, otherwise
+/// inside nodes. Throws Error if the machine has too few.
 std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
                                 const RankShape& shape);
 

@@ -18,24 +18,25 @@ using graphs::Vertex;
 
 constexpr int kDescentPasses = 20;
 constexpr int kCoolingSteps = 200;
-constexpr double kEndTemperature = 0.02;  // relative to the start
-/// Start temperatures relative to the mean change by a swap. A hot start forgets the map it starts
-/// from, which pays only if there is time to find a better one.
+constexpr double kEndTemperature = 0.02;  // final temperature relative to the start temperature
+/// Start temperatures relative to the mean change of a swap. A hot start destroys the initial map,
+/// which pays only if there is time to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-constexpr int kDraws = 4;                       // for a vertex that has something to gain
-constexpr int kSamples = 2000;                  // swaps that set the start temperature
-/// One candidate in this many is anywhere, the others are near.
+constexpr int kDraws = 4;                       // random vertices drawn until one can gain
+constexpr int kSamples = 2000;                  // swaps that determine the start temperature
+/// One in this many candidates is drawn from all slots; the others are near.
 constexpr std::uint64_t kAnywhereOneIn = 64;
-/// Sums that differ by less than this fraction differ by rounding only.
+/// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-constexpr std::size_t kMaxPartners = 32;       // of a vertex, tried by descent
-constexpr std::size_t kMinPartners = 4;        // of a vertex with many
-constexpr std::size_t kDescentDegrees = 2048;  // partners tried times their number, at most
+constexpr std::size_t kMaxPartners =
+    32;  // maximum number of partners that descent tries for a vertex
+constexpr std::size_t kMinPartners = 4;        // minimum of that number
+constexpr std::size_t kDescentDegrees = 2048;  // limit on that number times the degree
 constexpr double kDescentScansPerEdge = 200;
-constexpr Slot kSlotsOfGroup = 8;  // tried by descent around a partner
+constexpr Slot kSlotsOfGroup = 8;  // slots that descent tries around a partner
 
-/// Bytes over the limits, kept for every node.
+/// The bytes by which each node exceeds its limits.
 class Excess {
  public:
   Excess(const RankProblem& problem, const TrafficLimits& limits)
@@ -61,13 +62,13 @@ class Excess {
       }
   }
 
-  /// Notes that an edge of v, which goes from one node to another, has its other end on `end`.
+  /// Records that an edge of v that goes from one node to another has its other end on node `end`.
   void note(NodeId from, NodeId to, NodeId end, double bytes) {
     if (from != end) note(from, -bytes), note(end, -bytes), internode_change_ -= bytes;
     if (to != end) note(to, bytes), note(end, bytes), internode_change_ += bytes;
   }
 
-  /// By how much the noted changes raise the excess.
+  /// Returns the increase of the excess due to the recorded changes.
   double noted() const {
     double more = over(internode_ + internode_change_, limits_.internode_bytes) -
                   over(internode_, limits_.internode_bytes);
@@ -105,7 +106,7 @@ class Excess {
   std::vector<std::uint8_t> is_touched_;  // per node
 };
 
-/// Per slot the range of slots in its group of one level.
+/// Per slot, the range of slots that are in the same group of one level.
 struct SlotGroups {
   std::vector<Slot> first, last;
 };
@@ -132,12 +133,12 @@ class SwapSearch {
     total_ = traffic(problem, slot_of);
     nearest_ = std::numeric_limits<double>::infinity();
     for (Slot s = 1; s < slot_of.size(); ++s) nearest_ = std::min(nearest_, distance(s - 1, s));
-    // One byte over a limit must outweigh the way of any byte.
+    // One byte above a limit must outweigh the largest distance of any byte.
     for (std::size_t s = 1; s < problem.slots.size(); s *= 2)
       penalty_ = std::max(penalty_, 16 * distance(0, static_cast<Slot>(s)));
   }
 
-  /// Anneals from several temperatures in turn, each from the best map so far.
+  /// Anneals from several temperatures in turn; each run starts from the best map so far.
   void anneal() {
     if (connected_.size() < 2) return;
     const double mean = mean_change();
@@ -154,7 +155,7 @@ class SwapSearch {
     }
   }
 
-  /// Swaps with the best of the near slots, until a pass gains nothing.
+  /// Swaps each vertex with the best of the near slots, until a pass gains nothing.
   void descend() {
     std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
     scans_ = 0;
@@ -185,7 +186,7 @@ class SwapSearch {
 
   double distance(Slot a, Slot b) const { return problem_.distances(position_[a], position_[b]); }
 
-  /// Brings what is stored per slot and vertex in line with slot_of_.
+  /// Updates what is stored per slot and vertex from slot_of_.
   void update() {
     for (Vertex v = 0; v < slot_of_.size(); ++v) {
       vertex_at_[slot_of_[v]] = v;
@@ -193,7 +194,7 @@ class SwapSearch {
     }
   }
 
-  /// The slots of each group that holds some of them but not all, innermost level last.
+  /// Finds the groups that hold some of the slots but not all, innermost level last.
   void find_groups() {
     const std::size_t size = slot_of_.size();
     for (const Level& level : problem_.machine.levels()) {
@@ -213,7 +214,7 @@ class SwapSearch {
     }
   }
 
-  /// By how much traffic (and excess) rise if two vertices exchange their slots.
+  /// Returns the increase of traffic (and excess) if two vertices exchange their slots.
   double change(Vertex v, Vertex u) {
     const Slot a = slot_of_[v], b = slot_of_[u];
     double more = moved(v, u, a, b) + moved(u, v, b, a);
@@ -246,8 +247,8 @@ class SwapSearch {
     return graph_.to[graph_.first[v] + random_.below(graph_.degree(v))];
   }
 
-  /// A vertex and a partner that could be nearer to each other. After a few draws any edge is
-  /// taken.
+  /// Returns a vertex and a partner that could be nearer to each other. After a few draws it
+  /// returns any edge.
   std::pair<Vertex, Vertex> edge_to_shorten() {
     Vertex v = 0, partner = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
@@ -258,8 +259,9 @@ class SwapSearch {
     return {v, partner};
   }
 
-  /// A vertex whose slot may suit one with this partner: near the partner's slot, preferably one
-  /// with partners elsewhere, or a few edges away in the graph.
+  /// Returns a vertex whose slot may suit a vertex with this partner. Its slot is near the
+  /// partner's slot, preferably of a vertex whose partners are elsewhere; or it is a few edges away
+  /// in the graph.
   Vertex candidate(Vertex partner) {
     if (random_.below(kAnywhereOneIn) == 0) return vertex_at_[random_.below(vertex_at_.size())];
     const std::uint64_t kind = random_.below(groups_.size() + 1);
@@ -315,8 +317,8 @@ class SwapSearch {
     excess_.add_all(slot_of_);
   }
 
-  /// The slots that descent tries for v: that of a partner, and a few of the smallest group around
-  /// it that v is not in.
+  /// Collects the slots that descent tries for v: that of a partner, and a few slots of the
+  /// smallest group around that slot that does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

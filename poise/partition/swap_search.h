@@ -23,7 +23,7 @@ struct RankProblem {
   std::span<const PlaceId> slots;  // per slot its place, ascending
 };
 
-/// The sum over edges of affinity times distance, each edge counted once.
+/// The sum of affinity times distance over all edges, each edge counted once.
 double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
 /// Limits that a search keeps to. Bytes count in both directions together.
@@ -33,7 +33,7 @@ struct TrafficLimits {
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 
-/// How long annealing searches. Larger graphs get fewer scans per edge, and start colder.
+/// The effort of annealing. Larger graphs get fewer scans per edge and lower temperatures.
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined, per edge of the graph
   double max_scans = 1.2e8;       // in all: one or two seconds
@@ -41,11 +41,11 @@ struct SwapEffort {
   std::uint64_t seed = 0;
 };
 
-/// Exchanges the slots of two vertices while that lowers the traffic: first by simulated annealing
-/// from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing", 1983), then
-/// by descent. Candidates are near in the machine or in the graph (Schulz and Traff, "Better
-/// process mapping and sparse quadratic assignment", 2017). Where limits are set, exceeding them
-/// costs more than any traffic; a map within the limits stays within them. The result is never
+/// Exchanges the slots of two vertices as long as that lowers the traffic: first by simulated
+/// annealing from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing",
+/// 1983), then by descent. Candidates are near in the machine or in the graph (Schulz and Traff,
+/// "Better process mapping and sparse quadratic assignment", 2017). If limits are set, exceeding
+/// them costs more than any traffic; a map within the limits stays within them. The result is never
 /// worse than the start. O(scans + edges).
 void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
                      const SwapEffort& effort, std::vector<Slot>& slot_of);

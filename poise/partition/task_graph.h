@@ -18,7 +18,7 @@ struct TaskGraph {
 };
 
 /// The graph of the given tasks (in ascending order), numbered in that order. Two tasks that
-/// exchange messages have an edge, which weighs the seconds of these messages between places at
+/// exchange messages have an edge. Its weight is the seconds of these messages between places at
 /// factor 1, or their count plus bytes if the cost model gives 0 s. The weights add up to about
 /// `total`. Throws Error beyond 2^30 entries.
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total);

@@ -47,7 +47,7 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Lets every due task take its best step if that gains. Returns false if no task took one.
+  /// Every task that is due takes its best step if that gains. Returns false if no task took one.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -57,7 +57,7 @@ class Descent {
     return any;
   }
 
-  /// One hill climb. False if it found no better state.
+  /// Runs one hill climb. Returns false if it found no better state.
   bool climb() {
     return graphs::climb(graph_, *this, [&](std::size_t) {
       return graphs::ClimbLimits{tuning_.climb_patience +
@@ -98,14 +98,14 @@ class Descent {
     for (Near& near : near_) near.affinity = std::exchange(pull_[near.place], 0);
   }
 
-  /// The cost of the gathered task's messages if it were at place p.
+  /// Returns the cost of the gathered task's messages if the task were at place p.
   double cost_at(PlaceId p) const {
     double cost = 0;
     for (const Near& near : near_) cost += near.affinity * distance(near.place, p);
     return cost;
   }
 
-  /// The best place for v; nothing if all its partners are at its own place.
+  /// Returns the best place for v, or nothing if all its partners are at its own place.
   std::optional<Target> best_target(Vertex v, bool needs_room) {
     gather(v);
     const PlaceId own = at(v);
@@ -150,7 +150,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with that task at the wanted place for which the exchange gains most, if it gains.
+  /// Exchanges v with a task at the wanted place: the one for which the exchange gains most, if it
+  /// gains.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;
@@ -160,7 +161,8 @@ class Descent {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
-      // Each task's gain assumes that the other stays, so their common edge is corrected here.
+      // Each task's gain assumes that the other task stays, so the cost of their common edge is
+      // corrected here.
       const double apart =
           affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
       const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;

@@ -14,7 +14,7 @@ namespace poise {
 /// A graph of tasks and the limits for improving its mapping.
 struct TrafficDescent {
   const Distances& distances;
-  /// Place i of a placement stands for places[i], which may be the first of a group.
+  /// Place i of a placement stands for places[i], which may be the first place of a group.
   std::span<const PlaceId> places;
   const graphs::Graph& graph;
   std::span<const double> caps;         // per place the most weight that it may hold
@@ -24,17 +24,17 @@ struct TrafficDescent {
 };
 
 /// Lowers the sum over edges of affinity times the distance between the two places. In each of a
-/// few passes every vertex moves to the place that gains most, if the cap leaves room; otherwise it
-/// is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices + edges) log
-/// vertices).
+/// few passes, every vertex moves to the place where it gains most, if the cap leaves room;
+/// otherwise it is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices +
+/// edges) log vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// The same on a sequence of coarser graphs, whose vertices are clusters of tasks at one place, so
-/// that whole clusters move: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
+/// Does the same on a sequence of coarser graphs, whose vertices are clusters of tasks at one
+/// place, so that whole clusters move: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
 /// optimisation problems", 2004). Takes about twice the time.
 void cycle_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// The sum over edges of affinity times distance, each edge counted once.
+/// The sum of affinity times distance over all edges, each edge counted once.
 double traffic(const Distances& distances, const graphs::Graph& graph, const Placement& placement);
 
 }  // namespace poise

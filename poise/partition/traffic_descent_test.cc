@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// Tasks 0 and 1 exchange 10 messages with each other, and 6 messages each with a fixed task
-/// elsewhere.
+/// Tasks 0 and 1 exchange 10 messages with each other, and each exchanges 6 messages with a fixed
+/// task at another place.
 struct PairDrawnAway {
   PairDrawnAway() {
     workload.tasks.assign(60, {.load_s = 1});

@@ -14,7 +14,7 @@ using graphs::Part;
 
 namespace {
 
-/// Integer edge weights add up to about this.
+/// Approximate sum of the integer edge weights.
 constexpr double kTotalCost = 1e9;
 
 }  // namespace

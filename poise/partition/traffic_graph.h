@@ -9,11 +9,11 @@
 
 namespace poise {
 
-/// Vertices weigh the loads of their tasks in seconds, or 1 each if no task has load. Edges weigh
-/// what the messages cost at factor 1, scaled to integers. O(tasks + messages).
+/// The weight of a vertex is the load of its task in seconds, or 1 if no task has load. The weight
+/// of an edge is the cost of the messages at factor 1, scaled to an integer. O(tasks + messages).
 graphs::Graph traffic_graph(const Problem& problem);
 
-/// Per task its place if it is not movable, otherwise kFree; empty if all are movable.
+/// Per task, its place if it is not movable, otherwise kFree. Empty if all tasks are movable.
 std::vector<graphs::Part> fixed_parts(const Problem& problem);
 
 }  // namespace poise

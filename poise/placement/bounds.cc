@@ -12,7 +12,7 @@ namespace poise {
 
 namespace {
 
-/// Sums of loads that differ by less than this part of them differ by rounding.
+/// Sums of loads whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 
 struct LeastFactors {
@@ -36,9 +36,9 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Lower bound on the factor of messages between different places. Sufficient to check: consecutive
-/// places, which share the finest groups; pairs of domains inside a node; the least factor of the
-/// network.
+/// Lower bound on the factor of messages between different places. It is enough to check
+/// consecutive places (which share the finest groups), pairs of domains inside a node, and the
+/// smallest factor of the network.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;
@@ -96,7 +96,8 @@ std::uint64_t fewest_bytes(std::vector<Given>& tasks, double excess_s) {
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current) {
   double bound_s = makespan_bound_s(machine, workload, current);
-  // Under `physical` the cheapest message between two places may take no time of its receiver.
+  // With `physical`, receiving the cheapest message between two places may take no time, so
+  // messages add nothing to the bound.
   if (costs.formula == CostFormula::physical) return bound_s;
   const LeastFactors least = least_factors(machine);
   const double speed = fastest(machine);

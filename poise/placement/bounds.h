@@ -10,9 +10,12 @@
 
 namespace poise {
 
-/// Lower bound on the iteration of any placement: the larger of the makespan bound and, over tasks
-/// t, load(t) + the sum over senders s of min(load(s), cost of s's messages at the least factor
-/// between two places): s is either on t's place or not. O(tasks + messages).
+/// Lower bound on the iteration time of any placement. It is the larger of the makespan bound and
+/// the maximum over tasks t of
+///
+///     load(t) + sum over senders s of min(load(s), cost of s's messages at the smallest factor)
+///
+/// because s is either on t's place or must send from another one. O(tasks + messages).
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current);
 
@@ -20,10 +23,11 @@ struct LeastMigrations {
   std::uint64_t tasks = 0, bytes = 0;
 };
 
-/// Lower bounds on the migrations, and on the bytes migrated, of any placement with a makespan of
-/// makespan_s or less. Each place that works longer now must give away tasks: at least its largest
-/// ones; in bytes, at least those that cost least per second, the last one in part (a relaxed
-/// knapsack). O(tasks log tasks).
+/// Lower bounds on the number of migrations and on the bytes migrated, for any placement with a
+/// makespan of at most makespan_s. Each place that works longer than that must give away tasks. The
+/// number is lowest if it gives away its largest tasks. The bytes are lowest if it gives away the
+/// tasks with the fewest bytes per second of load, and the last one in part (a relaxed knapsack).
+/// O(tasks log tasks).
 LeastMigrations least_migrations(const Machine& machine, const Workload& workload,
                                  const Placement& current, double makespan_s);
 

@@ -47,7 +47,7 @@ TEST(Bounds, are_valid_for_every_placement_of_small_problems) {
   EXPECT_GE(tighter, 6);
 }
 
-TEST(Bounds, of_the_makespan_are_valid_and_often_exact_with_fixed_work) {
+TEST(Bounds, makespan_bounds_are_valid_and_often_exact_with_fixed_work) {
   Random random(5);
   int tight = 0;
   for (int problem = 0; problem < 50; ++problem) {
@@ -76,7 +76,7 @@ TEST(Bounds, of_the_makespan_are_valid_and_often_exact_with_fixed_work) {
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, of_a_receiver_use_the_cheaper_place_for_each_sender) {
+TEST(Bounds, the_bound_of_a_receiver_uses_the_cheapest_place_for_each_sender) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};
@@ -86,7 +86,7 @@ TEST(Bounds, of_a_receiver_use_the_cheaper_place_for_each_sender) {
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2.75);
 }
 
-TEST(Bounds, of_migrations_are_exact_if_moving_the_largest_tasks_is_best) {
+TEST(Bounds, migration_bounds_are_exact_if_moving_the_largest_tasks_is_best) {
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   workload.tasks = {

@@ -3,9 +3,9 @@
 #include "poise/placement/busy_times.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "poise/placement/domain_pairs.h"
 #include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 
@@ -20,17 +20,25 @@ double whole_power(double base, int exponent) {
   return power;
 }
 
+/// What the messages between two domains wait for.
+struct Crossing {
+  double slowest_s = 0;  // busy time of the slowest resource that they cross
+  SpotId slowest = 0;    // 0: there is none
+  double busier_s = 0;   // the largest busy time of places at both ends
+  double latency_s = 0;  // if the domains differ
+};
+
 }  // namespace
 
 BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
-                     const Placement& placement)
+                     const Placement& placement, std::shared_ptr<const Arcs> arcs)
     : machine_(machine),
       workload_(workload),
       model_(costs),
       costs_(machine, costs, workload.loads_include),
       places_(placement.places().begin(), placement.places().end()),
-      busy_s_(work_s(machine, workload, placement)) {
-  build_arcs();
+      busy_s_(work_s(machine, workload, placement)),
+      arcs_(arcs ? std::move(arcs) : std::make_shared<const Arcs>(workload)) {
   if (costs.formula == CostFormula::physical) {
     resources_.emplace(machine, costs);
     const MessageTimes times = message_times(machine, workload, costs, placement);
@@ -54,31 +62,52 @@ void BusyTimes::refresh(int exponent) {
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
   held_by_.assign(num_places, 0);
+  DomainPairs<Crossing> crossings;
+  const auto visit = [&](DomainId from, DomainId to, const auto& take) {
+    resources_->for_each_crossed(from, to,
+                                 [&](ResourceId r, double, double) { take(num_places + r); });
+  };
+  const auto keep_busier = [&](const auto& entry) {
+    visit(entry.from, entry.to,
+          [&](SpotId spot) { offset_s_[spot] = std::max(offset_s_[spot], entry.value.busier_s); });
+  };
+  const auto cross = [&](PlaceId from, PlaceId to) {
+    const DomainId here = machine_.domain_of(from), there = machine_.domain_of(to);
+    Crossing& crossing = crossings.of(
+        here, there,
+        [&](DomainId, DomainId) {
+          Crossing made{.latency_s = latency_s(machine_, model_, from, to)};
+          visit(here, there, [&](SpotId spot) {
+            if (busy_s_[spot] <= made.slowest_s) return;
+            made.slowest_s = busy_s_[spot];
+            made.slowest = spot;
+          });
+          return made;
+        },
+        keep_busier);
+    crossing.busier_s = std::max({crossing.busier_s, busy_s_[from], busy_s_[to]});
+    for (const PlaceId p : {from, to}) {
+      if (crossing.slowest_s <= exposed_s_[p]) continue;
+      exposed_s_[p] = crossing.slowest_s;
+      held_by_[p] = crossing.slowest;
+    }
+    latency[to] = std::max(
+        latency[to], here == there ? latency_s(machine_, model_, from, to) : crossing.latency_s);
+  };
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
-      if (from == to || (arc.out == 0 && arc.out_bytes == 0)) continue;
-      const double busier_s = std::max(busy_s_[from], busy_s_[to]);
-      resources_->for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
-                                   [&](ResourceId r, double, double) {
-                                     const SpotId spot = num_places + r;
-                                     offset_s_[spot] = std::max(offset_s_[spot], busier_s);
-                                     for (const PlaceId p : {from, to}) {
-                                       if (busy_s_[spot] <= exposed_s_[p]) continue;
-                                       exposed_s_[p] = busy_s_[spot];
-                                       held_by_[p] = spot;
-                                     }
-                                   });
-      latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
+      if (from != to && (arc.out != 0 || arc.out_bytes != 0)) cross(from, to);
     }
+  crossings.clear(keep_busier);
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
   weigh(exponent);
 }
 
-/// A second of a resource adds to the busy time of each place that it holds up. For the sum of
-/// (busy)^exponent a place counts by (its busy time / that of the resource)^(exponent - 1).
+/// A second of a resource adds to the busy time of each place that waits for it. For the sum of
+/// busy^exponent, such a place counts (its busy time / that of the resource)^(exponent - 1).
 void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);
@@ -94,48 +123,6 @@ double BusyTimes::peak_s() const {
   return busy_s_.empty() ? 0 : std::max(0.0, *std::max_element(busy_s_.begin(), busy_s_.end()));
 }
 
-void BusyTimes::build_arcs() {
-  // While row t is filled, first_arc_[t + 1] is its write index.
-  first_arc_.assign(workload_.tasks.size() + 2, 0);
-  for (const Message& message : workload_.messages) {
-    if (message.from == message.to) continue;
-    ++first_arc_[message.from + 2];
-    ++first_arc_[message.to + 2];
-  }
-  std::partial_sum(first_arc_.begin(), first_arc_.end(), first_arc_.begin());
-  arcs_.resize(first_arc_.back());
-  for (const Message& message : workload_.messages) {
-    if (message.from == message.to) continue;
-    const auto count = static_cast<double>(message.count),
-               bytes = static_cast<double>(message.bytes);
-    arcs_[first_arc_[message.from + 1]++] = {message.to, 0, count, 0, bytes};
-    arcs_[first_arc_[message.to + 1]++] = {message.from, count, 0, bytes, 0};
-  }
-  first_arc_.pop_back();
-
-  std::size_t kept = 0;
-  for (std::size_t t = 0; t + 1 < first_arc_.size(); ++t) {
-    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_arc_[t]);
-    const auto end = arcs_.begin() + static_cast<std::ptrdiff_t>(first_arc_[t + 1]);
-    std::sort(begin, end, [](const Arc& a, const Arc& b) { return a.task < b.task; });
-    const std::size_t row = kept;
-    for (auto arc = begin; arc != end; ++arc) {
-      if (kept > row && arcs_[kept - 1].task == arc->task) {
-        Arc& merged = arcs_[kept - 1];
-        merged.in += arc->in;
-        merged.out += arc->out;
-        merged.in_bytes += arc->in_bytes;
-        merged.out_bytes += arc->out_bytes;
-      } else {
-        arcs_[kept++] = *arc;
-      }
-    }
-    first_arc_[t] = row;
-  }
-  first_arc_.back() = kept;
-  arcs_.resize(kept);
-}
-
 void BusyTimes::add_change(SpotId spot, double seconds) {
   if (!is_touched_[spot]) {
     is_touched_[spot] = true;
@@ -145,7 +132,8 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// What the messages of an arc take on resources if its task is at `own`, times `sign`.
+/// Adds the time that the messages of an arc take on resources if its task is at `own`, times
+/// `sign`.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -165,7 +153,8 @@ void BusyTimes::clear_changes() {
   touched_.clear();
 }
 
-/// The slowest resource that the messages of an arc cross, with the changes collected so far.
+/// Returns the time of the slowest resource that the messages of an arc cross, including the
+/// changes collected so far.
 double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   if (own == other) return 0;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -178,7 +167,7 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// By how much X of `to` rises if t arrives.
+/// Returns the increase of X of place `to` if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))
@@ -231,6 +220,15 @@ BusyTimes::Effect BusyTimes::effect(double traffic_s) const {
   for (const SpotId spot : touched_)
     effect.peak_s = std::max(effect.peak_s, busy_s_[spot] + change_s_[spot]);
   return effect;
+}
+
+double BusyTimes::least_iteration_s() const {
+  double least_s = 0;
+  for (const SpotId spot : touched_) {
+    const double offset_s = offset_s_.empty() ? 0 : offset_s_[spot];
+    least_s = std::max(least_s, busy_s_[spot] - offset_s + change_s_[spot]);
+  }
+  return least_s;
 }
 
 BusyTimes::Effect BusyTimes::try_move(TaskId t, PlaceId to) {

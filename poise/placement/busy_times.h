@@ -3,19 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "poise/machine/machine.h"
 #include "poise/machine/resources.h"
+#include "poise/placement/arcs.h"
 #include "poise/placement/pair_costs.h"
 #include "poise/placement/placement.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
 
-/// A place, or a shared resource: resource r follows the places, as spot num_places + r.
+/// Index of a spot, which is a place or a shared resource. Resource r is spot num_places + r.
 using SpotId = std::uint32_t;
 
 /// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
@@ -24,21 +26,14 @@ using SpotId = std::uint32_t;
 /// Formula `nuco`: the only spots are places, and the busy time of a place is background + loads /
 /// speed + messages received.
 ///
-/// Formula `physical` (message_times.h): a place's busy time is W + O + (1 - overlap) * X, a
-/// resource's is T + (1 - overlap) * A, where A is the largest W + O of the places whose messages
-/// cross it: a resource counts like a place without tasks. W, O and T follow every move. X and A
-/// depend on all places, so they stay as they were at the last refresh(), after which the largest
-/// busy time is the predicted iteration, unless a place only waits. In between X of a place only
-/// rises, where a task that arrives brings messages that cross a slower resource.
+/// Formula `physical`, with the symbols of message_times.h: the busy time of a place is W + O + (1
+/// - overlap) * X. The busy time of a resource is T + (1 - overlap) * A, where A is the largest W +
+/// O of the places whose messages cross it. W, O and T are updated by every move. X and A depend on
+/// all places, so they are computed only by refresh(); directly after it, the largest busy time is
+/// the predicted iteration, unless a place only waits. Between two calls of refresh(), X of a place
+/// only increases: when a task arrives whose messages cross a slower resource.
 class BusyTimes {
  public:
-  /// The messages between task t and another task, in both directions.
-  struct Arc {
-    TaskId task;
-    double in, out;              // number received from it, and sent to it
-    double in_bytes, out_bytes;  // likewise
-  };
-
   /// Result of trying a move: the peak among the spots that it changes, and the change of the
   /// seconds that messages cost all places.
   struct Effect {
@@ -46,20 +41,24 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
+  /// `arcs` are those of the workload, and may be shared by several objects. Without them, the
+  /// constructor makes its own.
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
-            const Placement& placement);
+            const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
 
   SpotId num_spots() const { return static_cast<SpotId>(busy_s_.size()); }
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest of all busy times. O(spots).
   double peak_s() const;
-  /// Of the place and of what holds it up: the largest of its own busy time and X.
+  /// The larger of the busy time of the place and its X: the time of the place or of the resource
+  /// for which it waits.
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
-  /// X of the place as far as known; 0 under the formula `nuco`.
+  /// X of the place as of the last refresh(), with increases since then; 0 under the formula
+  /// `nuco`.
   double exposed_s(PlaceId p) const { return exposed_s_.empty() ? 0 : exposed_s_[p]; }
-  /// T of a resource.
+  /// T of a resource: the seconds for which messages occupy it.
   double resource_s(ResourceId r) const {
     const SpotId spot = machine_.num_places() + r;
     return busy_s_[spot] - offset_s_[spot];
@@ -67,41 +66,42 @@ class BusyTimes {
   /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
   /// there is none.
   SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
-  /// How much a second of the spot counts: for a resource that holds up places, about the number of
-  /// those that are as busy as the busiest, at the last refresh(); else 1.
+  /// How much a second of the spot counts. For a resource it is about the number of places that
+  /// wait for it and are as busy as the busiest, as of the last refresh(); for a place it is 1.
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
-  /// The part of X that adds to the busy time of a place.
+  /// The fraction of X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
-  std::span<const Arc> arcs_of(TaskId t) const {
-    return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
-  }
+  std::span<const Arc> arcs_of(TaskId t) const { return arcs_->of(t); }
   const PairCosts& costs() const { return costs_; }
-  /// None under the formula `nuco`.
+  /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
   /// Of all tasks together.
-  std::size_t num_arcs() const { return arcs_.size(); }
+  std::size_t num_arcs() const { return arcs_->count(); }
 
-  /// The effect of moving t to `to`. Changes nothing.
+  /// Returns the effect of moving t to `to`, without changing anything.
   Effect try_move(TaskId t, PlaceId to);
-  /// The effect of exchanging the places of t and u. Changes nothing.
+  /// Returns the effect of exchanging the places of t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
+  /// After the last move or trial no iteration is shorter than this: the largest W + O and T among
+  /// the spots that it changes.
+  double least_iteration_s() const;
   /// The spots whose busy time the last move or trial changed or would have changed.
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes X and A anew, and the weights for a sum of (busy)^exponent. O(messages + spots);
-  /// nothing to do under the formula `nuco`.
+  /// Computes X and A anew, and the weights for a sum of busy^exponent. O(messages + spots). Does
+  /// nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
-  /// Seconds that t's messages would cost at its own place and at its neighbours', were it at `at`.
+  /// Seconds that the messages of t would cost at its own place and at the places of its neighbours
+  /// if t were at place `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
-  void build_arcs();
   void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
@@ -123,8 +123,7 @@ class BusyTimes {
   std::vector<double> exposed_s_;  // per place: X; empty: nuco
   std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
   std::vector<double> weight_;     // per spot; empty: nuco
-  std::vector<std::size_t> first_arc_;
-  std::vector<Arc> arcs_;
+  std::shared_ptr<const Arcs> arcs_;
   std::vector<double> change_s_;
   std::vector<bool> is_touched_;
   std::vector<SpotId> touched_;

@@ -19,7 +19,7 @@ constexpr const char* kMachines[] = {
     "torus:3x2 node:2 core:2 factors:10,8,1 speeds:1,0.5 byte:1e-9",
 };
 
-/// Random messages; some pairs appear several times, some tasks send to themselves.
+/// Draws random messages. Some pairs appear several times, and some tasks send to themselves.
 Workload drawn_workload(TaskId num_tasks, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < num_tasks; ++t) workload.tasks.push_back({.load_s = random.uniform()});
@@ -96,7 +96,7 @@ TEST(BusyTimes, a_trial_predicts_the_move_and_changes_nothing) {
   }
 }
 
-TEST(BusyTimes, a_trial_returns_the_change_of_all_traffic) {
+TEST(BusyTimes, a_trial_returns_the_change_of_the_total_message_time) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(3);

@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// The common busy time of the places that get work; the least busy places get work first.
+/// Returns the common busy time of the places that get work. The least busy places get work first.
 double water_level_s(const Machine& machine, const std::vector<double>& ground_s, double water_s) {
   std::vector<PlaceId> deepest_first(machine.num_places());
   std::iota(deepest_first.begin(), deepest_first.end(), 0);
@@ -46,8 +46,8 @@ std::vector<double> fair_shares(const Machine& machine, const Workload& workload
     shares[p] = std::max(0.0, level_s - ground_s[p]) * machine.speed_of(p) / movable_s;
     sum += shares[p];
   }
-  // If fixed work is so large that the movable work is lost in rounding, the least busy place gets
-  // all.
+  // If fixed work is so large that adding the movable work is lost in rounding, the least busy
+  // place gets all movable work.
   if (!(sum > 0)) {
     const auto deepest = std::min_element(ground_s.begin(), ground_s.end());
     shares[static_cast<std::size_t>(deepest - ground_s.begin())] = sum = 1;

@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// Per place, the fraction of all movable load that it should get so that all places that get work
-/// are equally busy, as if load could be split anywhere. Accounts for speeds and fixed work (the
+/// Per place, the fraction of all movable load that it should get if load could be split anywhere.
+/// All places that get work are then equally busy, given their speeds and their fixed work (the
 /// water-filling problem). The fractions add up to 1; a place with too much fixed work gets 0.
 /// O(tasks + p log p).
 std::vector<double> fair_shares(const Machine& machine, const Workload& workload,

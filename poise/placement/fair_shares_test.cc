@@ -19,7 +19,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-TEST(FairShares, follow_the_speeds) {
+TEST(FairShares, are_proportional_to_the_speeds) {
   Workload workload;
   workload.tasks.assign(5, {1});
   const auto shares = fair_shares(machine_from_text("core:3 speeds:1,2,1"), workload, Placement(5));
@@ -36,14 +36,14 @@ TEST(FairShares, give_nothing_to_a_place_with_too_much_fixed_work) {
                                   DoubleNear(4.0 / 9, 1e-12)));
 }
 
-TEST(FairShares, follow_the_speeds_if_nothing_has_load) {
+TEST(FairShares, are_proportional_to_the_speeds_if_nothing_has_load) {
   Workload workload;
   workload.tasks = {{0}};
   workload.background_s = {5, 0};
   EXPECT_THAT(fair_shares(flat_machine(2), workload, Placement(1)), ElementsAre(0.5, 0.5));
 }
 
-TEST(FairShares, are_valid_if_fixed_work_dwarfs_movable_work) {
+TEST(FairShares, are_valid_if_fixed_work_is_far_larger_than_movable_work) {
   Workload workload;
   workload.tasks = {{1e-300}};
   workload.background_s = {1e100, 1e100, 1e100};

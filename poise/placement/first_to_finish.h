@@ -11,8 +11,8 @@ namespace poise {
 
 /// The busy seconds of all places, with queries for the place that finishes a task first.
 ///
-/// Places of one speed share a tournament. With more than 32 different speeds, similar speeds share
-/// one, and the answer is the best of each group's least busy place.
+/// Places of one speed share a tournament tree. With more than 32 different speeds, similar speeds
+/// share one, and the answer is the best of the least busy places of all groups.
 class FirstToFinish {
  public:
   FirstToFinish(const Machine& machine, const std::vector<double>& busy_s)

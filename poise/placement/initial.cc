@@ -20,8 +20,8 @@ Placement anywhere(TaskId num_tasks, std::uint32_t num_places, std::uint64_t see
   return placement;
 }
 
-/// Place p gets a share of tasks proportional to 2 (P - p) - 1, so the first p places together get
-/// p (2 P - p) / P^2 of all tasks.
+/// Place p gets a number of tasks proportional to 2 (P - p) - 1, where P is the number of places.
+/// So the first p places together get p (2 P - p) / P^2 of all tasks.
 Placement uneven(TaskId num_tasks, std::uint32_t num_places) {
   const double places = num_places;
   const auto end_of = [&](PlaceId p) {

@@ -10,12 +10,12 @@
 
 namespace poise {
 
-/// The names: blocked, round_robin, random, uneven.
+/// The known names: blocked, round_robin, random, uneven.
 std::span<const std::string_view> initial_placements();
 
-/// The placement with this name. random: a random place for each task, by the seed; uneven: blocks
-/// of consecutive tasks that shrink from twice the mean at the first place to nearly none at the
-/// last. Throws Error naming the known names.
+/// Returns the placement with this name. `random` draws a place for each task, by the seed.
+/// `uneven` assigns blocks of consecutive tasks whose size decreases from twice the mean at the
+/// first place to nearly none at the last. Throws Error naming the known names.
 Placement initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
                             std::uint64_t seed);
 

@@ -44,11 +44,11 @@ void LeastBusy::set(PlaceId p, double busy_s) {
     const PlaceId sibling = winner_[node ^ 1];
     const std::uint64_t sibling_rank = rank_of(busy_s_[sibling]);
     const std::uint64_t sibling_is_left = node % 2;  // so the sibling wins ties
-    // Selected by masks: a branch would be mispredicted half of the time.
+    // Selects the winner with masks, because a branch would be mispredicted half of the time.
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & static_cast<PlaceId>(loses);
     rank ^= (rank ^ sibling_rank) & loses;
-    // If another place still wins at this node, p does not matter above it.
+    // If another place won here before and still wins, the nodes above do not change.
     if (winner_[node / 2] == winner && winner != p) return;
     winner_[node / 2] = winner;
   }

@@ -13,7 +13,8 @@
 namespace poise {
 
 /// A tournament tree over places 0 to n - 1 by busy seconds, which must be at least 0. Each inner
-/// node knows the least busy place below it (ties: the lower id). At most 16 bytes per place.
+/// node stores the least busy place below it; of equally busy places, the one with the lower id. At
+/// most 16 bytes per place.
 class LeastBusy {
  public:
   explicit LeastBusy(std::vector<double> busy_s);
@@ -23,10 +24,11 @@ class LeastBusy {
 
   /// The least busy place of all. O(1).
   PlaceId least() const { return winner_[1]; }
-  /// The least busy of the places first to last - 1; the range must not be empty. O(log n).
+  /// Returns the least busy of the places first to last - 1. The range must not be empty. O(log n).
   PlaceId least_in(PlaceId first, PlaceId last) const;
-  /// The lowest place in [first, last) with is_idle_enough(busy_s), or last if there is none. If
-  /// is_idle_enough() is true for a time it must be true for all smaller times. O(log n).
+  /// Returns the lowest place in [first, last) for which is_idle_enough(busy_s) is true, or `last`
+  /// if there is none. If is_idle_enough() is true for a time, it must be true for all smaller
+  /// times. O(log n).
   template <typename IsIdleEnough>
   PlaceId next_in(PlaceId first, PlaceId last, IsIdleEnough is_idle_enough) const;
   /// O(log n).

@@ -17,7 +17,7 @@ PlaceId scan(const std::vector<double>& busy_s, PlaceId first, PlaceId last) {
                               busy_s.begin());
 }
 
-TEST(LeastBusy, equals_a_full_search_after_many_changes) {
+TEST(LeastBusy, finds_the_same_place_as_a_full_search_after_many_changes) {
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

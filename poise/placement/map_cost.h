@@ -23,7 +23,8 @@ Distance distance_named(std::string_view name);
 /// The distance of a message from one place to another; 0 for the same place.
 double distance_between(const Machine& machine, Distance distance, PlaceId from, PlaceId to);
 
-/// What a message counts: its bytes, or its number where no message of the workload has bytes.
+/// The size of a message: its bytes, or the number of messages if no message of the workload has
+/// bytes.
 class MessageSize {
  public:
   explicit MessageSize(const Workload& workload);
@@ -35,8 +36,8 @@ class MessageSize {
   bool counts_messages_ = true;
 };
 
-/// Bytes (or messages, see MessageSize) of one phase under a placement. A message between two nodes
-/// counts at both; a card carries one direction.
+/// Traffic of one phase under a placement, in bytes (or messages, see MessageSize). A message
+/// between two nodes counts at both nodes; each direction of a card counts separately.
 struct MapCost {
   double traffic = 0;  // sum over messages of bytes times distance
   std::uint64_t internode_bytes = 0;

@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
 constexpr int kRounds = 4;
 
-/// The place with room for t that holds least; t's own place if there is none.
+/// Returns the place with room for t that uses the least memory, or t's own place if no place has
+/// room.
 PlaceId emptiest_with_room(const Machine& machine, const MemoryRoom& room, TaskId t, PlaceId at) {
   PlaceId best = at;
   for (PlaceId p = 0; p < machine.num_places(); ++p)
@@ -77,7 +78,7 @@ bool MemoryRoom::has_room(TaskId t, PlaceId to) const {
   if (after > place_cap_) return false;
   const DomainId domain = machine_.domain_of(to);
   if (domain_cap_.empty()) return true;
-  // Only t's footprint is certain to become free in its own domain.
+  // In its own domain, only the footprint of t is certain to become free.
   const std::uint64_t freed =
       machine_.domain_of(from) == domain ? memory.footprint_bytes : std::uint64_t{0};
   return domain_bytes_[domain] - hold.bytes() + after - freed <= domain_cap_[domain];

@@ -22,7 +22,7 @@ namespace poise {
 /// fits, in O(1); otherwise a query costs O(log tasks of the place).
 class MemoryRoom {
  public:
-  /// place_cap_bytes of 0: no cap.
+  /// A place_cap_bytes of 0 means that there is no cap.
   MemoryRoom(const Machine& machine, const Workload& workload, const Placement& placement,
              std::uint64_t place_cap_bytes);
 

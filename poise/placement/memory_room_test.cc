@@ -87,7 +87,7 @@ TEST(MemoryRoom, respects_the_memory_of_domains_if_known) {
   EXPECT_TRUE(room.fits(1, 3));
 }
 
-TEST(MemoryRoom, tasks_leave_full_places_and_move_where_they_fit) {
+TEST(MemoryRoom, strategies_move_tasks_away_from_full_places_to_places_with_room) {
   const Machine machine = machine_from_text("core:4");
   const Workload workload = drawn_workload(40, 4, 2);
   constexpr std::uint64_t kCap = 420;

@@ -3,12 +3,15 @@
 #include "poise/placement/message_times.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "poise/placement/domain_pairs.h"
 
 namespace poise {
 
 namespace {
 
-/// What the messages of one pair of tasks do to the places and resources that they use.
+/// What moved tasks do to the places and resources that they use.
 class Tally {
  public:
   Tally(const Machine& machine, const CostModel& costs)
@@ -28,8 +31,8 @@ class Tally {
                                 });
   }
 
-  /// Once all messages are added: the slowest of the resources that messages between two places
-  /// cross holds up both places.
+  /// To be called when all messages are added: both places of a pair wait for the slowest of the
+  /// resources that their messages cross.
   void wait(PlaceId from, PlaceId to) {
     double slowest_s = 0;
     resources_.for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
@@ -46,6 +49,113 @@ class Tally {
   const Machine& machine_;
   const Resources resources_;
   MessageTimes times_;
+};
+
+/// Counts the messages of a phase. Messages between the same two domains share resources and, if
+/// factors differ, also factors.
+class MessageTally {
+ public:
+  MessageTally(const Machine& machine, const Workload& workload, const CostModel& costs,
+               const Placement& placement)
+      : machine_(machine),
+        workload_(workload),
+        costs_(costs),
+        placement_(placement),
+        resources_(machine, costs),
+        latency_s_(machine.num_places(), 0) {
+    times_.overhead_s.resize(machine.num_places());
+    times_.exposed_s.resize(machine.num_places());
+    times_.resource_s.resize(resources_.count());
+  }
+
+  MessageTimes times() && {
+    add_messages();
+    add_waiting();
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) times_.exposed_s[p] += latency_s_[p];
+    return std::move(times_);
+  }
+
+ private:
+  struct Sum {
+    double count = 0, bytes = 0;
+    EndTimes of_message, of_byte;
+    double latency_s = 0;
+  };
+  using Sums = DomainPairs<Sum>;
+  using Slowest = DomainPairs<double>;
+
+  template <typename Visit>
+  void for_each_message(const Visit& visit) const {
+    for (const Message& message : workload_.messages) {
+      const PlaceId from = placement_.of(message.from), to = placement_.of(message.to);
+      if (from != to) visit(message, from, to);
+    }
+  }
+
+  void add_messages() {
+    Sums sums;
+    const auto flush = [&](const Sums::Entry& entry) {
+      const Sum& sum = entry.value;
+      resources_.for_each_crossed(
+          entry.from, entry.to, [&](ResourceId r, double s_per_message, double s_per_byte) {
+            times_.resource_s[r] += sum.count * s_per_message + sum.bytes * s_per_byte;
+          });
+    };
+    for_each_message([&](const Message& message, PlaceId from, PlaceId to) {
+      const auto count = static_cast<double>(message.count),
+                 bytes = static_cast<double>(message.bytes);
+      const auto facts = [&](DomainId, DomainId) {
+        return Sum{0, 0, ends(1, 0, from, to), ends(0, 1, from, to),
+                   poise::latency_s(machine_, costs_, from, to)};
+      };
+      Sum& sum = sums.of(machine_.domain_of(from), machine_.domain_of(to), facts, flush);
+      sum.count += count;
+      sum.bytes += bytes;
+      const bool shares_factors = machine_.domain_of(from) != machine_.domain_of(to);
+      const EndTimes here =
+          shares_factors
+              ? EndTimes{count * sum.of_message.sender_s + bytes * sum.of_byte.sender_s,
+                         count * sum.of_message.receiver_s + bytes * sum.of_byte.receiver_s}
+              : ends(count, bytes, from, to);
+      times_.overhead_s[from] += here.sender_s;
+      times_.overhead_s[to] += here.receiver_s;
+      latency_s_[to] =
+          std::max(latency_s_[to],
+                   shares_factors ? sum.latency_s : poise::latency_s(machine_, costs_, from, to));
+    });
+    sums.clear(flush);
+  }
+
+  /// Both places of a pair wait for the slowest of the resources that their messages cross.
+  void add_waiting() {
+    Slowest slowest;
+    const auto forget = [](const Slowest::Entry&) {};
+    const auto slowest_of = [&](DomainId from, DomainId to) {
+      double seconds = 0;
+      resources_.for_each_crossed(from, to, [&](ResourceId r, double, double) {
+        seconds = std::max(seconds, times_.resource_s[r]);
+      });
+      return seconds;
+    };
+    for_each_message([&](const Message&, PlaceId from, PlaceId to) {
+      const double seconds =
+          slowest.of(machine_.domain_of(from), machine_.domain_of(to), slowest_of, forget);
+      for (const PlaceId p : {from, to})
+        times_.exposed_s[p] = std::max(times_.exposed_s[p], seconds);
+    });
+  }
+
+  EndTimes ends(double count, double bytes, PlaceId from, PlaceId to) const {
+    return end_times(machine_, costs_, workload_.loads_include, count, bytes, from, to);
+  }
+
+  const Machine& machine_;
+  const Workload& workload_;
+  const CostModel& costs_;
+  const Placement& placement_;
+  const Resources resources_;
+  MessageTimes times_;
+  std::vector<double> latency_s_;  // per place
 };
 
 }  // namespace
@@ -71,24 +181,7 @@ double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, P
 
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement) {
-  Tally tally(machine, costs);
-  std::vector<double> latency(machine.num_places(), 0);
-  for (const Message& message : workload.messages) {
-    const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    if (from == to) continue;
-    const auto count = static_cast<double>(message.count),
-               bytes = static_cast<double>(message.bytes);
-    tally.add(from, to, count, bytes,
-              end_times(machine, costs, workload.loads_include, count, bytes, from, to));
-    latency[to] = std::max(latency[to], latency_s(machine, costs, from, to));
-  }
-  for (const Message& message : workload.messages) {
-    const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    if (from != to) tally.wait(from, to);
-  }
-  MessageTimes times = std::move(tally.times());
-  for (PlaceId p = 0; p < machine.num_places(); ++p) times.exposed_s[p] += latency[p];
-  return times;
+  return MessageTally(machine, workload, costs, placement).times();
 }
 
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,

@@ -34,7 +34,7 @@ struct EndTimes {
 EndTimes end_times(const Machine& machine, const CostModel& costs, LoadsInclude loads_include,
                    double count, double bytes, PlaceId from, PlaceId to);
 
-/// Seconds between the end of sending and the start of receiving; 0 at one place.
+/// Seconds between the end of sending and the start of receiving; 0 if both tasks are at one place.
 double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, PlaceId to);
 
 /// Everything that the messages of a phase cost under a placement, in seconds.
@@ -44,20 +44,21 @@ struct MessageTimes {
   std::vector<double> resource_s;  // T per resource (Resources)
 };
 
-/// O(messages * tiers + places + resources).
+/// Computes them in O(messages * tiers + places + resources).
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement);
 
-/// Seconds from the start of sending to the end of receiving if nothing else uses the resources:
-/// both ends, the slowest resource, and the latency.
+/// Seconds from the start of sending to the end of receiving if no other message uses the
+/// resources: the time at both ends, the time on the slowest resource, and the latency.
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,
                           PlaceId from, PlaceId to);
 
-/// Busy time of a place: see above.
+/// Busy time of a place, by the formula at the top of this file.
 double busy_s(double work_s, double overhead_s, double exposed_s, double overlap);
 
-/// Seconds of moving all tasks from `before` to `after`, as messages of their sizes: the packing
-/// time of each task at both ends, then the resources that the tasks cross. 0 if none moves.
+/// Seconds of moving all tasks from `before` to `after`, as if each task were a message of its
+/// size: the packing time at both ends, then the time on the resources that the tasks cross. It is
+/// 0 if no task moves.
 double physical_migration_s(const Machine& machine, const Workload& workload,
                             const CostModel& costs, const Placement& before,
                             const Placement& after);

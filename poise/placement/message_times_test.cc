@@ -45,7 +45,7 @@ struct Scene {
 constexpr std::string_view kNothingButCards =
     "node:4 core:2 factors:10,1 bandwidth:1e6 gap:0 bus:0 overhead:0 copy:0 latency:0";
 
-TEST(MessageTimes, one_stream_takes_its_bytes_over_the_cards_bandwidth) {
+TEST(MessageTimes, one_stream_takes_its_bytes_divided_by_the_bandwidth_of_the_card) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
@@ -122,7 +122,7 @@ TEST(MessageTimes, overlap_hides_communication_behind_work) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, costs_that_loads_include_are_not_added_again) {
+TEST(MessageTimes, costs_included_in_the_loads_are_not_added_again) {
   Scene scene("numa:1 core:2 bus:0 overhead:1 copy:0 latency:0", {{0, 1, 1, 8}});
   scene.workload.loads_include = LoadsInclude::send;
   EXPECT_EQ(scene.times().overhead_s, (std::vector<double>{0, 1}));
@@ -150,7 +150,8 @@ TEST(MessageTimes, migrations_share_cards_and_are_packed_at_both_ends) {
       pack_s + 2);
 }
 
-/// Straight from the definitions in message_times.h, resource by resource, by name.
+/// Computes the times directly from the definitions in message_times.h, one resource after the
+/// other.
 class Naive {
  public:
   Naive(const Machine& machine, const Workload& workload, const Placement& placement)
@@ -200,7 +201,7 @@ class Naive {
     }
     return sum;
   }
-  /// The resources that a flow crosses, by name, with the time of all its messages there.
+  /// The names of the resources that a flow crosses, with the time of all its messages on each.
   std::map<std::string, double> crossed(const Flow& f) const {
     std::map<std::string, double> used;
     const DomainId a = machine_.domain_of(f.from), b = machine_.domain_of(f.to);

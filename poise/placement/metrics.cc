@@ -22,7 +22,8 @@ double fastest_speed(const Machine& machine) {
   return fastest;
 }
 
-/// One place holds k + 1 of the k p + 1 largest tasks, at best the k + 1 smallest of these.
+/// Of the k p + 1 largest tasks, some place must run at least k + 1. At best these are the k + 1
+/// smallest of them.
 double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   std::vector<double> loads_s;
   loads_s.reserve(workload.tasks.size());
@@ -38,8 +39,8 @@ double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   return bound;
 }
 
-/// Fixed work plus the largest movable tasks. Either two of these share a place, or each has a
-/// place of its own; at best the largest is where the fixed work is least.
+/// Bound from fixed work and the largest movable tasks. Either two of these tasks share a place, or
+/// each has a place of its own; at best the largest one is where the fixed work is smallest.
 double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, double speed) {
   double bound_s = largest(fixed_s), apart_s = 0;
   if (bound_s == 0) return 0;
@@ -58,7 +59,7 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// Time of each place beyond its work: see message_times.h.
+/// The time of each place that messages add to its work; see message_times.h.
 std::vector<double> physical_comm_s(const Machine& machine, const Workload& workload,
                                     const CostModel& costs, const Placement& placement,
                                     const std::vector<double>& work_s) {
@@ -172,7 +173,8 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after) {
   MigrationCost cost;
-  // Under `nuco` migrations leave and enter a place one after the other; places work in parallel.
+  // With `nuco`, migrations leave and enter a place one after the other, and all places work in
+  // parallel.
   std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
   for (const Migration& migration : migrations(before, after)) {
     const std::uint64_t bytes = workload.tasks[migration.task].bytes;

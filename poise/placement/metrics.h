@@ -54,11 +54,13 @@ struct PhaseTimes {
 PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
                        const PlaceTimes& times);
 
-/// Per place: background load + loads of its tasks / its speed.
+/// The work of each place in seconds: background load plus the loads of its tasks divided by its
+/// speed.
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
                            const Placement& placement);
 
-/// Per place, the work that cannot move: background load and tasks that are not movable.
+/// The work of each place that cannot move, in seconds: background load and tasks that are not
+/// movable.
 std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
                                  const Placement& current);
 
@@ -75,7 +77,7 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after);
 
-/// Lower bounds on the makespan of any placement, by their reasons.
+/// Lower bounds on the makespan of any placement, one for each reason.
 struct MakespanBounds {
   double average_s = 0;       // all work over all speed
   double largest_task_s = 0;  // on the fastest place
@@ -87,10 +89,11 @@ struct MakespanBounds {
 MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
                                const Placement& current);
 
-/// The largest of the bounds.
+/// The largest of the lower bounds on the makespan.
 double makespan_bound_s(const Machine& machine, const Workload& workload, const Placement& current);
 
-/// All work over all speed: the time of every place if load could be split anywhere.
+/// All work divided by the sum of all speeds: the time of every place if load could be split
+/// anywhere.
 double average_s(const Machine& machine, const Workload& workload);
 
 }  // namespace poise

@@ -85,6 +85,15 @@ bool MigrationTimes::uses_busiest(TaskId t, double place_s, double resource_s) c
   return is_busiest;
 }
 
+double MigrationTimes::most_saved_s(TaskId t) const {
+  double place_s = 0, resource_s = 0;
+  for_each_use(t, places_[t], [&](Index i, double seconds) {
+    double& most_s = i < first_resource_ ? place_s : resource_s;
+    most_s = std::max(most_s, seconds);
+  });
+  return place_s + resource_s;
+}
+
 bool MigrationTimes::fits(TaskId t, PlaceId to, double limit_s) {
   if (to == home_.of(t)) return true;
   changes_.clear();

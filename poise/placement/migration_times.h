@@ -14,33 +14,37 @@
 
 namespace poise {
 
-/// Seconds that a place at one end spends on one task: on packing it, or on its bytes under the
-/// formula `nuco`.
+/// Seconds that a place at one end of a migration spends on one task: the packing time, or the time
+/// for its bytes under the formula `nuco`.
 double packing_s(const CostModel& costs, const Task& task);
 
-/// Incremental form of migration_cost() in metrics.h: what tasks that have left their home, their
-/// place in the problem's current placement, cost the places at both ends and the resources that
-/// they cross. Construction takes O(places + resources + tasks), a query or a move O(tiers).
+/// Incremental form of migration_cost() in metrics.h. The home of a task is its place in the
+/// problem's current placement. This class adds up what all tasks that are not at home cost the
+/// places at both ends and the resources that they cross. Construction takes O(places + resources +
+/// tasks), a query or a move O(tiers).
 class MigrationTimes {
  public:
   MigrationTimes(const Problem& problem, const Placement& placement);
 
-  /// The busiest place and the busiest resource together: an upper bound on the seconds of
-  /// migration, exact under the formula `nuco`. O(places + resources).
+  /// The time of the busiest place plus that of the busiest resource: an upper bound on the seconds
+  /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// True if the places and resources that t uses at `to` stay within limit_s, counted like
-  /// seconds(). Always true at home.
+  /// True if the places and resources that t would use at `to` stay within limit_s, counted as in
+  /// seconds(). Always true at t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
-  /// The same for an exchange of the places of t and u.
+  /// True if the same holds after an exchange of the places of t and u.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// False if a place and a resource as busy as the busiest remain without t: its return to its
-  /// home does not shorten the migration. The arguments are those two maxima.
+  /// False if returning t to its home would not shorten the migration, because a place and a
+  /// resource without t are just as busy as the busiest. The arguments are the times of the busiest
+  /// place and resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
+  /// What the migration can become shorter by at most if t returns home.
+  double most_saved_s(TaskId t) const;
 
  private:
   using Index = std::size_t;

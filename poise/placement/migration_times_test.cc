@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-TEST(MigrationTimes, follow_the_migration_cost_of_random_moves) {
+TEST(MigrationTimes, equal_the_migration_cost_after_random_moves) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -45,7 +45,7 @@ TEST(MigrationTimes, follow_the_migration_cost_of_random_moves) {
   }
 }
 
-TEST(MigrationTimes, of_an_exchange_count_both_tasks) {
+TEST(MigrationTimes, an_exchange_counts_the_times_of_both_tasks) {
   const Machine machine = machine_from_text("core:3 migrated_byte:1e-9");
   Workload workload;
   workload.tasks.assign(3, {.load_s = 1, .bytes = 1000000000});

@@ -11,18 +11,18 @@
 
 namespace poise {
 
-/// The same results as message_s() (formula `nuco`: the receiver pays all) and end_times() (formula
-/// `physical`). Refers to the machine.
+/// Gives the same results as message_s() (formula `nuco`: the receiver pays all) and end_times()
+/// (formula `physical`). Keeps a reference to the machine.
 class PairCosts {
  public:
   PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);
 
   /// True if sending costs anything.
   bool senders_pay() const { return senders_pay_; }
-  /// True if all messages inside a domain cost the same, whichever two places they join.
+  /// True if all messages inside a domain cost the same, independent of the two places.
   bool is_flat_inside() const { return factors_.is_flat_inside(); }
 
-  /// Seconds at `to` of receiving; 0 from the place itself.
+  /// Seconds that receiving takes at `to`; 0 if `from` is the same place.
   double receive_s(double count, double bytes, PlaceId from, PlaceId to) const {
     const Receiving& costs = receiving(from, to);
     double seconds = 0;
@@ -34,14 +34,15 @@ class PairCosts {
           bytes * (costs.has_factors ? costs.byte_s * factors_.byte(from, to) : costs.byte_s);
     return seconds;
   }
-  /// Seconds at `from` of sending; 0 to the place itself.
+  /// Seconds that sending takes at `from`; 0 if `to` is the same place.
   double send_s(double count, double bytes, PlaceId from, PlaceId to) const {
     if (!senders_pay_ || from == to) return 0;
     const Sending& costs = node_of_[from] == node_of_[to] ? send_inside_ : send_network_;
     return count * costs.message_s + bytes * costs.byte_s;
   }
 
-  /// The same between two different places of a domain that is flat inside.
+  /// The same as receive_s() between two different places of a domain inside which all messages
+  /// cost the same.
   double receive_inside_s(double count, double bytes) const {
     return count * receive_inside_.message_s + bytes * receive_inside_.byte_s;
   }

@@ -6,7 +6,7 @@
 
 namespace poise {
 
-/// What a runtime knows without collecting data from all ranks: seconds of work since the last
+/// What a runtime knows without gathering data from all ranks: seconds of work since the last
 /// decision, and the cost and the result of earlier decisions.
 struct PayoffQuestion {
   double busiest_s = 0, average_s = 0;  // over places, in `steps` steps
@@ -16,8 +16,8 @@ struct PayoffQuestion {
   double cost_s = 0;               // of the last decision: deciding and migrating
 };
 
-/// Seconds saved over the coming steps if balancing reaches what it reached before, minus its cost.
-/// Balancing pays if this is above 0.
+/// Seconds that balancing would save over the remaining steps, minus its cost, if it reaches the
+/// same balance as last time. Balancing pays if this is above 0.
 inline double payoff_s(const PayoffQuestion& question) {
   if (question.steps == 0) return -question.cost_s;
   const double saved_s = question.busiest_s - question.reachable_imbalance * question.average_s;

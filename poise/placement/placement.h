@@ -42,10 +42,10 @@ std::vector<Migration> migrations(const Placement& before, const Placement& afte
 /// Throws Error unless the placement has one place per task, all of them places of the machine.
 void check(const Placement& placement, TaskId num_tasks, std::uint32_t num_places);
 
-/// Task t on place t mod num_places: how Charm++ places an array at start.
+/// Puts task t on place t mod num_places, as Charm++ places an array at the start.
 Placement round_robin(TaskId num_tasks, std::uint32_t num_places);
 
-/// Blocks of consecutive tasks whose sizes differ by at most one.
+/// Assigns blocks of consecutive tasks whose sizes differ by at most one.
 Placement blocked(TaskId num_tasks, std::uint32_t num_places);
 
 }  // namespace poise

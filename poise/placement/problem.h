@@ -19,7 +19,8 @@ struct Problem {
   const Placement& current;
   const CostModel& costs;
   std::uint64_t seed = 0;
-  /// Loads of earlier phases, oldest first, one per task; only for strategies that predict.
+  /// Loads of earlier phases, oldest first, with one load per task. Only strategies that predict
+  /// use them.
   std::span<const std::vector<double>> past_loads_s = {};
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A unit that can be renamed: a node or a place. Only units of the same kind exchange their parts.
+/// A node or a place that can be renamed. Only units of the same kind exchange their parts.
 struct Unit {
   std::uint32_t kind;
   double share;
@@ -29,7 +29,7 @@ struct Overlap {
   double load_s;
 };
 
-/// Adds up load with the same part and unit, and sorts by load, most first.
+/// Adds up the load of entries with the same part and unit, and sorts by load, largest first.
 std::vector<Overlap> merged(std::vector<Overlap> overlaps) {
   std::stable_sort(overlaps.begin(), overlaps.end(), [](const Overlap& a, const Overlap& b) {
     return std::tie(a.part, a.unit) < std::tie(b.part, b.unit);
@@ -59,8 +59,8 @@ class Matching {
       if (are_equal(units_[overlap.part], units_[overlap.unit])) join(overlap.part, overlap.unit);
   }
 
-  /// Parts left without a unit keep their own if it is free; the others take free units in order of
-  /// kind and share.
+  /// Parts that have no unit yet keep their own unit if it is free; the others take free units in
+  /// order of kind and share.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;
@@ -94,7 +94,7 @@ class Matching {
   std::vector<bool> is_taken_;
 };
 
-/// The unit that each part becomes; unit_of(p) is the unit of place p.
+/// Returns the new unit of each part; unit_of(p) is the unit of place p.
 template <typename UnitOf>
 std::vector<std::uint32_t> renaming(const std::vector<Unit>& units, const UnitOf& unit_of,
                                     const Workload& workload, const Placement& current,
@@ -113,7 +113,8 @@ PlaceId first_place_of(const Machine& machine, NodeId node) {
   return machine.first_place(machine.first_domain(node));
 }
 
-/// The new name of each place if whole nodes are renamed; only nodes of equal size can be.
+/// Returns the new name of each place if whole nodes are renamed. Only nodes of equal size exchange
+/// names.
 std::vector<PlaceId> renamed_by_node(const Machine& machine, const Workload& workload,
                                      const Placement& current, const Placement& placement,
                                      std::span<const double> shares) {

@@ -13,15 +13,16 @@ namespace poise {
 /// Renames nodes among equal nodes, then places inside each node, so that as much load as possible
 /// stays where it is in `current`, and tasks on the same node stay together.
 ///
-/// Pairs of a part and a place are taken in order of their common load; they are joined if both are
-/// free and their shares agree within 1 %. Other parts keep their place if it is free. Tasks that
-/// are not movable do not count, and stay. Ties: lower part, lower place. O(n log n).
+/// Visits pairs of a part and a place in descending order of the load that they have in common. It
+/// joins a pair if both are free and their shares agree within 1 %. Other parts keep their place if
+/// it is free. Tasks that are not movable stay and do not count. Ties: lower part, then lower
+/// place. O(n log n).
 Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);
 
-/// The same for the groups of one level, renamed among groups of equal size in the same group of
-/// the level above. O(n log n).
+/// Does the same for the groups of one level. They exchange names with groups of equal size in the
+/// same group of the level above. O(n log n).
 Placement renamed_in_level(const Machine& machine, const Workload& workload,
                            const Placement& current, const Placement& placement,
                            std::span<const double> shares, std::size_t level);

@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// Places of equal or similar speed, and their busy seconds.
+/// Places of equal or similar speed, with their busy seconds.
 struct SpeedGroup {
   double min_speed, max_speed;
   std::vector<PlaceId> places;  // in ascending order
@@ -23,7 +23,8 @@ struct SpeedGroup {
   PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }
   PlaceId least() const { return place(busy.least()); }
 
-  /// Index of the group's first place that is not below p; the number of places if there is none.
+  /// Index in the group of its first place that is not below p, or the group's number of places if
+  /// there is none.
   PlaceId index_from(PlaceId p) const {
     if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));
     return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(SpeedGroups, has_every_place_once_in_the_group_of_its_speed) {
+TEST(SpeedGroups, contain_every_place_once) {
   for (const char* text : {"core:1", "core:7", "core:9 speeds:1,0.5", "core:12 speeds:4,4,2,1,3"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -36,7 +36,7 @@ TEST(SpeedGroups, has_every_place_once_in_the_group_of_its_speed) {
   }
 }
 
-TEST(SpeedGroups, groups_similar_speeds_if_there_are_many) {
+TEST(SpeedGroups, merge_similar_speeds_if_there_are_many) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p * 37 % 100;
   const Machine machine(parts);
@@ -54,7 +54,7 @@ TEST(SpeedGroups, groups_similar_speeds_if_there_are_many) {
   }
 }
 
-TEST(SpeedGroups, updates_busy_times) {
+TEST(SpeedGroups, update_busy_times) {
   const Machine machine = machine_from_text("core:6 speeds:1,0.5");
   SpeedGroups groups(machine, {3, 3, 2, 2, 1, 1});
   EXPECT_EQ(groups.all()[1].least(), 4u);

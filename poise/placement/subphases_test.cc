@@ -21,7 +21,7 @@ Workload divided(std::vector<std::vector<double>> rows, const std::vector<double
   return workload;
 }
 
-TEST(Subphases, are_one_if_loads_by_subphase_are_unknown) {
+TEST(Subphases, there_is_one_if_loads_per_subphase_are_unknown) {
   for (const auto& rows : {std::vector<std::vector<double>>{},
                            {{3}, {1}},
                            {{0, 0}, {0, 0}},
@@ -34,13 +34,13 @@ TEST(Subphases, are_one_if_loads_by_subphase_are_unknown) {
   }
 }
 
-TEST(Subphases, are_one_if_places_do_not_wait) {
+TEST(Subphases, there_is_one_if_places_do_not_wait_for_each_other) {
   Workload workload = divided({{1, 0}, {0, 1}}, {1, 1});
   workload.waits_in_subphases = false;
   EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 
-TEST(Subphases, divide_the_current_load) {
+TEST(Subphases, their_loads_add_up_to_the_load_of_the_task) {
   const Workload workload = divided({{1, 3}, {2}, {}, {0, 0}}, {8, 4, 6, 3});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
@@ -62,7 +62,7 @@ TEST(Subphases, rows_whose_sum_overflows_are_ignored) {
   EXPECT_EQ(subphases.load_s(1, 0), 2);
 }
 
-TEST(Subphases, busiest_times_are_added_up) {
+TEST(Subphases, the_total_adds_up_the_busiest_place_of_each_subphase) {
   // Both places work 10 s, one in the first subphase and the other in the second.
   Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
   const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");

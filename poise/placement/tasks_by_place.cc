@@ -12,8 +12,8 @@ TasksByPlace::TasksByPlace(const Workload& workload, const Placement& placement,
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
   for (const LoadedTask& loaded : order) ++first_[placement.of(loaded.task) + 2];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  // While rows are filled, first_[p + 1] is the write index of row p; it ends as the start of row p
-  // + 1.
+  // While rows are filled, first_[p + 1] is the write index of row p; at the end it is the start of
+  // row p + 1.
   tasks_.resize(order.size());
   for (const LoadedTask& loaded : order) tasks_[first_[placement.of(loaded.task) + 1]++] = loaded;
 }

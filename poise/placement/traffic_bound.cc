@@ -18,16 +18,17 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Added to the loads together, as a fraction of their sum.
+/// Load added to the tasks, as a fraction of the sum of all loads, so that no weight is 0.
 constexpr double kAdded = 1e-6;
-/// Sums that differ by less than this part of them differ by rounding.
+/// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
-/// Smaller clusters hardly exceed one place.
+/// Minimum size of a cluster. Smaller clusters nearly fit on one place and give no bound.
 constexpr double kMinTasks = 32;
-/// The factors of all pairs of domains are computed; beyond this many it would take too long.
+/// Maximum number of domains. The factors of all pairs are computed, which would take too long
+/// beyond it.
 constexpr DomainId kMaxDomains = 2'048;
 
-/// Divides tasks into clusters of `size` tasks, each grown breadth first.
+/// Divides tasks into clusters of `size` tasks; each cluster is grown breadth-first.
 std::vector<std::vector<TaskId>> clusters_of(const Links& links, TaskId num_tasks,
                                              std::size_t max_tasks) {
   std::vector<std::vector<TaskId>> clusters;
@@ -88,7 +89,7 @@ double least_factor_between(const Machine& machine, std::size_t level) {
   return least;
 }
 
-/// The most weight that each group of the level can take within makespan_s, largest first.
+/// The largest weight that each group of the level can take within makespan_s, in descending order.
 std::vector<double> rooms_of(const Machine& machine, const Workload& workload, double added,
                              std::size_t level, double makespan_s) {
   std::vector<double> rooms(machine.levels()[level].num_groups(), added);
@@ -101,7 +102,8 @@ std::vector<double> rooms_of(const Machine& machine, const Workload& workload, d
   return rooms;
 }
 
-/// Lower bound on the messages between parts of the cluster that fit into the groups.
+/// Lower bound on the messages that cross groups if the cluster is divided into parts that fit into
+/// the groups.
 double least_cut(const Cluster& cluster, std::span<const double> rooms) {
   double remaining = cluster.weight, twice = 0;
   for (std::size_t i = 0; i < std::min(rooms.size(), cluster.eigenvalues.size()) && remaining > 0;
@@ -126,7 +128,7 @@ Spectra spectra_of(const Workload& workload, double max_work) {
     weights[t] = workload.tasks[t].load_s + spectra.added / num_tasks;
   const Links links = neighbours(workload);
   std::vector<std::size_t> index_of(num_tasks, 0);
-  // As many clusters of equal size as needed.
+  // There are as many clusters of equal size as needed.
   const double num_clusters = std::ceil(num_tasks / max_tasks);
   for (const std::vector<TaskId>& tasks :
        clusters_of(links, num_tasks, static_cast<std::size_t>(std::ceil(num_tasks / num_clusters))))

@@ -15,16 +15,18 @@ struct Cluster {
   std::vector<double> eigenvalues;  // of D^-1/2 L D^-1/2, messages per weight, ascending
 };
 
-/// Every task is in one cluster. Weights are loads plus a little, so that none is 0.
+/// A partition of the tasks into clusters. The weight of a task is its load plus a little, so that
+/// no weight is 0.
 struct Spectra {
   std::vector<Cluster> clusters;
   double added = 0;  // seconds added to all loads together
 };
 
-/// L is the Laplacian of the messages, both directions added, and D holds the weights of the tasks.
-/// Computing a spectrum takes time cubic in the cluster's size; the sum of the cubes is at most
-/// max_work. So a few hundred tasks form one cluster, more tasks form several, each grown breadth
-/// first, and there are none if they would be too small to give a bound.
+/// Computes the spectra of the matrices D^-1/2 L D^-1/2, where L is the Laplacian of the messages
+/// (both directions added) and D holds the weights of the tasks. The time for one cluster is cubic
+/// in its size; the sum of the cubes is at most max_work. So a few hundred tasks form one cluster,
+/// and more tasks form several, each grown breadth-first. If clusters would be too small to give a
+/// bound, there are none.
 Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 
 /// Lower bound, for any placement whose makespan is at most makespan_s, on the sum over messages

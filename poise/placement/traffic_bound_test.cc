@@ -22,7 +22,7 @@ Metrics metrics_of(const Machine& machine, const Workload& workload, const Place
   return evaluate(machine, workload, machine.costs(), placement, placement);
 }
 
-/// Six tasks, some without load; every other problem has background load.
+/// Draws six tasks, some of them without load. Every other problem has background load.
 Workload small_workload(int problem, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < 6; ++t)

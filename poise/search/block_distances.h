@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on message weights for networks that are no tree, one bound per block of nodes.
+// Lower bounds on message weights for networks that are not trees, one bound per block of nodes.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace poise {
 
-/// Groups the children of the whole machine into blocks of consecutive children, about as many
-/// blocks as children per block. For each sender it gives the least weight of a message to any
-/// other child in a block.
+/// Groups the children of the whole machine into blocks of consecutive children; there are about as
+/// many blocks as children per block. For each sender it gives the smallest weight of a message to
+/// any other child in a block.
 ///
-/// The bounds are valid on any network and tight on a torus, where the children of a block are
-/// neighbours. The bounds for a sender are computed at the first request, in O(children) time and
-/// O(sqrt(children)) memory.
+/// The bounds are valid on any network. They are tight on a torus, where the children of a block
+/// are neighbours. The bounds for a sender are computed at the first request, in O(children) time
+/// and O(sqrt(children)) memory.
 class BlockDistances {
  public:
   explicit BlockDistances(const DistanceTree& tree);
@@ -25,7 +25,7 @@ class BlockDistances {
   /// Block b holds the children [first_child(b), first_child(b + 1)).
   std::uint32_t first_child(std::uint32_t block) const;
 
-  /// Per block the least weight; 0 for a block that holds no child but the sender.
+  /// Returns the smallest weight per block, or 0 for a block that holds no child except the sender.
   const std::vector<double>& lightest_from(std::uint32_t child);
 
  private:

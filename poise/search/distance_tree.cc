@@ -9,7 +9,7 @@ namespace poise {
 
 namespace {
 
-/// The first place of each group, then one past the last place.
+/// The first place of each group, followed by the number of places.
 using Starts = std::vector<PlaceId>;
 
 bool refines(const Starts& finer, const Starts& coarser) {
@@ -36,7 +36,7 @@ Starts starts_of_places(const Machine& machine) {
   return starts;
 }
 
-/// The tiers above the nodes, coarsest first; empty if they are not nested.
+/// Returns the network tiers above the nodes, coarsest first, or nothing if they are not nested.
 std::vector<Starts> starts_of_tiers(const Machine& machine) {
   const Starts nodes = starts_of_nodes(machine);
   std::vector<Starts> tiers;
@@ -50,8 +50,8 @@ std::vector<Starts> starts_of_tiers(const Machine& machine) {
   return tiers;
 }
 
-/// True if no domain of the same node outside [first, last) has distances that differ between
-/// these.
+/// True if every domain of the same node outside [first, last) has the same distance to all domains
+/// in [first, last).
 bool is_module(const Machine& machine, DomainId first, DomainId last) {
   const NodeId node = machine.node_of(first);
   for (DomainId other = machine.first_domain(node); other < machine.first_domain(node + 1); ++other)
@@ -62,7 +62,8 @@ bool is_module(const Machine& machine, DomainId first, DomainId last) {
   return true;
 }
 
-/// The levels between nodes and domains (such as packages) that the distances inside a node follow.
+/// Returns the levels between nodes and domains (such as packages) that match the distances inside
+/// a node.
 std::vector<Starts> starts_of_modules(const Machine& machine) {
   const Starts nodes = starts_of_nodes(machine), domains = starts_of_domains(machine);
   std::vector<Starts> modules;

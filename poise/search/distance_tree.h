@@ -11,18 +11,18 @@
 
 namespace poise {
 
-/// Weight of one received message, by where its sender is. A message from another domain weighs the
-/// NUCO factor between the two domains.
+/// Weight of one received message, depending on where its sender is. A message from another domain
+/// weighs the NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
 };
 
 /// Level 0 is the whole machine; each group is split into its children on the next level. A message
-/// between two children of a group weighs the same whichever places inside them it joins. The
-/// leaves are domains, or single places if same_place differs from same_domain.
+/// between two children of a group has the same weight for all places inside them. The leaves are
+/// domains, or single places if same_place differs from same_domain.
 ///
-/// O(places * levels) time and memory. On a network that is no tree (torus, matrix) all nodes are
-/// children of one group with is_uniform == false; a matrix takes O(nodes^2) time.
+/// O(places * levels) time and memory. On a network that is not a tree (torus, matrix) all nodes
+/// are children of one group with is_uniform == false; a matrix takes O(nodes^2) time.
 class DistanceTree {
  public:
   struct Group {

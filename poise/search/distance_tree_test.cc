@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// The tree's weight of a message between two places: that between the children of their nearest
-/// common group.
+/// Weight of a message between two places according to the tree: the weight between the children of
+/// their nearest common group.
 double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   const std::uint32_t leaf_from = tree.leaf_of(from), leaf_to = tree.leaf_of(to);
   if (leaf_from == leaf_to) return tree.leaf_weight();
@@ -26,7 +26,7 @@ double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   return weight;
 }
 
-TEST(DistanceTree, gives_every_message_the_machines_factor) {
+TEST(DistanceTree, has_the_factor_of_the_machine_for_every_pair) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);

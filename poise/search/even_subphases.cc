@@ -73,7 +73,8 @@ class EvenSubphases {
       }
   }
 
-  /// Pairs the busiest place of each subphase with every other place. True if a step was taken.
+  /// Pairs the busiest place of each subphase with every other place. Returns true if a step was
+  /// taken.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -106,9 +107,9 @@ class EvenSubphases {
     return best_.has_value();
   }
 
-  /// A step's gain is the drop of the two places' time above the average, summed over subphases:
-  /// other places may be just as busy, so the maximum alone would not show progress. The sum of the
-  /// busiest times must not grow.
+  /// Keeps the step with the largest gain. The gain is the decrease of the two places' time above
+  /// the average, summed over subphases. (Other places may be just as busy, so the maximum alone
+  /// would not show progress.) The sum of the busiest times must not increase.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;

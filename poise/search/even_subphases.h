@@ -11,10 +11,10 @@ namespace poise {
 /// Strategies balance the load of a whole phase. If all places wait for each other after every
 /// subphase, the iteration takes the sum of the busiest times of the subphases instead; ChaNGa's
 /// MultistepLB solves the same problem. This function moves or exchanges tasks between pairs of
-/// places while that sum falls, and returns the placement with the shorter iteration.
+/// places while that sum decreases, and returns the placement with the shorter iteration.
 ///
-/// The makespan stays near its value, because the sum is an upper bound of it. A step must gain
-/// more than the messages that it adds. Tasks that are not movable stay. Returns the placement
+/// The makespan increases little, because the sum is an upper bound of it. A step must gain more
+/// than its additional messages cost. Tasks that are not movable stay. Returns the placement
 /// unchanged if loads per subphase are unknown, if tasks have memory limits, or if the gain is
 /// small. O((tasks + places) * subphases).
 Placement even_in_subphases(Placement placement, const Problem& problem,

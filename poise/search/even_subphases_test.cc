@@ -33,7 +33,7 @@ Workload drawn(TaskId num_tasks, Random& random) {
   return workload;
 }
 
-TEST(EvenSubphases, separates_tasks_that_are_active_in_the_same_subphase) {
+TEST(EvenSubphases, places_tasks_of_the_same_subphase_apart) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr PlaceId kNowhere = ~PlaceId{0};
 
-/// Seconds of one task's messages, summed by the place of its partners.
+/// The seconds of one task's messages, summed by the place of its communication partners.
 class SecondsByPlace {
  public:
   explicit SecondsByPlace(std::uint32_t num_places) : seconds_(num_places, 0) {}

@@ -7,12 +7,16 @@
 
 namespace poise {
 
-/// Places movable tasks in order of load, heaviest first (ties: lower id), each on the place with
-/// the least busy(p) + load / speed(p) + its messages to and from tasks already placed elsewhere:
-/// seconds at factor 1 times message_weight. Only the places of those tasks, and the place that
-/// finishes the work alone first, can be cheapest, so no others are tried. Once both ends of a
-/// message are placed, its cost counts as busy time of the receiver's place. Ignores distances and
-/// the current placement. Ties: lower place. O(n + (n + m) log p).
+/// Places movable tasks in order of load, heaviest first (ties: lower id). Each task goes to the
+/// place where
+///
+///     busy(p) + load / speed(p) + message_weight * seconds of its messages at factor 1
+///
+/// is smallest (ties: lower place); only messages to and from tasks already placed on other places
+/// count. Only the places of those tasks, and the place that finishes the work alone first, can be
+/// the best, so no others are tried. Once both ends of a message are placed, its cost counts as
+/// busy time of the receiver's place. Ignores distances and the current placement. O(n + (n + m)
+/// log p).
 Placement schedule_by_finish(const Problem& problem, double message_weight = 1);
 
 }  // namespace poise

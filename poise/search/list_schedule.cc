@@ -22,10 +22,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Less than any busy time: makes the current place win ties.
+/// A value below any busy time, with which the current place wins ties.
 constexpr double kWinsTies = -1;
 
-/// Relative difference that two orders of summing the same terms can make, at most.
+/// Upper limit of the relative difference between two orders of summing the same terms.
 constexpr double kRoundingSlack = 1e-9;
 
 /// The messages that a task exchanges with partners in one leaf of the distance tree.
@@ -42,7 +42,7 @@ struct Branch {
   std::uint64_t count;
 };
 
-/// A candidate place for the current task. Of two candidates the smaller is better.
+/// A candidate place for the current task. The comparison operator puts the better candidate first.
 struct Candidate {
   double cost, busy_s;
   PlaceId place;
@@ -67,8 +67,8 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each of these functions looks for a better place in a group; outside_ holds the messages from
-  // outside the group.
+  // Each of these functions looks for a better place in one group. While it runs, outside_ holds
+  // the messages from outside the group.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
   void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -141,8 +141,8 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
 
 Schedule Scheduler::run(const Workload& workload) {
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
-  // Prefetch: tasks come in order of load, which is random in memory. Requests are written here and
-  // not in a function, because GCC removes calls that have no visible effect.
+  // Prefetches data, because tasks come in order of load, which is random in memory. The requests
+  // are written here and not in a function, because GCC removes calls that have no visible effect.
   constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + kRow < order.size()) {
@@ -162,7 +162,7 @@ Schedule Scheduler::run(const Workload& workload) {
 void Scheduler::take(const LoadedTask& task) {
   load_s_ = task.load_s;
   current_ = schedule_.placement.of(task.task);
-  // Rounding must not leave an emptied place below 0.
+  // Rounding must not make the busy time of an empty place negative.
   busy_without_task_s_ =
       std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
   find_traffic(task.task);
@@ -223,7 +223,7 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// True if the least busy place of the group would win with all messages at weight `lightest`.
+/// True if the least busy place of the group would win if all messages had the weight `lightest`.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -236,8 +236,8 @@ bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightes
   return false;
 }
 
-/// Visits the branches, that of the current place first, because an early good candidate prunes the
-/// others.
+/// Visits the branches, starting with that of the current place, because a good early candidate
+/// prunes the others.
 void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
   const std::size_t num_branches = branches_.size() - first_branch;
@@ -256,7 +256,8 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   }
 }
 
-/// All places outside the branches have the same messages: one query per run of such places.
+/// All places outside the branches have the same messages, so one query per run of such places is
+/// enough.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -273,9 +274,9 @@ void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
   consider(first, group.last, messages);
 }
 
-/// On a network that is no tree each child has its own distance to every branch. Children that are
-/// too busy to win even at the least possible distance are skipped, whole blocks at a time if there
-/// are many.
+/// On a network that is not a tree, each child has its own distance to every branch. Skips children
+/// that are too busy to win even at the smallest possible distance; if there are many, it skips
+/// whole blocks.
 void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                                     std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -306,7 +307,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                         block_bounds_[block], first_branch);
 }
 
-/// Tries the children that could win with all messages at weight `lightest`.
+/// Tries the children that could win if all messages had the weight `lightest`.
 void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
                                     std::uint32_t last_child, double lightest,
                                     std::size_t first_branch) {
@@ -333,7 +334,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // This sum, which is fast because its order does not matter, rejects most candidates.
+  // Computes this sum first. It is fast because its order does not matter, and it rejects most
+  // candidates.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     messages +=
@@ -345,7 +347,7 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   outside_.shrink_to(num_outside);
 }
 
-/// The groups of a level into which their parent's traffic is split.
+/// Adds the groups of a level among which the traffic of their parent is divided.
 void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   for (std::size_t i = parent.first; i < parent.last;) {
     Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};
@@ -356,7 +358,7 @@ void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   }
 }
 
-/// Messages that reach a group from the branches beside it.
+/// Adds the messages that reach a group from the branches beside it.
 void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)

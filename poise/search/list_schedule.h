@@ -12,7 +12,7 @@ namespace poise {
 
 struct Schedule {
   Placement placement;
-  /// Queries for the least busy place of a range: a measure of the cost.
+  /// Number of queries for the least busy place of a range, as a measure of the cost.
   std::uint64_t num_queries = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task, tasks placed in
+/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task. Tasks start in
 /// blocks.
 double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
@@ -26,9 +26,9 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
   return static_cast<double>(schedule.num_queries) / workload.num_tasks();
 }
 
-TEST(ListSchedule, queries_per_task_do_not_grow_with_the_machine) {
-  // Placed at random, nearly every neighbour is in a node of its own; with fewer nodes, two
-  // neighbours share one more often.
+TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_machine) {
+  // If tasks are placed at random, nearly every neighbour is on another node. On fewer nodes, two
+  // neighbours share a node more often.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
         queries_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
@@ -42,7 +42,7 @@ TEST(ListSchedule, queries_per_task_do_not_grow_with_the_machine) {
   }
 }
 
-TEST(ListSchedule, skips_nearly_all_nodes_of_a_torus) {
+TEST(ListSchedule, queries_only_a_few_nodes_of_a_torus) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);

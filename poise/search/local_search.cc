@@ -22,13 +22,14 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
-                         std::uint64_t place_cap_bytes, const Tuning& tuning)
+                         std::shared_ptr<const Arcs> arcs, std::uint64_t place_cap_bytes,
+                         const Tuning& tuning)
     : machine_(problem.machine),
       problem_(problem),
       workload_(problem.workload),
       home_(problem.current),
       tuning_(tuning),
-      times_(problem.machine, problem.workload, problem.costs, start),
+      times_(problem.machine, problem.workload, problem.costs, start, std::move(arcs)),
       around_(problem, times_),
       room_(problem.machine, problem.workload, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
@@ -100,8 +101,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
                                          machine_.first_place(machine_.first_domain(other + 1))));
 }
 
-/// Gathers t, and as its destinations the places of its main partners, the least busy place of each
-/// enclosing group, and its home.
+/// Selects t and, as its destinations, the places of the partners with which it communicates most,
+/// the least busy place of each enclosing group, and its home.
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -112,15 +113,15 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   std::erase(destinations_, from);
 }
 
-/// Change of the potential if the gathered task moves to `to`.
+/// Returns the change of the potential if the gathered task moves to `to`.
 double LocalSearch::change_of_move(PlaceId to) {
   return around_.worth_at(to, [this](SpotId spot, double busy_s) {
     return potential(spot, busy_s) - potential_of_[spot];
   });
 }
 
-/// Keeps the best move of t, which must have been gathered, to one of the destinations, if it gains
-/// enough. Skips moves that make a place busier than the busiest.
+/// Keeps the best move of t (which must have been gathered) to one of the destinations, if the gain
+/// is large enough. Skips moves that make a place busier than the busiest one.
 void LocalSearch::try_moves(TaskId t, double limit) {
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
@@ -141,8 +142,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_pulls(p, limit);
 }
 
-/// Finds the best move, to p or near it, of each task elsewhere that sends to p, if receiving its
-/// messages takes long enough to matter.
+/// Finds the best move, to p or near it, for each task elsewhere that sends to p. Considers only
+/// tasks whose messages take long enough to receive.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
@@ -163,7 +164,7 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // Time that p saves if the task comes, minus the work that it brings.
+  // The time that p saves if the task comes, minus the work that the task brings.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   if (std::ssize(pulls_) > tuning_.max_pulls) {
     std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
@@ -193,8 +194,8 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Finds exchanges that even out p and another place: partners whose load differs by about half the
-/// difference of the busy times.
+/// Finds exchanges that even out p and another place: pairs of tasks whose loads differ by about
+/// half the difference of the busy times.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
@@ -243,7 +244,8 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the steps found for p, best first; each must still gain after the steps before it.
+/// Takes the steps found for p, best first. Each step is taken only if it still gains after the
+/// previous ones.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double limit = -stage.min_gain * power(times_.pressure_s(p));
   steps_.clear();
@@ -271,7 +273,7 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   return moved;
 }
 
-/// Computes all potentials anew and opens all places. Returns the peak.
+/// Computes all potentials anew and lets all places be visited again. Returns the peak.
 double LocalSearch::begin() {
   times_.refresh(exponent_);
   scale_s_ = peak_s();
@@ -284,19 +286,21 @@ double LocalSearch::begin() {
   return scale_s_;
 }
 
-void LocalSearch::run(const Stage& stage) {
+double LocalSearch::run(const Stage& stage, double max_scans) {
   exponent_ = stage.exponent;
+  const std::uint64_t scans_before = scans();
   double peak_s = begin();  // an upper bound after the peak has fallen
-  if (peak_s == 0) return;
+  if (peak_s == 0) return 0;
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t max_scans =
-      scans() + std::min(tuning_.min_scans +
-                             static_cast<std::uint64_t>(stage.scans * static_cast<double>(entries)),
-                         stage.max_scans);
-  std::uint64_t next_refresh = times_.resources() ? scans() + entries : max_scans;
+  const double stage_scans =
+      std::min(static_cast<double>(tuning_.min_scans) + stage.scans * static_cast<double>(entries),
+               static_cast<double>(stage.max_scans));
+  const std::uint64_t last_scan =
+      scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
+  std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
-  while (!queue_.empty() && visits > 0 && scans() < max_scans) {
+  while (!queue_.empty() && visits > 0 && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
       next_refresh = scans() + entries;
@@ -314,7 +318,8 @@ void LocalSearch::run(const Stage& stage) {
       peak_s = this->peak_s();
       if (busy_s < stage.floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The busiest may be a resource, whose places have been relieved since the last refresh().
+        // The busiest spot may be a resource whose places have become less busy since the last
+        // refresh().
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;
@@ -330,9 +335,11 @@ void LocalSearch::run(const Stage& stage) {
     }
   }
   queue_ = {};
+  return static_cast<double>(scans() - scans_before);
 }
 
-/// A random busiest place every other time, otherwise any place that is nearly as busy.
+/// Returns a random one of the busiest places every other time, otherwise any place that is nearly
+/// as busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

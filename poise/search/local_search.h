@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local search on the predicted iteration: places that are busier than most give tasks away.
+// Local search on the predicted iteration time: the busiest places give tasks away.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -23,15 +24,15 @@ namespace poise {
 /// Lowers the potential, the sum over places of (busy / scale)^exponent, step by step (p-norm
 /// descent).
 ///
-/// With a large exponent only the busiest place counts, and most moves do not change it. With a
-/// small exponent all work counts alike. With one in between, relieving the second busiest place
-/// also gains, so the search does not stop on plateaus.
+/// With a large exponent only the busiest place counts, and most moves do not change the potential.
+/// With a small exponent all work counts alike. With a medium exponent, unloading the second
+/// busiest place also gains, so the search does not stop on plateaus.
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room in memory (memory_room.h).
-  LocalSearch(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes,
-              const Tuning& tuning = kTuning);
+  /// moves to a place without room in memory (memory_room.h). `arcs` are those of the workload.
+  LocalSearch(const Problem& problem, const Placement& start, std::shared_ptr<const Arcs> arcs,
+              std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
 
   struct Stage {
     int exponent;
@@ -43,14 +44,16 @@ class LocalSearch {
     std::uint64_t max_scans;  // or after this many in all
   };
 
-  /// From now on no move makes the migration from home take longer (MigrationTimes). O(tasks).
+  /// From now on, rejects moves that would make the migration from the home places take longer than
+  /// this (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// Takes steps until none gains or a limit of the stage is reached.
-  void run(const Stage& stage);
+  /// Takes steps until none gains, a limit of the stage is reached, or it has made `max_scans` scans.
+  /// Returns their number.
+  double run(const Stage& stage, double max_scans);
 
-  /// Moves a few tasks away from one of the busiest places, and on from where they went, to places
-  /// of their partners or to random places.
+  /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
+  /// received them. Destinations are the places of communication partners or random places.
   void perturb(Random& random);
 
   double peak_s() const;

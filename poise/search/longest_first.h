@@ -6,8 +6,8 @@
 
 namespace poise {
 
-/// Places every movable task by load alone, whatever its current place. Ties: lower task, lower
-/// place. O(n + n log p). Source and quality: strategies/greedy.cc.
+/// Places every movable task by its load only, ignoring the current placement. Ties: lower task,
+/// then lower place. O(n + n log p). For source and quality see strategies/greedy.cc.
 Placement longest_first(const Problem& problem);
 
 }  // namespace poise

@@ -16,29 +16,30 @@ namespace poise {
 
 namespace {
 
-/// The longer iterations that the points of the curve allow, as parts of the way from the iteration
-/// of the far placement to the current one. Denser where most is decided: at few extra seconds.
+/// The points of the curve, by how much longer an iteration each allows: a fraction of the
+/// difference between the iteration of the far placement and that of the current one. Points are
+/// denser at small fractions, where the total changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The same for a curve that is shown.
+/// The points of a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 class Returns {
  public:
-  Returns(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes)
-      : problem_(problem),
-        times_(problem.machine, problem.workload, problem.costs, far),
-        room_(problem.machine, problem.workload, far, place_cap_bytes) {
-    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
-      if (far.of(t) != problem.current.of(t)) away_.push_back(t);
+  Returns(const Way& way, const Placement& far)
+      : problem_(way.problem),
+        times_(problem_.machine, problem_.workload, problem_.costs, far, way.arcs),
+        room_(problem_.machine, problem_.workload, far, way.place_cap_bytes) {
+    for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
+      if (far.of(t) != problem_.current.of(t)) away_.push_back(t);
     std::stable_sort(away_.begin(), away_.end(), [&](TaskId a, TaskId b) {
-      return problem.workload.tasks[a].bytes > problem.workload.tasks[b].bytes;
+      return problem_.workload.tasks[a].bytes > problem_.workload.tasks[b].bytes;
     });
   }
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns every task whose return leaves all busy times within the limit.
+  /// Returns to their home all tasks whose return leaves all busy times within the limit.
   Outcome up_to(double limit_s) {
     std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -58,22 +59,17 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Tasks and messages, summed over trials of single returns.
-constexpr std::size_t kMaxEntriesTried = 300'000;
-
 /// Single returns that shorten the total.
 class SingleReturns {
  public:
-  SingleReturns(const Problem& problem, Outcome outcome, double steps,
-                std::uint64_t place_cap_bytes)
-      : problem_(problem),
-        steps_(steps),
+  SingleReturns(const Way& way, Outcome outcome, std::size_t max_trials)
+      : problem_(way.problem),
+        steps_(way.steps),
         outcome_(std::move(outcome)),
-        times_(problem.machine, problem.workload, problem.costs, outcome_.placement),
-        moved_(problem, outcome_.placement),
-        room_(problem.machine, problem.workload, outcome_.placement, place_cap_bytes),
-        trials_(kMaxEntriesTried /
-                (problem.workload.tasks.size() + problem.workload.messages.size() + 1)) {}
+        times_(problem_.machine, problem_.workload, problem_.costs, outcome_.placement, way.arcs),
+        moved_(problem_, outcome_.placement),
+        room_(problem_.machine, problem_.workload, outcome_.placement, way.place_cap_bytes),
+        trials_(max_trials) {}
 
   Outcome result() && {
     bool has_returned = true;
@@ -86,7 +82,7 @@ class SingleReturns {
   }
 
  private:
-  /// The tasks that have moved, largest first.
+  /// All tasks that are not at home, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -106,11 +102,14 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// False if the return changes neither the busiest place, what holds it up, nor the migration.
+  /// False if the return changes neither the busiest place, what holds it up, nor the migration, or
+  /// makes another place busier than the shorter migration is worth.
   bool may_shorten(TaskId t) {
-    if (problem_.workload.waits_in_subphases || moved_.uses_busiest(t, sender_s_, resource_s_))
-      return true;
+    if (problem_.workload.waits_in_subphases) return true;
     times_.try_move(t, problem_.current.of(t));
+    const double longer_s = steps_ * (times_.least_iteration_s() - outcome_.iteration_s);
+    if (longer_s > moved_.most_saved_s(t)) return false;
+    if (moved_.uses_busiest(t, sender_s_, resource_s_)) return true;
     const SpotId resource = times_.slowest_resource(busiest_);
     return times_.change_s(busiest_) < 0 || (resource != 0 && times_.change_s(resource) < 0);
   }
@@ -142,25 +141,29 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point until it returns false.
+/// Calls take(outcome) for each point of the curve until it returns false.
 template <typename Take>
-void for_each_point(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes,
-                    std::span<const double> parts, const Take& take) {
-  Returns returns(problem, far, place_cap_bytes);
-  const Outcome current = outcome_of(problem, problem.current);
-  const double first_s = returns.peak_s(), way_s = std::max(0.0, current.iteration_s - first_s);
+void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
+                    const Take& take) {
+  Returns returns(way, far);
+  const double first_s = returns.peak_s(), way_s = std::max(0.0, way.current.iteration_s - first_s);
   for (const double part : parts)
     if (!take(returns.up_to(first_s + part * way_s))) break;
-  take(current);
+  take(way.current);
 }
 
 }  // namespace
 
-Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
-                               std::uint64_t place_cap_bytes) {
-  const std::size_t entries = problem.workload.tasks.size() + problem.workload.messages.size();
-  if (entries > kMaxEntriesTried) return outcome;
-  return SingleReturns(problem, std::move(outcome), steps, place_cap_bytes).result();
+Way::Way(const Problem& its_problem, double its_steps, std::uint64_t cap_bytes)
+    : problem(its_problem),
+      steps(its_steps),
+      place_cap_bytes(cap_bytes),
+      arcs(std::make_shared<const Arcs>(its_problem.workload)),
+      current(outcome_of(its_problem, its_problem.current)) {}
+
+Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials) {
+  if (max_trials == 0) return outcome;
+  return SingleReturns(way, std::move(outcome), max_trials).result();
 }
 
 Outcome outcome_of(const Problem& problem, Placement placement) {
@@ -174,33 +177,33 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
           busy_s / machine.num_places(), migration.bytes};
 }
 
-std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
-                                      std::uint64_t place_cap_bytes) {
+std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
   std::vector<Outcome> curve;
-  for_each_point(problem, far, place_cap_bytes, kShownParts, [&](Outcome outcome) {
+  for_each_point(way, far, kShownParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
   return curve;
 }
 
-Outcome best_on_the_way(const Problem& problem, const Placement& far, double steps,
-                        double tolerance, std::uint64_t place_cap_bytes) {
+Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   std::vector<Outcome> points;
+  const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
-  for_each_point(problem, far, place_cap_bytes, kParts, [&](Outcome outcome) {
-    if (!points.empty() && outcome.total_s(steps) > points.back().total_s(steps)) ++rises;
+  const bool is_cheap = far.migration_s <= tolerance * total_s(far);
+  const auto parts = std::span(kParts).first(is_cheap ? 1 : std::size(kParts));
+  for_each_point(way, far.placement, parts, [&](Outcome outcome) {
+    if (!points.empty() && total_s(outcome) > total_s(points.back())) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;
   });
-  const auto shortest = std::min_element(
-      points.begin(), points.end(),
-      [&](const Outcome& a, const Outcome& b) { return a.total_s(steps) < b.total_s(steps); });
-  const double limit_s = shortest->total_s(steps) * (1 + tolerance);
+  const auto shortest =
+      std::min_element(points.begin(), points.end(),
+                       [&](const Outcome& a, const Outcome& b) { return total_s(a) < total_s(b); });
+  const double limit_s = total_s(*shortest) * (1 + tolerance);
   auto best = shortest;
   for (auto point = points.begin(); point != points.end(); ++point)
-    if (point->total_s(steps) <= limit_s && point->migrated_bytes < best->migrated_bytes)
-      best = point;
+    if (total_s(*point) <= limit_s && point->migrated_bytes < best->migrated_bytes) best = point;
   return std::move(*best);
 }
 

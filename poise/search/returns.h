@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides how far to follow a placement: all of its moves, few of them, or none.
+// Decides how much of a new placement to adopt: all of its moves, a few of them, or none.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "poise/placement/arcs.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
@@ -19,27 +22,35 @@ struct Outcome {
   double total_s(double steps) const { return steps * iteration_s + migration_s; }
 };
 
-/// What the placement costs, counted from the current one. O(tasks + messages).
+/// Computes what the placement costs, with migrations from the current one. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
-/// The curve of total time against moved tasks, from `far` to the current placement. Each point
-/// allows a longer iteration than the point before and returns to its current place every task that
-/// fits into that time, largest first. The first point has at most the iteration of `far`, the last
-/// is the current placement. Tasks return only where they have room in memory (memory_room.h).
-/// O(points * (messages of moved tasks + tasks)).
-std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
-                                      std::uint64_t place_cap_bytes);
+/// What the functions below share, made once for several placements.
+struct Way {
+  explicit Way(const Problem& its_problem, double its_steps = 1, std::uint64_t cap_bytes = 0);
 
-/// The point of this curve with the shortest total time, steps * iteration + migration; of those
-/// within `tolerance` of it, the one that moves the fewest bytes. Points after the total has risen
-/// twice are not computed.
-Outcome best_on_the_way(const Problem& problem, const Placement& far, double steps,
-                        double tolerance, std::uint64_t place_cap_bytes);
+  const Problem& problem;
+  double steps;                   // iterations that follow
+  std::uint64_t place_cap_bytes;  // 0: none
+  std::shared_ptr<const Arcs> arcs;
+  Outcome current;
+};
 
-/// The outcome after every single return that shortens the total: then none is left that does, and
-/// the placement pays for each of its moves. On large problems only some returns are tried:
-/// O(tasks + messages) for each, at most a few hundred thousand in all.
-Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
-                               std::uint64_t place_cap_bytes);
+/// The curve of total time against moved tasks, from the placement `far` back to the current one.
+/// Each point allows a longer iteration than the point before; every task whose return fits into
+/// that time goes back to its current place, largest first. The first point has at most the
+/// iteration time of `far`; the last one is the current placement. Tasks return only to places with
+/// room in memory (memory_room.h). O(points * (messages of moved tasks + tasks)).
+std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
+
+/// The point of this curve with the shortest total time, steps * iteration + migration. Among the
+/// points within `tolerance` of it, the one that moves the fewest bytes is chosen. Only the points
+/// that matter are computed: the first and the last if the migration is within the tolerance of the
+/// total, and none after the total has increased twice.
+Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
+
+/// The outcome after all single returns that shorten the total, so that every remaining move saves
+/// more than it costs. Tries at most `max_trials` returns, which take O(tasks + messages) each.
+Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials);
 
 }  // namespace poise

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kNoCap = 0;
 
-/// Tasks of 1 s and 1 GB on the first of two places; moving one takes 1 s.
+/// All tasks, of 1 s and 1 GB each, are on the first of two places. Moving one takes 1 s.
 struct Crowded {
   Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
   Workload workload;
@@ -26,21 +26,24 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Returns, follow_the_whole_placement_if_many_steps_come) {
+TEST(Returns, keep_the_new_placement_if_many_steps_remain) {
   const Crowded crowded;
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 0, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.far);
   EXPECT_DOUBLE_EQ(best.total_s(100), 505);
 }
 
 TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
   const Crowded crowded;
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 0.5, 0, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 0.5), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, move_only_the_tasks_that_pay) {
-  // One large task makes nearly all of the gain, many small ones as many bytes for little.
+TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
+  // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
+  // little.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;
@@ -52,20 +55,21 @@ TEST(Returns, move_only_the_tasks_that_pay) {
   for (std::size_t t = 1; t <= 10; ++t) wanted[t] = 1;
   const Placement current(now), far(wanted);
   const Problem problem{machine, workload, current, machine.costs()};
-  const Outcome best = best_on_the_way(problem, far, 1, 0, kNoCap);
+  const Outcome best = best_on_the_way(Way(problem, 1), outcome_of(problem, far), 0);
   EXPECT_EQ(best.placement.of(0), 1u);
   EXPECT_LT(best.total_s(1), outcome_of(problem, far).total_s(1));
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, nearly_equal_totals_are_decided_by_bytes) {
+TEST(Returns, nearly_equal_totals_are_decided_by_the_bytes_migrated) {
   const Crowded crowded;
   // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 1, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, on_random_problems_lengthen_the_iteration_only_for_fewer_bytes) {
+TEST(Returns, lengthen_the_iteration_of_random_problems_only_to_migrate_fewer_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -79,12 +83,12 @@ TEST(Returns, on_random_problems_lengthen_the_iteration_only_for_fewer_bytes) {
                            ? static_cast<PlaceId>(random.below(owned.machine.num_places()))
                            : owned.current.of(t));
     const Placement far(places);
-    const std::vector<Outcome> curve = curve_to_current(problem, far, kNoCap);
+    const std::vector<Outcome> curve = curve_to_current(Way(problem), far);
     EXPECT_EQ(curve.back().placement, problem.current);
     for (std::size_t i = 1; i < curve.size(); ++i)
       EXPECT_LE(curve[i].migrated_bytes, curve[i - 1].migrated_bytes);
     for (const double steps : {0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1000.0}) {
-      const Outcome best = best_on_the_way(problem, far, steps, 0, kNoCap);
+      const Outcome best = best_on_the_way(Way(problem, steps), outcome_of(problem, far), 0);
       EXPECT_LE(best.total_s(steps),
                 outcome_of(problem, problem.current).total_s(steps) * (1 + 1e-9));
       const Metrics metrics = evaluate(owned.machine, owned.workload, owned.machine.costs(),

@@ -15,7 +15,7 @@ Surroundings::Surroundings(const Problem& problem, const BusyTimes& times)
       slot_of_domain_(problem.machine.num_domains(), kNone),
       unit_(unit_costs(problem.machine, problem.costs)),
       change_s_(times.num_spots(), 0),
-      is_changed_(times.num_spots(), false) {
+      touched_(times.num_spots(), 0) {
   for (const Place& place : problem.machine.places()) {
     speed_.push_back(place.speed);
     domain_of_.push_back(place.domain);
@@ -50,7 +50,7 @@ void Surroundings::gather(TaskId t) {
   from_ = times_.place_of(t);
   load_s_ = workload_.tasks[t].load_s;
   relief_s_ = load_s_ / speed_[from_];
-  for (const BusyTimes::Arc& arc : times_.arcs_of(t))
+  for (const Arc& arc : times_.arcs_of(t))
     near_[entry_for(times_.place_of(arc.task))].exchange.add(
         {arc.in, arc.out, arc.in_bytes, arc.out_bytes});
   for (Near& near : near_) {
@@ -62,38 +62,36 @@ void Surroundings::gather(TaskId t) {
   scans_ += times_.arcs_of(t).size() + near_.size();
 }
 
-double& Surroundings::change(SpotId spot) {
-  if (!is_changed_[spot]) {
-    is_changed_[spot] = true;
-    changed_.push_back(spot);
-  }
-  return change_s_[spot];
+void Surroundings::change(SpotId spot, double seconds, std::uint8_t why) {
+  if (touched_[spot] == 0) changed_.push_back(spot);
+  touched_[spot] |= why;
+  change_s_[spot] += seconds;
 }
 
 void Surroundings::forget_changes() {
   for (const SpotId spot : changed_) {
     change_s_[spot] = 0;
-    is_changed_[spot] = false;
+    touched_[spot] = 0;
   }
   changed_.clear();
 }
 
-/// What the exchange takes on resources with the task in domain `own`, times `sign`.
+/// Adds the time that the exchange takes on resources if the task is in domain `own`, times `sign`.
 void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
-                                 double sign) {
+                                 double sign, std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
     if (count == 0 && bytes == 0) return;
     times_.resources()->for_each_crossed(
         from, to, [&](ResourceId r, double s_per_message, double s_per_byte) {
-          const SpotId spot = machine_.num_places() + r;
-          change(spot) += sign * (count * s_per_message + bytes * s_per_byte);
+          change(machine_.num_places() + r, sign * (count * s_per_message + bytes * s_per_byte),
+                 why);
         });
   };
   add(other, own, exchange.in, exchange.in_bytes);
   add(own, other, exchange.out, exchange.out_bytes);
 }
 
-/// The changes of all resources if the task were nowhere.
+/// Computes the changes of all resources if the task were removed.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();
@@ -102,26 +100,26 @@ void Surroundings::leave_resources() {
     Exchange exchange = near.exchange;
     if (near.domain == own && slot_of_[from_] != kNone)
       exchange.subtract(near_[slot_of_[from_]].exchange);
-    add_crossings(exchange, own, near.domain, -1);
+    add_crossings(exchange, own, near.domain, -1, kLeft);
   }
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
 
-/// The changes of all resources if the task moves into the domain, to a place without partners.
+/// Computes the changes of all resources if the task moves into the domain, to a place without
+/// communication partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
-  for (const Change& left : leaving_) change(left.spot) += left.seconds;
-  for (const NearDomain& near : domains_) add_crossings(near.exchange, domain, near.domain, 1);
-  arriving_s_ = 0;
+  for (const Change& left : leaving_) change(left.spot, left.seconds, kLeft);
   for (const NearDomain& near : domains_)
-    for (const auto& [from, to] : {std::pair(near.domain, domain), std::pair(domain, near.domain)})
-      times_.resources()->for_each_crossed(from, to, [&](ResourceId r, double, double) {
-        arriving_s_ =
-            std::max(arriving_s_, times_.resource_s(r) + change_s_[machine_.num_places() + r]);
-      });
+    add_crossings(near.exchange, domain, near.domain, 1, kArrived);
+  arriving_s_ = 0;
+  for (const SpotId spot : changed_)
+    if ((touched_[spot] & kArrived) != 0)
+      arriving_s_ =
+          std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
 }
 
-/// Order of importance: the time that the exchange takes at factor 1.
+/// The measure of importance: the time that the exchange takes at factor 1.
 double Surroundings::weight_s(const Exchange& exchange) const {
   return (exchange.in + exchange.out) * unit_.message_s +
          (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;

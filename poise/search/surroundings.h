@@ -15,11 +15,11 @@ namespace poise {
 
 /// What one task exchanges with each place, summed over the tasks there.
 ///
-/// Gathering costs O(neighbours of the task). Between two domains a message costs the same
-/// whichever of their places it joins, so candidates in one domain share most of the computation:
-/// the first costs O(places with a partner + domains with a partner * resources between two
-/// domains); each further one O(1), or O(such places in its domain) if factors differ inside
-/// domains.
+/// Gathering costs O(neighbours of the task). Messages between two domains cost the same for all
+/// places in them, so candidate places in one domain share most of the computation. The first
+/// candidate costs O(places with a partner + domains with a partner * resources between two
+/// domains). Each further one costs O(1), or O(places with a partner in its domain) if factors
+/// differ inside domains.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
@@ -27,25 +27,25 @@ class Surroundings {
   /// Selects task t at its current place.
   void gather(TaskId t);
 
-  /// Appends the places that t exchanges most with, at most `most` of them.
+  /// Appends the places with which t exchanges most, at most `most` of them.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
-  /// Value of moving t to another place: the sum of worth(spot, busy seconds after the move) over
-  /// all spots whose busy time changes. Ask for places of one domain consecutively, with the same
-  /// function.
+  /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
+  /// move) over all spots whose busy time changes. Callers should ask for places of one domain
+  /// consecutively, with the same function.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
-  /// Lower bound on the busy time of `to` after the move: all messages of t free. O(1).
+  /// Lower bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
 
-  /// Entries examined so far: a measure of the time spent.
+  /// Number of entries examined so far, as a measure of the time spent.
   std::uint64_t scans() const { return scans_; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// Messages between the task and a place or domain.
+  /// Messages between the task and one place or domain.
   struct Exchange {
     double in = 0, out = 0, in_bytes = 0, out_bytes = 0;
     void add(const Exchange& other) {
@@ -87,7 +87,7 @@ class Surroundings {
     return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
            times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
   }
-  /// The same between two places of a domain that is flat inside.
+  /// The same cost between two places of a domain inside which all messages cost the same.
   double own_inside_s(const Exchange& exchange) const {
     return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
            times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
@@ -97,9 +97,11 @@ class Surroundings {
            times_.costs().send_inside_s(exchange.in, exchange.in_bytes);
   }
 
-  double& change(SpotId spot);
+  enum : std::uint8_t { kLeft = 1, kArrived = 2 };
+  void change(SpotId spot, double seconds, std::uint8_t why);
   void forget_changes();
-  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign);
+  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign,
+                     std::uint8_t why);
   void leave_resources();
   void arrive_at_resources(DomainId domain);
 
@@ -126,14 +128,14 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
-  // How resources change if t leaves, and if it then arrives at a place without partners in the
-  // domain `faced_`.
+  // How the time of resources changes if t leaves its place, and if it then arrives at a place
+  // without partners in the domain `faced_`.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // the slowest resource that its messages then cross
   UnitCosts unit_;
-  std::vector<double> change_s_;  // per spot; 0 unless changed
-  std::vector<bool> is_changed_;  // per spot
+  std::vector<double> change_s_;       // per spot; 0 unless changed
+  std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both
 
   // Values that are the same for t at any place of the domain `faced_`.
   DomainId faced_ = kNone;
@@ -143,7 +145,8 @@ class Surroundings {
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
 
-/// Computes what is the same for t at any place of the domain; `to` is one of them.
+/// Computes the values that are the same for t at any place of the domain; `to` is one of these
+/// places.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
@@ -176,8 +179,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Sum of the worths that depend on the place inside the domain, except those of from_ and `to`;
-/// updates from_s_ and to_s_, the busy times of those two.
+/// Sums the worths that depend on the place inside the domain, except those of from_ and `to`.
+/// Updates from_s_ and to_s_, the busy times of those two.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -209,7 +212,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// What changes because the messages with tasks at `to` cross no resource.
+/// Computes the change due to the messages with tasks at `to`, which would cross no resource after
+/// the move.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

@@ -21,8 +21,8 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
 }
 
 TEST(Surroundings, predict_every_busy_time_after_a_move) {
-  // Machines: flat inside domains; factors that differ inside domains; one domain; messages priced
-  // by bytes.
+  // The machines differ: all messages inside domains cost the same; factors differ inside domains;
+  // there is only one domain; messages are priced by bytes.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
                            "node:2 l3:2 core:2 factors:10,3,2 byte:1e-9", "core:5",
                            "numa:3 core:2 factors:2,1 byte:1e-9"}) {
@@ -51,7 +51,7 @@ TEST(Surroundings, predict_every_busy_time_after_a_move) {
   }
 }
 
-TEST(Surroundings, consecutive_queries_in_a_domain_are_independent) {
+TEST(Surroundings, a_query_does_not_change_the_next_one) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);
@@ -91,7 +91,8 @@ TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
       for (PlaceId to = 0; to < machine.num_places(); ++to) {
         if (to == current.of(t)) continue;
         times.try_move(t, to);
-        // Distinct weights, so that no change can stand in for another.
+        // Every spot has another weight, so that an error in one change cannot cancel an error in
+        // another.
         const auto weighted = [](SpotId spot, double change_s) { return (spot + 1) * change_s; };
         double expected = 0;
         for (SpotId spot = 0; spot < times.num_spots(); ++spot)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that the strategy `poise` was tuned with: value, range, unit and effect.
+// The tuned numbers of the strategy `poise`: value, range, unit and effect.
 #pragma once
 
 #include <array>
@@ -52,12 +52,18 @@ namespace poise {
   X(std::uint64_t, perturbed_random_one_in,   4,     1,    1e6,   "moves",             "one move in this many goes to a random place, the others to a partner's") \
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
+  /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
+  X(double,        effort,                    0.01,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
+  X(double,        effort_of_gain,            0.05,  0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
+  X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
+  X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
+  X(double,        scan_s,                    3e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 30 to 60 ns on processors of 2020") \
   /* Few moves, and other starts. */ \
   X(double,        shortest_migration,        0.03125, 1e-6, 1,   "of unlimited",      "first limit on the time of migration, of what it takes without a limit") \
   X(double,        longer_migration,          2,     1.1, 16,    "times",             "each further limit on the time of migration is longer by this") \
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
-  X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
+  X(double,        same_total,                0.001, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(double,        reachable,                 1.02,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
   X(unsigned,      start_attempts,            2,     1,    100,   "attempts",          "as attempts, where a new placement is only a start") \
@@ -103,7 +109,7 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// Each stage is sharper than the one before, and visits fewer places.
+// Each stage has a larger exponent than the stage before and visits fewer places.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.blunt_floor < kTuning.sharp_floor);
@@ -116,7 +122,7 @@ static_assert(kTuning.start_climbs <= kTuning.climbs);
 static_assert(kTuning.subphase_min_gain < kTuning.subphase_min_total);
 static_assert(kTuning.max_kept < 1);
 
-/// The lines above as knobs: name, initial value, range, unit and help.
+/// The lines above as knobs, with name, default value, range, unit and help.
 inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #define POISE_KNOB(type, name, initial, least, greatest, unit, why) \
   Knob{#name, initial, least, greatest, why, {}, unit},
@@ -124,7 +130,8 @@ inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #undef POISE_KNOB
 });
 
-/// The tuning with these values, one per knob and in their order; kTuning where there are none.
+/// Returns the tuning with these values, one per knob in their order. Without values it returns
+/// kTuning.
 Tuning tuning_from(std::span<const double> values);
 
 }  // namespace poise

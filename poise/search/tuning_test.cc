@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-TEST(Tuning, every_number_is_in_its_range_and_has_a_name_of_its_own) {
+TEST(Tuning, every_number_is_in_its_range_and_has_a_unique_name) {
   std::set<std::string_view> names;
   for (const Knob& knob : kTuningKnobs) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
@@ -19,7 +19,7 @@ TEST(Tuning, every_number_is_in_its_range_and_has_a_name_of_its_own) {
   }
 }
 
-TEST(Tuning, is_set_by_name_as_knobs_are) {
+TEST(Tuning, numbers_are_set_by_name_like_knobs) {
   Knobs knobs({}, kTuningKnobs);
   knobs.set("test", "same_total", "0.5");
   knobs.set("test", "max_scans", "123456");
@@ -30,7 +30,7 @@ TEST(Tuning, is_set_by_name_as_knobs_are) {
   EXPECT_EQ(knobs.text(), "max_scans=123456,same_total=0.5");
 }
 
-TEST(Tuning, has_the_default_values_if_none_are_given) {
+TEST(Tuning, an_empty_text_gives_the_default_values) {
   EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
 }
 

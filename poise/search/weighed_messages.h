@@ -9,8 +9,8 @@
 
 namespace poise {
 
-/// Two ways to the same group of messages give the same sum to the last bit. Entries can be removed
-/// in reverse order of adding. Adding and removing cost O(log distinct weights) and a shift of the
+/// Two orders of adding the same messages give exactly the same sum. Entries can be removed in
+/// reverse order of adding. Adding and removing cost O(log distinct weights) and a shift of the
 /// larger weights; sum() costs O(distinct weights).
 class WeighedMessages {
  public:
@@ -24,7 +24,7 @@ class WeighedMessages {
       terms_.insert(term, {weight, count});
   }
   std::size_t size() const { return added_.size(); }
-  /// Removes what was added since size() had this value.
+  /// Removes everything that was added since size() had this value.
   void shrink_to(std::size_t size) {
     for (; added_.size() > size; added_.pop_back()) {
       const auto term = find(added_.back().weight);
@@ -44,8 +44,8 @@ class WeighedMessages {
     double weight;
     std::uint64_t count;
   };
-  /// Up to this many weights stay in the list when their count falls to 0: the next task will have
-  /// the same weights.
+  /// If there are at most this many weights, they stay in the list when their count drops to 0,
+  /// because the next task will have the same weights.
   static constexpr std::size_t kFewWeights = 8;
 
   std::vector<Term>::iterator find(double weight) {

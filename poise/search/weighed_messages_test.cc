@@ -19,7 +19,7 @@ double plain_sum(const std::vector<std::pair<double, std::uint64_t>>& added) {
   return sum;
 }
 
-TEST(WeighedMessages, sum_does_not_depend_on_additions_and_removals) {
+TEST(WeighedMessages, the_sum_does_not_depend_on_earlier_additions_and_removals) {
   for (const std::uint64_t num_weights : {1, 4, 40}) {
     Random random(num_weights);
     WeighedMessages messages;

@@ -11,11 +11,12 @@ namespace poise {
 
 namespace {
 
-// What a place reports to the one that decides: load, size and number of a task; ends, count and
-// bytes of a message. What it gets back: the place of each of its tasks.
+// Bytes that a place sends to place 0: for each task its load, size and number; for each message
+// both ends, count and bytes. It gets back the new place of each of its tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
-/// Traffic of several phases is kept as long as it has at most this many pairs, 2 GB.
+/// The traffic of several phases is cached as long as it has at most this many pairs, which take 2
+/// GB.
 constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
 
 struct Share {

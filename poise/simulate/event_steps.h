@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of a replay by the event engine: iterations, migrations, and the collection of measurements
-// for a decision.
+// The steps of a replay by the event engine: iterations, migrations, and the gathering of
+// measurements for a decision.
 #pragma once
 
 #include <memory>
@@ -11,26 +11,26 @@
 
 namespace poise {
 
-/// Refers to the machine. Remembers the traffic and the iteration of each phase at the current
-/// places.
+/// Simulates steps on one machine, to which it keeps a reference. It caches the traffic and the
+/// iteration of each phase for the current places.
 class EventSteps {
  public:
   EventSteps(const Machine& machine, const EngineOptions& options, std::size_t num_phases);
 
-  /// The iteration of a phase. Call forget() before tasks have other places, and forget_loads()
-  /// before they have other loads.
+  /// Returns the iteration of a phase. Call forget() before tasks change their places, and
+  /// forget_loads() before they change their loads.
   const Iteration& iteration(std::size_t phase, const Workload& workload,
                              const Placement& placement);
   void forget();
   void forget_loads();
 
-  /// Seconds of moving the tasks.
+  /// Returns the seconds that moving the tasks takes.
   double migration_s(const Workload& workload, const Placement& before,
                      const Placement& after) const;
 
-  /// Seconds of collecting measurements at place 0 and of sending out the placement: up the levels
-  /// of the machine, from the first place of each group to that of the group around it, and down
-  /// again. All places wait.
+  /// Returns the seconds that it takes to gather the measurements at place 0 and to send out the
+  /// placement. Both travel through the levels of the machine: from the first place of each group
+  /// to the first place of the group around it, and back. All places wait meanwhile.
   double collection_s(const Workload& workload, const Placement& placement) const;
 
  private:

@@ -26,8 +26,8 @@ double simulated_speed_up(const JuggleRun& run) {
   return static_s(run.program) / simulate_juggle(run).completion_s;
 }
 
-/// 8 to 16 threads on 8 places, e = 30 s, a period of 100 ms; one domain of eight places, and two
-/// of four.
+/// 8 to 16 threads on 8 places, with e = 30 s and a period of 100 ms; in one domain of eight places
+/// and in two of four.
 FigureData figure_6() {
   FigureData data{{"threads", "ideal", "simulated", "simulated_two_domains", "reactive"}, {}};
   for (std::uint64_t threads = 8; threads <= 16; ++threads) {
@@ -41,7 +41,7 @@ FigureData figure_6() {
   return data;
 }
 
-/// One thread more than an equal share, for increasing numbers of threads per place.
+/// One thread more than the places can share evenly, for increasing numbers of threads per place.
 FigureData figure_7() {
   FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
   for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
@@ -68,13 +68,13 @@ FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
   return data;
 }
 
-/// One phase with 1 < n/m < 2 threads per place, for increasing periods.
+/// One phase with between 1 and 2 threads per place (n/m), for increasing periods.
 FigureData figure_8() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
   return period_over_phase(kPairs, 2.2);
 }
 
-/// The same with more threads per place. The paper's bound is loose here.
+/// One phase with more than 2 threads per place, where the paper's bound is loose.
 FigureData figure_9() {
   constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
   return period_over_phase(kPairs, 5.2);
@@ -108,7 +108,7 @@ FigureData figure_11() {
   return data;
 }
 
-/// Number of migrations by swaps, e = 30 s.
+/// Number of migrations if threads are moved by swaps, with e = 30 s.
 FigureData figure_16() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {16, 7}, {24, 7}, {32, 7}};
   FigureData data{
@@ -128,9 +128,9 @@ FigureData figure_16() {
   return data;
 }
 
-/// EP with 8 threads on 7 places, e = 30 s, for periods from 0.5 ms on: without overheads; with the
-/// paper's 100 us per balancing point, as a formula and simulated; and on places whose threads take
-/// turns of 10 ms, as on the paper's machine.
+/// EP with 8 threads on 7 places, e = 30 s, for periods from 0.5 ms on. The columns: without
+/// overheads; with the paper's 100 us per balancing point, by the formula and simulated; and on
+/// places whose threads run in time slices of 10 ms, as on the paper's machine.
 FigureData figure_17() {
   constexpr double kPointS = 100e-6, kSliceS = 0.01;
   FigureData data{
@@ -151,8 +151,8 @@ FigureData figure_17() {
   return data;
 }
 
-/// Threads with unequal phases: the work of each is drawn from 1 - spread to 1 + spread. Times in
-/// phases: threads that stay, balanced with a period of a hundredth of a phase, and the bound.
+/// Threads with unequal phases: the work of each is drawn from 1 - spread to 1 + spread. Times are
+/// in phases: without moves, balanced with a period of a hundredth of a phase, and the bound.
 FigureData unequal_phases() {
   constexpr Pair kPairs[] = {{8, 7}, {16, 12}, {16, 7}};
   FigureData data{{"threads", "places", "spread", "static", "balanced", "bound"}, {}};
@@ -171,8 +171,8 @@ FigureData unequal_phases() {
   return data;
 }
 
-/// Section 6: jobs of 13 and 5 threads on 16 places. Times in phases; a period of 0 stands for the
-/// limit of short periods.
+/// Section 6 of the paper: jobs of 13 and 5 threads on 16 places. Times are in phases; a period of
+/// 0 stands for the limit of short periods.
 FigureData jobs_of_section_6() {
   const TwoJobs jobs{13, 5, 16, 1};
   FigureData data{{"period_over_phase", "first_end", "second_end", "used"}, {}};
@@ -185,8 +185,9 @@ FigureData jobs_of_section_6() {
   return data;
 }
 
-/// FT's 68 s on 8 places divided among more threads: the work stays the same, so e = 8 * 68 s / n.
-/// The cost of real oversubscription (19 % at 32 threads in the paper) is not modelled.
+/// FT takes 68 s on 8 places; here it is divided among more threads. The work stays the same, so e
+/// = 8 * 68 s / n. The cost of real oversubscription (19 % at 32 threads in the paper) is not
+/// modelled.
 FigureData table_1() {
   FigureData data{
       {"threads", "places", "static_s", "ideal_s", "simulated_s", "simulated_two_domains_s"}, {}};

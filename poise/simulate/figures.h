@@ -22,11 +22,11 @@ struct Figure {
   FigureData (*compute)();
 };
 
-/// Figures 6 to 11, 16, 17 and table 1; unequal phases; the two jobs of section 6. Figure 10 takes
-/// seconds to compute, the others less.
+/// The known figures: 6 to 11, 16, 17, table 1, unequal phases, and the two jobs of section 6.
+/// Figure 10 takes seconds to compute, the others less.
 std::span<const Figure> figures();
 
-/// Throws Error with the known names.
+/// Returns the figure of this name. Throws Error with the known names.
 const Figure& figure_named(std::string_view name);
 
 }  // namespace poise

@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-/// The value of `column` in the first row whose first columns equal `key`.
+/// Returns the value of `column` in the first row whose first columns equal `key`.
 double value(const FigureData& data, std::vector<double> key, std::string_view column) {
   const auto c = std::find(data.columns.begin(), data.columns.end(), column);
   EXPECT_NE(c, data.columns.end()) << column;

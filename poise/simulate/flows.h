@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows that share resources: the input of both sharing models (fluid.h, queues.h).
+// Flows that share resources: the input of both models of sharing (fluid.h, queues.h).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// A resource on a route: the seconds for which a byte occupies it if nothing else uses it.
+/// A resource on a route, with the seconds for which one byte occupies it if nothing else uses it.
 struct RouteStop {
   std::uint32_t resource = 0;
   double s_per_byte = 0;
@@ -17,8 +17,8 @@ struct RouteStop {
 /// Routes, each a sequence of resources in the order in which a message passes them.
 class Routes {
  public:
-  /// Adds a route. Stops with 0 s per byte never limit and are left out; two stops at one resource
-  /// are one. Returns its number.
+  /// Adds a route and returns its number. Stops with 0 s per byte never limit and are left out; two
+  /// stops at one resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
@@ -28,7 +28,7 @@ class Routes {
     return std::span(stops_).subspan(first_[route], first_[route + 1] - first_[route]);
   }
 
-  /// Seconds per byte on the slowest resource of the route, alone.
+  /// Seconds per byte on the slowest resource of the route if nothing else uses it.
   double slowest_s_per_byte(std::uint32_t route) const;
 
  private:
@@ -37,7 +37,7 @@ class Routes {
   std::uint32_t num_resources_ = 0;
 };
 
-/// Bytes that travel along a route from start_s on, in `pieces` equal parts.
+/// Bytes that travel along a route from start_s on, in `pieces` pieces of equal size.
 struct Flow {
   double start_s = 0, bytes = 0;
   std::uint32_t route = 0;
@@ -47,7 +47,7 @@ struct Flow {
 /// Sorts numbers of flows by the time at which the flows start; ties by number.
 void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers);
 
-/// Seconds for which all flows together occupy the busiest resource: no schedule ends earlier.
+/// Seconds for which all flows together occupy the busiest resource. No schedule can end earlier.
 double busiest_s(const Routes& routes, std::span<const Flow> flows);
 
 }  // namespace poise

@@ -16,13 +16,14 @@ namespace poise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Ends that differ by less than this fraction are simultaneous: rounding.
+/// Ends of flows that differ by less than this fraction count as simultaneous, because the
+/// difference is rounding.
 constexpr double kSame = 1e-12;
 
-/// The rate of a route without flows in flight: none will come, or some will.
+/// Rates of routes without flows in flight: kOver if no flow will follow, kIdle if some will.
 constexpr double kOver = -1, kIdle = 0;
 
-/// Max-min fair rates of routes, each with a number of flows.
+/// Computes max-min fair rates of routes, each with a number of flows.
 class FairRates {
  public:
   explicit FairRates(const Routes& routes)
@@ -39,7 +40,7 @@ class FairRates {
       for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
   }
 
-  /// A flow starts on a route that had num_flows.
+  /// Adds a flow to a route that had num_flows flows.
   void add_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];
@@ -52,7 +53,7 @@ class FairRates {
     }
   }
 
-  /// A flow ends on a route that keeps num_flows.
+  /// Removes a flow from a route that now has num_flows flows.
   void remove_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];
@@ -61,9 +62,9 @@ class FairRates {
     }
   }
 
-  /// Sets rate[route] for the active routes, those with flows. Fills the resource with the least
-  /// rate per flow first: the flows through it have found their bottleneck. The rates of other
-  /// routes must be kOver or kIdle.
+  /// Sets rate[route] for the active routes, which are those with flows. The resource with the
+  /// smallest rate per flow is filled first, because it is the bottleneck of the flows through it.
+  /// The rates of other routes must be kOver or kIdle.
   void set(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
            std::span<double> rate) {
     for (const std::uint32_t route : active) rate[route] = kNever;
@@ -74,7 +75,7 @@ class FairRates {
       const auto [found, r] = order_.back();
       const double now = load_[r].level();
       if (load_[r].open > 0 && now > found) {
-        // Other flows have left some of their share: look at it later.
+        // Other flows have left bandwidth here, so this resource is examined again later.
         order_.back().first = now;
         std::push_heap(order_.begin(), order_.end(), std::greater<>());
         continue;
@@ -87,7 +88,7 @@ class FairRates {
   }
 
  private:
-  /// What a resource has to give and to whom.
+  /// The bandwidth that a resource still has, and the flows that share it.
   struct Load {
     double left = 1;         // share of its time that is not given away
     double per_rate = 0;     // share that open flows need per unit of rate
@@ -97,7 +98,7 @@ class FairRates {
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
   };
 
-  /// Takes the demand of all resources in use.
+  /// Collects the demand on all resources in use.
   void open() {
     order_.clear();
     std::size_t kept = 0;
@@ -114,7 +115,8 @@ class FairRates {
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
-  /// The level of r. Anew if little is left of per_rate after many subtractions.
+  /// Returns the rate per flow of r. Computes it anew if most of per_rate was lost in many
+  /// subtractions.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
@@ -131,7 +133,8 @@ class FairRates {
     return std::max(0.0, load.left) / per_rate;
   }
 
-  /// Gives `level` to every route through r that has no rate, and forgets the routes that are over.
+  /// Assigns the rate `level` to every route through r that has no rate yet, and removes routes
+  /// that have ended.
   void fill(std::uint32_t r, double level, std::span<const std::uint32_t> num_flows,
             std::span<double> rate) {
     std::size_t kept = first_[r];
@@ -221,7 +224,7 @@ class Fluid {
     }
   }
 
-  /// Moves on to the next start or end, or by the window if that is longer.
+  /// Advances to the next start or end of a flow, or by the window if that is longer.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));
@@ -245,7 +248,7 @@ class Fluid {
     return (in_flight_[route].front().served - served_[route]) / rate_[route];
   }
 
-  /// Ends the flows that have less than until_s to go.
+  /// Ends the flows that need less than until_s more.
   void end_flows(std::uint32_t route, double until_s) {
     auto& waiting = in_flight_[route];
     while (!waiting.empty() && next_end_s(route) <= until_s) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows as fluids: at every moment the flows share each resource max-min fairly.
+// Flows as fluids: at every moment, the flows share each resource max-min fairly.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 
 namespace poise {
 
-/// When each flow ends. Bytes flow through all resources of a route at once. At every moment the
-/// rates (bytes per second) are max-min fair: no flow can become faster unless one that is no
-/// faster becomes slower. SimGrid shares links in this way (Casanova et al., "Versatile, scalable,
-/// and accurate simulation of distributed applications and platforms", JPDC 2014).
+/// Returns the time at which each flow ends. Bytes flow through all resources of a route at once.
+/// At every moment the rates (bytes per second) are max-min fair: a flow can become faster only if
+/// another flow that is not faster becomes slower. SimGrid shares links in this way (Casanova et
+/// al., "Versatile, scalable, and accurate simulation of distributed applications and platforms",
+/// JPDC 2014).
 ///
 /// Flows of one route always have the same rate, so rates are computed per route, by progressive
 /// filling (Bertsekas and Gallager, "Data Networks", section 6.5.2), whenever a flow starts or
 /// ends. If window_s is above 0, starts and ends that are less than window_s apart count as
-/// simultaneous, which bounds the number of computations; a flow is then up to about window_s early
-/// or late. O(computations * stops of active routes + flows log flows).
+/// simultaneous, which bounds the number of computations; a flow may then end up to about window_s
+/// too early or too late. O(computations * stops of active routes + flows log flows).
 std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
                                  double window_s = 0);
 

@@ -25,8 +25,8 @@ Routes routes_of(const std::vector<std::vector<RouteStop>>& routes) {
   return made;
 }
 
-/// Max-min fair rates flow by flow: grows all rates together and stops the flows of each resource
-/// that is full. O(flows * resources) per resource.
+/// Computes max-min fair rates flow by flow: increases all rates together and stops the flows of
+/// each resource that is full. O(flows * resources) per resource.
 std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& flows,
                                 const std::vector<bool>& is_active) {
   std::vector<double> rate(flows.size(), 0);
@@ -59,7 +59,7 @@ std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& f
   return rate;
 }
 
-/// The definition: from event to event, all rates anew.
+/// Implements the definition: computes all rates anew at every event.
 std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows) {
   std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity);
   for (std::size_t f = 0; f < flows.size(); ++f) left[f] = flows[f].bytes;
@@ -116,18 +116,18 @@ TEST(Fluid, flows_share_a_resource_equally) {
   const Routes routes = routes_of({{{0, 0.5}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}}), ElementsAre(5));
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {0, 20, 0}}), ElementsAre(10, 15));
-  // The first is alone for 2 s, then has half of the resource.
+  // The first flow is alone for 2 s and then has half of the resource.
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {2, 20, 0}}), ElementsAre(8, 15));
 }
 
-TEST(Fluid, what_a_flow_cannot_use_goes_to_the_others) {
-  // Flow 0 has a narrow resource of its own, so flow 1 has three quarters of the shared one.
+TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
+  // Flow 0 has a slow resource of its own, so flow 1 gets three quarters of the shared one.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
 }
 
-TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_narrower_one) {
-  // The linear network: the long flow and each short one share a resource.
+TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_slower_one) {
+  // A linear network, in which the long flow shares one resource with each of the short flows.
   const Routes routes = routes_of({{{0, 1}, {1, 1}}, {{0, 1}}, {{1, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 1, 0}, {0, 1, 1}, {0, 1, 2}}),
               ElementsAre(2, 2, 2));
@@ -150,7 +150,7 @@ TEST(Fluid, agrees_with_the_definition_on_random_networks) {
   }
 }
 
-TEST(Fluid, a_window_shifts_ends_by_little) {
+TEST(Fluid, merging_ends_within_a_window_changes_them_little) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);
@@ -162,7 +162,7 @@ TEST(Fluid, a_window_shifts_ends_by_little) {
   }
 }
 
-TEST(Fluid, is_as_fast_as_the_busiest_resource_if_all_share_it) {
+TEST(Fluid, takes_the_time_of_the_busiest_resource_if_all_flows_use_it) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
   EXPECT_EQ(busiest_s(routes, flows), 12);

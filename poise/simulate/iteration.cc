@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSharings{"fluid", "queue"};
 
-// How much work a fluid exchange may take before starts and ends are joined. A computation of all
-// rates visits all stops, about 10 ns each.
+// Limits on the work of an exact simulation with fluids. Larger exchanges treat close starts and
+// ends as simultaneous. Computing all rates once visits all stops, which takes about 10 ns each.
 constexpr double kMaxExactVisits = 1e6;  // exact below
 constexpr double kMaxVisits = 1e8;       // else as many computations as this allows, between
 constexpr double kMinComputations = 50, kMaxComputations = 200;
 
-/// Places do the first part of their work and send: sets the times of `places` up to worked_s and
-/// the start of each flow.
+/// Places do the first part of their work and send. This sets the times of `places` up to worked_s
+/// and the start of each flow.
 void send_all(const Traffic& traffic, std::span<const double> work_s, double overlap,
               const EngineOptions& options, std::vector<PlaceRun>& places,
               std::vector<Flow>& flows) {

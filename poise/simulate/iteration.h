@@ -24,34 +24,34 @@
 
 namespace poise {
 
-/// How messages share a resource.
+/// The ways in which messages share a resource.
 enum class Sharing : std::uint8_t {
   fluid,  // all at once, max-min fairly
   queue   // first come, first served
 };
 std::string_view name_of(Sharing sharing);
-/// Throws Error if there is no way of sharing of this name.
+/// Returns the way of sharing with this name. Throws Error if there is none.
 Sharing sharing_named(std::string_view name);
 
 struct EngineOptions {
   Sharing sharing = Sharing::fluid;
-  /// Larger messages use rendezvous. The default is assumed; MPI libraries switch at 4 KiB to 256
-  /// KiB.
+  /// Messages above this size use rendezvous. The default is assumed; MPI libraries switch at 4 KiB
+  /// to 256 KiB.
   std::uint64_t eager_bytes = 65536;
-  /// Latencies that a rendezvous adds: one for the request and one for the answer.
+  /// Number of latencies that a rendezvous adds: one for the request and one for the answer.
   double handshake_latencies = 2;
-  /// Messages travel in pieces of at most this size (`queue`).
+  /// Maximum size of the pieces in which messages travel, for Sharing::queue.
   std::uint64_t piece_bytes = 4096;
-  /// Starts and ends of messages closer together than this fraction of the time of the busiest
-  /// resource count as simultaneous (`fluid`). Nothing: 0 for small exchanges, and for larger ones
-  /// what bounds the time of a simulation.
+  /// For Sharing::fluid: starts and ends of messages that are closer together than this fraction of
+  /// the time of the busiest resource count as simultaneous. Without a value it is 0 for small
+  /// exchanges, and large enough to bound the simulation time for larger ones.
   std::optional<double> precision = {};
-  /// Tasks are threads that share their places, and Juggle moves them after each such period
-  /// (threads.h); 0: a place runs one task after the other. Used by replays.
+  /// If above 0, tasks are threads that share their places, and Juggle moves them after each such
+  /// period (threads.h). If 0, a place runs one task after the other. Replays use this option.
   double juggle_period_s = 0;
 };
 
-/// What a place did, in seconds since the start of the iteration.
+/// The times of a place, in seconds since the start of the iteration.
 struct PlaceRun {
   double sends_s = 0;      // it began to send
   double sent_s = 0;       // it had sent everything, and did the rest of its work
@@ -59,7 +59,7 @@ struct PlaceRun {
   double ends_s = 0;       // it had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
 
-  /// Seconds of its CPU: work, sending and receiving.
+  /// Seconds for which the CPU was busy with work, sending and receiving.
   double busy_s() const { return worked_s + receiving_s; }
 };
 
@@ -68,12 +68,12 @@ struct Iteration {
   double window_s = 0;  // starts and ends of messages closer together counted as simultaneous
   std::vector<PlaceRun> places;
 
-  /// The share of the time of all places in which they neither worked nor sent nor received.
+  /// The fraction of the time of all places in which they neither worked nor sent nor received.
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s is per place; overlap as in Workload. O(stops log pairs) for
-/// queues; for fluids see fluid.h: some hundred computations of all rates.
+/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. O(stops log
+/// pairs) for queues. Fluids need some hundred computations of all rates (fluid.h).
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -16,14 +16,15 @@
 namespace poise {
 namespace {
 
-// One place per node; 1,000 bytes/s each way, 1/8 s per sending and receiving, 1/4 s of latency.
+// One place per node, 1,000 bytes/s in each direction, 1/8 s for sending and for receiving a
+// message, and 1/4 s of latency.
 constexpr const char* kNodes =
     "node:8 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0.125";
 
 constexpr EngineOptions kFluid{.eager_bytes = 1'000'000};
 constexpr EngineOptions kQueue{.sharing = Sharing::queue, .eager_bytes = 1'000'000};
 
-/// Task t is on place t.
+/// Simulates tasks of which task t is on place t.
 Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
                     const std::vector<Message>& messages, const EngineOptions& options = kFluid,
                     double overlap = 0, std::uint64_t piece_bytes = 4096) {
@@ -41,16 +42,17 @@ Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
   return simulate_iteration(traffic, poise::work_s(machine, workload, placement), overlap, options);
 }
 
-TEST(Iteration, work_alone_ends_with_the_busiest_place) {
+TEST(Iteration, without_messages_it_takes_as_long_as_the_busiest_place) {
   const Iteration iteration = simulated(kNodes, {1, 3, 2}, {});
   EXPECT_EQ(iteration.end_s, 3);
   EXPECT_DOUBLE_EQ(iteration.idle_share(), 1 - 6.0 / (8 * 3));
 }
 
-TEST(Iteration, a_message_takes_both_ends_latency_and_the_link) {
+TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
-    // In one piece, a queue stores the message once: card out, then card in.
+    // If the message is one piece, a queue stores and forwards it once: it passes the card out,
+    // then the card in.
     const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
                      1 + 0.125 + 0.25 + link_s + 0.125);
@@ -64,14 +66,14 @@ TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
-  // The other way does not share it.
+  // Messages in the other direction do not share the card's bandwidth.
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
-TEST(Iteration, in_a_star_the_hub_receives_one_after_the_other) {
+TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
-  // All seven arrive together, then take the hub 1/8 s each.
+  // All seven messages arrive together, and the hub then receives them in 1/8 s each.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
@@ -85,20 +87,20 @@ TEST(Iteration, a_hub_that_sends_slower_than_its_card_never_waits_for_it) {
   }
 }
 
-TEST(Iteration, in_a_ring_all_links_work_at_once) {
+TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
   std::vector<Message> messages;
   for (TaskId t = 0; t < 8; ++t) messages.push_back({t, (t + 1) % 8, 4, 2000});
   EXPECT_DOUBLE_EQ(simulated(kNodes, std::vector<double>(8, 1), messages).end_s,
                    1 + 4 * 0.125 + 0.25 + 2 + 4 * 0.125);
 }
 
-TEST(Iteration, a_queue_sends_pieces_through_the_cards_as_a_pipeline) {
-  // 20 pieces of 100 bytes: the second card is one piece behind the first.
+TEST(Iteration, with_queues_the_pieces_of_a_message_form_a_pipeline) {
+  // The message has 20 pieces of 100 bytes, and the second card is one piece behind the first.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
 
-TEST(Iteration, a_queue_serves_the_first_message_first) {
+TEST(Iteration, with_queues_the_first_message_is_served_first) {
   const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
   const Iteration iteration =
       simulated(machine, {0.5}, {{0, 2, 100, 1000}, {1, 4, 100, 3000}}, kQueue);
@@ -108,18 +110,18 @@ TEST(Iteration, a_queue_serves_the_first_message_first) {
 
 TEST(Iteration, large_messages_wait_for_the_receiver) {
   const EngineOptions options{.eager_bytes = 1000};
-  // Eager: it waits at the receiver, which works until 5 s.
+  // An eager message waits at the receiver, which works until 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 3, 3000}}, options).end_s, 5 + 3 * 0.125);
-  // Rendezvous: the answer and the message start at 5 s.
+  // With rendezvous, the answer and then the message start at 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1001}}, options).end_s,
                    5 + 2 * 0.25 + 1.001 + 0.125);
-  // The receiver is ready first: request, answer, message.
+  // If the receiver is ready first, the request, the answer and the message follow each other.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 0}, {{0, 1, 1, 1001}}, options).end_s,
                    1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
 }
 
-TEST(Iteration, work_hides_messages_if_they_overlap) {
+TEST(Iteration, work_hides_messages_if_communication_overlaps) {
   const std::vector<double> work_s(8, 10);
   const std::vector<Message> messages{{0, 1, 1, 2000}};
   const double message_s = 0.125 + 0.25 + 2 + 0.125;
@@ -134,7 +136,7 @@ TEST(Iteration, messages_inside_a_domain_cross_its_bus) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}, {2, 3, 1, 500}}).end_s, 2 * 4 * 0.5);
 }
 
-TEST(Iteration, all_nodes_share_a_network_without_a_switch) {
+TEST(Iteration, all_nodes_share_the_bandwidth_of_a_network_without_a_switch) {
   const char* machine =
       "node:8 core:1 factors:1,1 shared_network:1000 bandwidth:0 bus:0 gap:0 latency:0 overhead:0";
   std::vector<Message> messages;
@@ -149,7 +151,7 @@ TEST(Iteration, a_card_needs_its_gap_for_each_message) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 600}}).end_s, 3.6);
 }
 
-TEST(Iteration, uplinks_of_racks_limit_what_leaves_them) {
+TEST(Iteration, the_uplink_of_a_rack_limits_its_outgoing_messages) {
   const char* machine =
       "rack:2 node:2 core:1 factors:1,1,1 uplink:500 bandwidth:1000 bus:0 gap:0 latency:0 "
       "overhead:0";
@@ -165,7 +167,7 @@ TEST(Iteration, a_task_sends_nothing_to_its_own_place) {
   EXPECT_TRUE(message_traffic(machine, workload, machine.costs(), Placement(2)).pairs().empty());
 }
 
-TEST(Iteration, sharings_have_names) {
+TEST(Iteration, each_way_to_share_bandwidth_has_a_name) {
   EXPECT_EQ(sharing_named("queue"), Sharing::queue);
   EXPECT_EQ(name_of(Sharing::fluid), "fluid");
   EXPECT_THROW(sharing_named("flood"), Error);
@@ -192,7 +194,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, occupies_resources_and_places_as_the_formula_says) {
+TEST(Iteration, keeps_resources_and_places_busy_as_long_as_the_formula_says) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();
@@ -213,7 +215,7 @@ TEST(Iteration, occupies_resources_and_places_as_the_formula_says) {
   }
 }
 
-TEST(Iteration, joining_ends_changes_the_time_by_little_more_than_the_precision) {
+TEST(Iteration, merging_ends_of_flows_changes_the_time_by_at_most_twice_the_precision) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

@@ -24,8 +24,8 @@ constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 
-/// The threads and places of one run. A thread has rest_s of work left in this phase. A thread at
-/// the barrier has 0 and uses no time of its place.
+/// The threads and places of one run. A running thread has rest_s seconds of work left in this
+/// phase. A thread at the barrier has 0 s left and uses no time of its place.
 class Team {
  public:
   explicit Team(const JuggleRun& run);
@@ -40,14 +40,14 @@ class Team {
   void run_until(double end_s);
 
   void sort_into_slots();
-  /// Charges the costs of a balancing point and of the moves since `before`.
+  /// Charges the costs of a balancing point and of the moves relative to the places in `before`.
   void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
   const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations
   void forget_gains();   // restarts the measurement of the places' speeds
 
   std::vector<double> progress_s() const;
-  /// A place needs less than this for one phase.
+  /// Upper bound on the time that a place needs for one phase.
   double horizon_s() const {
     double owed_s = 0;
     for (const Shared& place : places_) owed_s = std::max(owed_s, place.owed_s);
@@ -131,7 +131,7 @@ double Team::next_arrival_s() const {
   return now_s_ + soonest_s;
 }
 
-/// Subtracts the overheads that the place owes from left_s.
+/// Subtracts from left_s the overheads that the place still has to spend.
 double Team::pay(Shared& place, double left_s) {
   const double paid_s = std::min(left_s, place.owed_s);
   place.owed_s -= paid_s;
@@ -199,7 +199,7 @@ void Team::run_place(Shared& place, double end_s) {
 
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
-  // The phase ends with its last thread. Idle time of a place after that belongs to the next phase.
+  // The phase ends with its last thread. The time of a place after that belongs to the next phase.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;
@@ -215,8 +215,8 @@ void Team::sort_domain(DomainId d) {
     order_.insert(order_.end(), places_[p].threads.begin(), places_[p].threads.end());
     places_[p].threads.clear();
   }
-  // Sorts threads by progress, the least advanced first; blocked threads come last. What a thread
-  // has left is not known to the balancer, only what it has done.
+  // Sorts threads by progress, the least advanced first and blocked threads last. The balancer
+  // knows only what a thread has done, not what it has left.
   const auto done_s = [&](ThreadId t) {
     return rest_s_[t] <= 0
                ? kNever
@@ -263,7 +263,7 @@ std::uint64_t Team::swap() {
   const auto swaps = juggle_swaps({progress, place_of_, speed, domain_of_}, margin_s);
   for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    // Those that stay keep their turns; newcomers queue up behind them.
+    // Threads that stay keep their position in the queue; threads that arrive go to its end.
     auto& threads = places_[p].threads;
     std::erase_if(threads, [&](ThreadId t) { return place_of_[t] != p; });
   }
@@ -340,13 +340,13 @@ void check(const JuggleRun& run) {
     if (!(work > 0 && std::isfinite(work)))
       fail("the work of a thread is {} phases; it must be above 0", work);
   if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
-    fail("costs and time slices must be 0 or more seconds");
+    fail("costs and time slices must be at least 0 s");
   if (is_periodic && run.point_cost_s >= run.period_s)
     fail("a balancing point costs {} s; it must be below the period, {} s", run.point_cost_s,
          run.period_s);
   if (run.slice_s > 0 &&
       (run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid))
-    fail("time slices are simulated for periodic balancing and for none");
+    fail("time slices need periodic balancing or none, not reactive or hybrid balancing");
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
@@ -379,7 +379,7 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
     team.start_phase();
     while (team.num_running() > 0) {
       // The slowest place needs the time of at most n phases. If the next event is later than that,
-      // there is none.
+      // the phase ends before it.
       const double horizon_s = team.now_s() + team.horizon_s();
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);

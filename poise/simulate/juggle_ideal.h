@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The idealised Juggle: n threads on m places, simulated exactly. Overheads, time slices and
-// unequal phases can be added, which the paper leaves as future work.
+// Ideal juggling: n threads on m places, simulated exactly. Overheads, time slices and unequal
+// phases, which the paper leaves as future work, can be added.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3.
-// Assumptions, unless the run says otherwise: perfectly fair places, precise information at no
-// cost, migrations at no cost.
+// Unless the run says otherwise, the simulation assumes perfectly fair places, precise information
+// at no cost, and migrations at no cost.
 #pragma once
 
 #include <cstdint>
@@ -40,20 +40,21 @@ struct JuggleRun {
   /// paper's remedy for a period that is in step with the phases (figure 11).
   double jitter = 0;
   std::uint64_t seed = 0;
-  /// If given, threads stay in their domain (section 2.4)
+  /// Domain of each place. If it is given, threads stay in their domain (section 2.4).
   std::vector<DomainId> domain_of_place = {};
-  /// If given, the work of each thread in every phase, as a multiple of program.phase_s.
+  /// Work of each thread in every phase, as a multiple of program.phase_s. Empty if all threads
+  /// have equal work.
   std::vector<double> work_of_thread = {};
   /// A periodic balancing point stops every place for point_cost_s. A thread that moves then stops
   /// its new place for migration_cost_s. In seconds.
   double point_cost_s = 0, migration_cost_s = 0;
-  /// Threads of a place take turns of this length, in seconds; 0: they share it at every instant.
-  /// Not for reactive and hybrid balancing.
+  /// Length of the time slices in which threads of a place run one after the other, in seconds.
+  /// With 0 they share the place at every instant. Not for reactive and hybrid balancing.
   double slice_s = 0;
 };
 
-/// Lower bound on a program with unequal phases: the longest thread, or all work shared by all
-/// places, whichever is more. `work_of_thread` as in JuggleRun.
+/// Lower bound on the time of a program with unequal phases: the work of the longest thread, or all
+/// work shared by all places, whichever is larger. `work_of_thread` is as in JuggleRun.
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
 /// Throws Error naming the invalid number, or if the simulation would take minutes.
@@ -73,7 +74,8 @@ using JuggleObserver = std::function<void(double now_s, std::span<const double> 
 /// balancing point. Throws Error as check() does.
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe = {});
 
-/// Assigns places to `domains` domains of equal sizes or differing by one, larger ones first.
+/// Assigns places to `domains` domains of equal size. If sizes differ, they differ by one, and
+/// larger domains come first.
 std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains);
 
 }  // namespace poise

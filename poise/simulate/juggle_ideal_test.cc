@@ -15,7 +15,7 @@ namespace {
 
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
-/// All pairs that the paper simulates: n = 3 to 64, m = 2 to n - 1.
+/// Calls a check for all pairs that the paper simulates: n = 3 to 64 and m = 2 to n - 1.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -26,7 +26,7 @@ void for_all_pairs(Check check_pair) {
 }
 
 TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
-  // Figure 1: after three periods all threads have 2/3 of the time.
+  // Figure 1 of the paper: after three periods, each thread has computed for 2/3 of the time.
   std::vector<std::vector<double>> seen;
   JuggleRun run{.program = {3, 2, 10}, .period_s = 1};
   for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -45,7 +45,7 @@ TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
   }
 }
 
-TEST(IdealJuggle, is_never_faster_than_the_tighter_bound_and_often_equal_to_it) {
+TEST(IdealJuggle, is_never_faster_than_the_lower_bound_and_often_equal_to_it) {
   std::size_t equal = 0, all = 0, tighter = 0;
   for_all_pairs([&](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;
@@ -63,7 +63,7 @@ TEST(IdealJuggle, is_never_faster_than_the_tighter_bound_and_often_equal_to_it) 
   EXPECT_GT(5 * tighter, 2 * all);
 }
 
-TEST(IdealJuggle, with_a_cost_per_point_loses_that_share_of_each_period) {
+TEST(IdealJuggle, with_a_cost_per_balancing_point_loses_this_time_in_each_period) {
   JuggleRun run{.program = {8, 7, 30}, .period_s = 0.01, .point_cost_s = 1e-3};
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
   run.redistribution = Redistribution::swaps;
@@ -80,7 +80,7 @@ TEST(IdealJuggle, with_a_cost_per_migration_loses_the_time_of_the_migrations) {
   EXPECT_NEAR(outcome.completion_s, ideal_s(run.program) + lost_s, 0.1);
 }
 
-TEST(IdealJuggle, with_unequal_phases_conserves_work_and_keeps_the_bound) {
+TEST(IdealJuggle, with_unequal_phases_conserves_work_and_respects_the_lower_bound) {
   Random random(3);
   for (int trial = 0; trial < 50; ++trial) {
     const auto threads = static_cast<std::uint64_t>(2 + random.below(20));
@@ -95,21 +95,21 @@ TEST(IdealJuggle, with_unequal_phases_conserves_work_and_keeps_the_bound) {
   }
 }
 
-TEST(IdealJuggle, with_equal_work_given_per_thread_takes_as_long_as_without) {
+TEST(IdealJuggle, work_given_per_thread_takes_as_long_as_the_same_work_in_common) {
   JuggleRun run{.program = {16, 7, 1, 3}, .period_s = 0.1};
   const double plain_s = completion_s(run);
   run.work_of_thread.assign(16, 1.0);
   EXPECT_DOUBLE_EQ(completion_s(run), plain_s);
 }
 
-TEST(IdealJuggle, with_time_slices_far_below_the_period_is_as_fair_as_without) {
+TEST(IdealJuggle, time_slices_far_below_the_period_change_nothing) {
   JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
   const double fair_s = completion_s(run);
   run.slice_s = 0.001;
   EXPECT_NEAR(completion_s(run), fair_s, 0.02 * fair_s);
 }
 
-TEST(IdealJuggle, without_balancing_time_slices_do_not_change_the_end) {
+TEST(IdealJuggle, time_slices_do_not_change_the_end_without_balancing) {
   for (const double slice_s : {0.01, 0.3, 5.0})
     EXPECT_NEAR(
         completion_s({.program = {3, 2, 10}, .balancing = Balancing::none, .slice_s = slice_s}), 20,
@@ -125,7 +125,7 @@ TEST(IdealJuggle, impossible_overheads_are_refused) {
       Error);
 }
 
-TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_and_loses_no_work) {
+TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work) {
   for_all_pairs([](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
@@ -176,7 +176,7 @@ TEST(IdealJuggle, approaches_the_ideal_with_shorter_periods) {
   }
 }
 
-TEST(IdealJuggle, changes_nothing_with_equal_shares) {
+TEST(IdealJuggle, balancing_changes_nothing_if_all_places_have_equally_many_threads) {
   for (const std::uint64_t threads : {4u, 8u, 12u, 3u}) {
     JuggleRun run{.program = {threads, 4, 1, 5}, .period_s = 0.13};
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -203,7 +203,7 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
   });
 }
 
-TEST(IdealJuggle, one_balancing_point_per_phase_as_computed_by_hand) {
+TEST(IdealJuggle, with_one_balancing_point_per_phase_matches_a_hand_computation) {
   // 8 threads on 7 places with one balancing point at T. The two slow threads have progressed by
   // T/2 and become fast; two fast ones become slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
@@ -220,8 +220,8 @@ TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jit
   EXPECT_LT(completion_s(run), 0.97 * static_s(run.program));
 }
 
-TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
-  // With points uniform in [0, 2], the mean time with one point at T is 5/3.
+TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_in_the_paper) {
+  // If points are uniform in [0, 2], the mean time with one point at T is 5/3.
   double sum_s = 0;
   constexpr int kPoints = 2000;
   for (int i = 0; i < kPoints; ++i) {

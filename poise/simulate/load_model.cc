@@ -14,12 +14,13 @@ namespace poise {
 
 namespace {
 
-/// A random number of an object, the same in every step.
+/// Returns a random number of an object, which is the same in every step.
 double uniform_of(std::uint64_t seed, std::uint64_t object) {
   return Random(mix(seed) ^ mix(object + 1)).uniform();
 }
 
-/// A normal number at each end of every stretch of steps; 0 at the start.
+/// Returns a normally distributed number for each end of every interval of steps; it is 0 at the
+/// start.
 double knot(std::uint64_t seed, std::uint64_t object, std::uint64_t number) {
   return number == 0 ? 0 : Random(mix(seed + number) ^ mix(object + 1)).normal();
 }

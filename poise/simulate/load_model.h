@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Models of loads that change from step to step, beyond what the phases of a trace say.
+// Models of loads that change from step to step, in addition to the phases of a trace.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace poise {
 
-/// A row of the table of models.
+/// One kind of model: a row of the table.
 struct LoadModelKind {
   std::string_view name, summary;
-  /// Multiplies factors[object], all 1, by what the model says for a step.
+  /// Multiplies each factors[object], initially 1, by the factor of the model for a step.
   void (*apply)(const Knobs&, std::uint64_t step, std::uint64_t seed, std::span<double> factors);
   std::span<const Knob> knobs;
 };
 
 std::span<const LoadModelKind> load_model_kinds();
 
-/// A model with the values of its knobs. Pure: the factors of a step depend on nothing else, so
-/// steps can be asked for in any order.
+/// A model with the values of its knobs. The factors depend only on the step, the seed and the
+/// object, so steps can be computed in any order.
 struct LoadModel {
   const LoadModelKind* kind;
   Knobs knobs;
 
   /// Sets the factor of each object's load at a step.
   void set_factors(std::uint64_t step, std::uint64_t seed, std::span<double> factors) const;
-  /// "jump:at=20,factor=4", in the form that parse_load_model() reads.
+  /// The model as text that parse_load_model() reads, such as "jump:at=20,factor=4".
   std::string text() const;
 };
 
-/// Reads MODEL or MODEL:KNOB=VALUE,... Throws Error with the nearest name and the known ones.
+/// Reads MODEL or MODEL:KNOB=VALUE,... Throws Error with the nearest name and all known names.
 LoadModel parse_load_model(std::string_view text);
 
 }  // namespace poise

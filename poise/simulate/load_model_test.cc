@@ -24,7 +24,7 @@ std::vector<double> factors(const char* model, std::uint64_t step, std::size_t o
   return factors;
 }
 
-TEST(LoadModel, loads_jump_at_their_step_and_stay_there) {
+TEST(LoadModel, loads_jump_at_the_given_step_and_then_stay_constant) {
   EXPECT_THAT(factors("jump:at=3,share=1,factor=5", 2, 4), Each(1));
   EXPECT_THAT(factors("jump:at=3,share=1,factor=5", 3, 4), Each(5));
   const auto some = factors("jump:at=0,share=0.25,factor=2", 9, 10000);
@@ -37,13 +37,13 @@ TEST(LoadModel, the_first_objects_grow_in_proportion_to_the_steps) {
   EXPECT_THAT(factors("grow:share=0.5,rate=0.25", 4, 4), ElementsAre(2, 2, 1, 1));
 }
 
-TEST(LoadModel, a_wave_moves_over_the_objects_and_around) {
+TEST(LoadModel, a_wave_of_load_moves_over_the_objects_and_starts_over) {
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 0, 4), ElementsAre(3, 3, 1, 1));
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 3, 4), ElementsAre(3, 1, 1, 3));
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 4, 4), ElementsAre(3, 3, 1, 1));
 }
 
-TEST(LoadModel, drifting_loads_begin_as_they_are_and_slide_to_random_ones) {
+TEST(LoadModel, drifting_loads_change_smoothly_from_the_recorded_to_random_ones) {
   EXPECT_THAT(factors("drift", 0, 5), Each(1));
   const auto half = factors("drift:sigma=0.5,steps=10", 5, 10000),
              whole = factors("drift:sigma=0.5,steps=10", 10, 10000);
@@ -57,7 +57,7 @@ TEST(LoadModel, drifting_loads_begin_as_they_are_and_slide_to_random_ones) {
   EXPECT_NEAR(std::sqrt(squares / 10000), 0.5, 0.02);
 }
 
-TEST(LoadModel, wrong_texts_say_what_would_work) {
+TEST(LoadModel, errors_in_the_text_say_what_would_work) {
   EXPECT_EQ(parse_load_model("jump:at=5").text(), "jump:at=5");
   EXPECT_THAT([] { parse_load_model("jmp"); }, ThrowsMessage<Error>(HasSubstr("jump")));
   EXPECT_THAT([] { parse_load_model("jump:share=2"); }, ThrowsMessage<Error>(HasSubstr("share")));

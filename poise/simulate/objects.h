@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identifies objects across phases: which tasks of different phases are the same object.
+// Finds out which tasks of different phases are the same object.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace poise {
 /// its home place if ids are counted per home (otherwise 0).
 using TaskIdentity = std::tuple<TaskName::Kind, std::uint64_t, std::int64_t, PlaceId>;
 
-/// The task must have a name.
+/// Returns the identity of a task, which must have a name.
 TaskIdentity identity_of(const Phase& phase, TaskId task);
 
 /// An object: a task in all phases of a trace, numbered from 0 by first appearance.
@@ -28,7 +28,8 @@ struct Objects {
   ObjectId count = 0;
 };
 
-/// Throws Error naming the phase if two of its tasks have the same name.
+/// Finds the objects of a trace. Throws Error naming the phase if two of its tasks have the same
+/// name.
 Objects objects_of(const Trace& trace);
 
 }  // namespace poise

@@ -12,7 +12,8 @@ namespace poise {
 
 namespace {
 
-/// Five ticks of a 250 Hz kernel; with shorter periods threads do not get fair shares of a place.
+/// Five ticks of a 250 Hz kernel. With shorter periods, threads do not get equal parts of a place's
+/// time.
 constexpr double kMinPeriod_s = 0.020;
 constexpr double kGoodShare = 0.97;     // fraction of the ideal speed
 constexpr double kWorthGaining = 1.02;  // speed-up over static placement

@@ -18,8 +18,8 @@ struct OutlookQuestion {
   std::uint64_t seed = 0;
 };
 
-/// Times in seconds for all phases. With several domains, times of the slowest one, because
-/// barriers wait for it.
+/// Predicted times in seconds for all phases. With several domains they are the times of the
+/// slowest one, because barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
   double static_s = 0;             // equation (1)

@@ -33,7 +33,7 @@ TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, does_not_advise_a_period_without_gain_even_if_near_the_ideal) {
+TEST(Outlook, does_not_advise_a_period_without_gain_even_near_the_ideal) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 
@@ -42,7 +42,7 @@ TEST(Outlook, advises_reactive_balancing_for_short_phases) {
   EXPECT_THAT(advice(64, 33, 0.001, 0.1, 100), StartsWith("pin the threads: phases are too short"));
 }
 
-TEST(Outlook, waits_for_the_slowest_domain) {
+TEST(Outlook, the_slowest_domain_determines_the_time) {
   const Outlook two = outlook({.program = {8, 7, 1, 2}, .period_s = 0.001, .domains = 2});
   EXPECT_DOUBLE_EQ(two.static_s, 4);
   EXPECT_DOUBLE_EQ(two.ideal_s, 2 * 4.0 / 3);

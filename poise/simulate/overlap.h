@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulates steps without barriers, in which places wait only for messages. More precise than the
-// formula of metrics.h, which adds work and communication and ends every step with a barrier.
+// Simulates steps without barriers, in which places wait only for messages. This is more precise
+// than the formula of metrics.h, which adds work and communication and ends every step with a
+// barrier.
 #pragma once
 
 #include <vector>

@@ -36,14 +36,15 @@ Placement random_placement(Random& random, TaskId num_tasks, std::uint32_t num_p
   return placement;
 }
 
-TEST(Overlap, two_tasks_that_exchange_messages_as_computed_by_hand) {
+TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   const Machine machine = machine_from_text("core:2 factors:1 message:0.5");
   Workload workload;
   workload.tasks = {{1}, {2}};
   workload.messages = {{0, 1}, {1, 0}};
   const Placement apart(std::vector<PlaceId>{0, 1});
   OverlapClocks clocks(2);
-  // Task 0 runs in 0-1, 2.5-3.5, 4.5-5.5, and task 1 in 0-2, 2-4, 4-6.
+  // Task 0 runs from 0 to 1 s, 2.5 to 3.5 s and 4.5 to 5.5 s; task 1 from 0 to 2 s, 2 to 4 s and 4
+  // to 6 s.
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 2);
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 4);
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 6);
@@ -54,7 +55,7 @@ TEST(Overlap, two_tasks_that_exchange_messages_as_computed_by_hand) {
 
 TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
   const Machine machine = machine_from_text("core:2 factors:1 message:1");
-  // Task 0 waits for task 2's late message; meanwhile its place runs task 1.
+  // Task 0 waits for a late message of task 2; meanwhile its place runs task 1.
   Workload workload;
   workload.tasks = {{1}, {1}, {2}};
   workload.messages = {{2, 0}};
@@ -65,7 +66,7 @@ TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
+TEST(Overlap, repeated_steps_take_between_the_time_of_their_work_and_that_of_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -101,7 +102,8 @@ TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
 /// ready first.
 double by_events(const Machine& machine, const Workload& workload, const Placement& placement,
                  std::vector<double>& place_s, std::vector<double>& ready_s) {
-  // Time, kind (0: a task is ready, 1: a place is free), and the task or place.
+  // An event has a time, a kind (0: a task is ready, 1: a place is free), and the number of the
+  // task or place.
   using Event = std::tuple<double, int, std::uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<std::queue<TaskId>> waiting(machine.num_places());

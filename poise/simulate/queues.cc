@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-/// The first piece of a flow arrives at a resource of its route.
+/// The arrival of the first piece of a flow at a resource of its route.
 struct Arrival {
   double at_s;
   std::uint32_t flow, stop;
@@ -52,7 +52,7 @@ std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flo
     const double served_s = flow.bytes * stop.s_per_byte, piece_s = served_s / flow.pieces;
     const double start_s = std::max(arrival.at_s, free_s[stop.resource]);
     free_s[stop.resource] = start_s + served_s;
-    // The last piece cannot be served before it has left the resource before.
+    // The last piece cannot be served before it has left the previous resource.
     end_s[arrival.flow] = std::max(start_s + served_s, end_s[arrival.flow] + piece_s);
     if (arrival.stop + 1 == stops.size()) continue;
     arrivals.push_back({start_s + piece_s, arrival.flow, arrival.stop + 1});

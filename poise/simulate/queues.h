@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows as trains of pieces in queues: first come, first served, store and forward.
+// Flows as sequences of pieces in queues: first come, first served, store and forward.
 #pragma once
 
 #include <span>
@@ -9,10 +9,11 @@
 
 namespace poise {
 
-/// When each flow ends. Every resource serves one flow after the other, in the order in which their
-/// first pieces arrive (ties: by number), and works on one piece at a time. A piece goes on to the
-/// next resource of its route when it has been served; the pieces of a flow follow each other, so a
-/// flow of many pieces uses several resources at once. Buffers are unlimited. O(stops log flows).
+/// Returns the time at which each flow ends. Every resource serves one flow after the other, in the
+/// order in which their first pieces arrive (ties: by number), one piece at a time. A piece
+/// continues to the next resource of its route when it has been served. The pieces of a flow follow
+/// each other, so a flow of many pieces uses several resources at once. Buffers are unlimited.
+/// O(stops log flows).
 std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows);
 
 }  // namespace poise

@@ -21,16 +21,17 @@ TEST(Queues, serve_flows_in_the_order_of_their_arrival) {
               ElementsAre(7, 4, 8));
 }
 
-TEST(Queues, a_single_piece_is_stored_and_forwarded) {
+TEST(Queues, a_message_of_one_piece_is_stored_and_forwarded) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}, {1, 2}, {2, 1}});
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 8, 0, 1}}), ElementsAre(1 + 8 + 16 + 8));
 }
 
-TEST(Queues, pieces_form_a_pipeline_whose_slowest_stage_decides) {
+TEST(Queues, pieces_form_a_pipeline_limited_by_its_slowest_stage) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}, {1, 2}, {2, 1}});
-  // Four pieces of 2 bytes: 2 s to fill, 4 * 4 s in the slowest stage, 2 s to drain.
+  // The flow has four pieces of 2 bytes: 2 s to fill the pipeline, 4 * 4 s in the slowest stage,
+  // and 2 s to drain it.
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{0, 8, 0, 4}}), ElementsAre(2 + 16 + 2));
 }
 
@@ -41,7 +42,7 @@ TEST(Queues, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 9, 1}}), ElementsAre(1, 2));
 }
 
-TEST(Queues, never_end_before_the_busiest_resource_can) {
+TEST(Queues, never_end_before_the_busiest_resource_has_served_all_bytes) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
     Routes routes;

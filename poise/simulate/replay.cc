@@ -20,7 +20,7 @@ constexpr PlaceId kNoPlace = std::numeric_limits<PlaceId>::max();
 constexpr std::size_t kMaxPastLoads = std::size_t{1} << 24;  // 128 MB
 constexpr std::size_t kMaxPastSteps = 1000;
 
-/// The place of an object when it first appears in a phase.
+/// Returns the place of an object when it first appears in a phase.
 PlaceId first_place(const Phase& phase, TaskId t, ObjectId object, std::uint32_t num_places) {
   const bool is_recorded = phase.placement.num_tasks() > 0;
   if (is_recorded && phase.placement.of(t) < num_places) return phase.placement.of(t);
@@ -126,8 +126,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// The loads of the steps before `step`, in the order of its tasks. Steps that lack one of its
-/// tasks are omitted.
+/// Returns the loads of the steps before `step`, in the order of its tasks. Steps in which one of
+/// its tasks is missing are omitted.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =
@@ -211,8 +211,8 @@ class Replayer::Run {
     result.makespan_s = known_[phase]->makespan_s;
     if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
-    // A different set of tasks means a different section of the program, which all places start
-    // together.
+    // A different set of tasks belongs to a different section of the program, which all places
+    // start together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();
@@ -224,7 +224,7 @@ class Replayer::Run {
   std::vector<std::vector<Span>> take_spans() { return std::move(spans_); }
 
  private:
-  /// Valid until the next call.
+  /// Returns the workload of a step, which is valid until the next call.
   const Workload& workload_of(std::uint64_t step) {
     const std::size_t phase = replayer_.phase_of(step);
     const Workload& recorded = replayer_.trace_.phases[phase].workload;
@@ -273,7 +273,7 @@ class Replayer::Run {
   OverlapClocks clocks_;
   std::vector<std::optional<PhaseTimes>> known_;  // per phase, at the current places
   std::optional<EventSteps> events_;
-  // With a model of loads: a phase with the loads of one step.
+  // If there is a model of loads: a phase with the loads of one step.
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;

@@ -19,7 +19,7 @@
 
 namespace poise {
 
-/// Which phase a step replays if there are more steps than phases.
+/// Selects the phase that a step replays if there are more steps than phases.
 enum class Beyond : std::uint8_t {
   hold,  // the last phase, repeatedly
   cycle  // all phases, then again from the first
@@ -31,8 +31,8 @@ struct ReplayPlan {
   Beyond beyond = Beyond::hold;
   bool overlap = false;  // also simulate with overlap.h
   std::uint64_t seed = 0;
-  /// Simulate every step event by event (iteration.h); nothing: take the time that the formula
-  /// says.
+  /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
+  /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
   bool has_timeline = false;            // record what every place does; needs `events`
@@ -51,8 +51,8 @@ struct ReplayStep {
   double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
   double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
-  // Before the step; all are 0 without a decision. Collecting measurements is known to the event
-  // engine only.
+  // Times before the step; all are 0 without a decision. Only the event engine computes the time of
+  // collecting measurements.
   double decision_s = 0, collection_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
   double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
@@ -84,16 +84,16 @@ class Replayer {
   /// plan has no steps.
   Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan);
 
-  /// Replays with decisions, or without any if `decide` is empty. Throws what `decide` throws, and
-  /// Error if a decision is no valid placement. O(steps (tasks + messages)) if loads or placement
-  /// change.
+  /// Replays with decisions, or without any if `decide` is empty. Throws whatever `decide` throws,
+  /// and Error if a decision is not a valid placement. O(steps (tasks + messages)) if loads or
+  /// placement change.
   Replay run(const Decide& decide) const;
 
   std::size_t phase_of(std::uint64_t step) const;
 
   /// Lower bound on the iteration of this step for any placement: its makespan_bound_s().
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
-  /// All work of the step over all speed.
+  /// All work of the step divided by the sum of all speeds.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }
   double total_bound_s() const;
   double total_average_s() const;

@@ -57,7 +57,7 @@ TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_place
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
-TEST(Replay, decides_on_measurements_of_the_step_before) {
+TEST(Replay, decides_on_the_measurements_of_the_previous_step) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
   std::vector<double> seen_s;
@@ -119,7 +119,7 @@ TEST(Replay, places_new_tasks_where_the_trace_has_them) {
   EXPECT_THAT(seen, ElementsAre(ElementsAre(1, 1), ElementsAre(1, 1, 1, 1), ElementsAre(1)));
 }
 
-/// Random names, loads, messages and background loads; tasks come and go.
+/// A trace with random names, loads, messages and background loads, in which tasks come and go.
 Trace random_trace(Random& random, std::uint32_t num_places) {
   Trace trace;
   trace.num_places = num_places;
@@ -145,7 +145,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
   return trace;
 }
 
-TEST(Replay, equals_a_naive_replay_by_the_formula) {
+TEST(Replay, equals_a_simple_replay_by_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -192,7 +192,7 @@ TEST(Replay, equals_a_naive_replay_by_the_formula) {
   }
 }
 
-TEST(Replay, is_not_below_the_bounds_of_its_steps) {
+TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -208,7 +208,7 @@ TEST(Replay, is_not_below_the_bounds_of_its_steps) {
   }
 }
 
-TEST(Replay, overlapped_time_of_a_held_phase_is_never_above_the_formula) {
+TEST(Replay, a_repeated_phase_with_overlap_takes_no_longer_than_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -238,14 +238,14 @@ TEST(Replay, throws_for_inconsistent_plans_and_parts) {
   EXPECT_THROW(Replayer(twins, machine, Placement(2), {.steps = 1}), Error);
 }
 
-/// Nothing but bytes between nodes costs anything: 1 GB/s.
+/// A machine on which only bytes between nodes cost time, at 1 GB/s.
 Machine nodes_on_a_switch() {
   return machine_from_text(
       "node:2 core:1 factors:1,1 bandwidth:1e9 bus:0 gap:0 copy:0 latency:0 overhead:0 "
       "migrated_byte:0 migrated_task:0");
 }
 
-TEST(Replay, counts_collecting_and_migrations_event_by_event) {
+TEST(Replay, simulates_the_gathering_of_loads_and_the_migrations_event_by_event) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Replayer replayer(
@@ -261,7 +261,7 @@ TEST(Replay, counts_collecting_and_migrations_event_by_event) {
   EXPECT_EQ(replay.formula_s, replay.iteration_s);
 }
 
-TEST(Replay, a_timeline_leaves_no_time_out) {
+TEST(Replay, a_timeline_covers_all_the_time) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4}, 1'000'000'000)};
   trace.phases[0].workload.messages = {{0, 3, 1, 500'000'000}, {2, 1, 1, 1'000'000'000}};
@@ -289,7 +289,7 @@ TEST(Replay, a_timeline_leaves_no_time_out) {
       Error);
 }
 
-TEST(Replay, loads_follow_a_model_and_decisions_see_the_step_before) {
+TEST(Replay, loads_follow_a_model_and_decisions_use_the_previous_step) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4})};
   const Replayer replayer(
@@ -308,7 +308,7 @@ TEST(Replay, loads_follow_a_model_and_decisions_see_the_step_before) {
   EXPECT_EQ(replayer.bound_s(2), 15);
 }
 
-TEST(Replay, more_places_take_longer_to_ask) {
+TEST(Replay, gathering_the_loads_of_more_places_takes_longer) {
   const auto collection_s = [](const char* machine) {
     Trace trace;
     trace.phases = {phase_of({1, 1, 1, 1})};

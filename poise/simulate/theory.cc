@@ -21,7 +21,8 @@ double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);
 }
 
-/// Number of balancing points strictly inside the program if none of them shortens it: eta of (17).
+/// Number of balancing points strictly inside the program if none of them shortens it: η in
+/// equation (17).
 double points_inside(double total_s, double period_s) { return std::ceil(total_s / period_s) - 1; }
 
 }  // namespace
@@ -78,8 +79,8 @@ double proactive_bound_s(const SpmdProgram& program, double period_s) {
 
 namespace {
 
-/// All threads at balancing point number k of the idealised algorithm. If none has blocked yet,
-/// some have rest_s of work left, the `ahead` others lag_s less.
+/// The threads at balancing point number k of the idealised algorithm. If none has blocked yet,
+/// `ahead` of them have rest_s - lag_s seconds of work left, and the others rest_s.
 struct PointState {
   double rest_s = 0, lag_s = 0;
   std::uint64_t ahead = 0;
@@ -94,7 +95,8 @@ PointState state_at(const SpmdProgram& program, double period_s, std::uint64_t k
   return {program.phase_s - done_s, lag, steps % program.threads};
 }
 
-/// What the fullest place has left after the threads were sorted into slots.
+/// Returns the work that the place with most work has left after the threads were sorted into
+/// slots.
 double fullest_place_s(const SpmdProgram& program, const PointState& state) {
   const Slots slots = slots_of(program);
   const std::uint64_t slow_places = program.threads % program.places;
@@ -119,7 +121,7 @@ double proactive_tight_bound_s(const SpmdProgram& program, double period_s) {
   const Slots slots = slots_of(program);
   const double threads = number(program.threads), places = number(program.places);
   const double loose_s = proactive_bound_s(program, period_s);
-  // Before this point no thread can have blocked: each is within a lag of the average.
+  // Before this point no thread can have blocked, because each is within one lag of the average.
   const double safe_s =
       program.phase_s - 2 * lag_s(program, period_s) - 2 * period_s / number(slots.fewest);
   auto k = static_cast<std::uint64_t>(std::max(0.0, safe_s * threads / (places * period_s)));
@@ -156,8 +158,8 @@ double proactive_approximation_s(const SpmdProgram& program, double period_s) {
 }
 
 double reactive_s(const SpmdProgram& program) {
-  // All unblocked threads have made the same progress: threads on fast places have blocked, and the
-  // others have been in slow slots since the last move.
+  // All unblocked threads have made the same progress: the threads on fast places have blocked, and
+  // the others have been in slow slots since the last move.
   std::uint64_t threads = program.threads;
   double phase_s = 0;
   for (double rest_s = program.phase_s; threads > 0;) {

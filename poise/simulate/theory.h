@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// Threads that compute for phase_s each (alone on a place), then meet at a barrier.
+/// A program whose threads compute for phase_s each (alone on a place) and then meet at a barrier.
 struct SpmdProgram {
   std::uint64_t threads = 0;  // n
   std::uint64_t places = 0;   // m
@@ -23,9 +23,10 @@ struct SpmdProgram {
 void check(const SpmdProgram& program);
 void check_period(double period_s);
 
-/// How n threads share m places if the numbers of threads on two places differ by at most one.
-/// A slow slot progresses at rate 1 / most, a fast one at 1 / fewest. Copies of the paper have lost
-/// the floor and ceiling signs; those here follow from the definitions in its section 3.
+/// How n threads share m places if the numbers of threads on two places differ by at most one. A
+/// slow slot is on a place with `most` threads and progresses at rate 1 / most; a fast one is on a
+/// place with `fewest` threads and progresses at rate 1 / fewest. Copies of the paper have lost the
+/// floor and ceiling signs; those here follow from the definitions in its section 3.
 struct Slots {
   std::uint64_t most = 0;    // ceil(n/m): threads of a slow place
   std::uint64_t fewest = 0;  // floor(n/m): threads of a fast place
@@ -37,15 +38,15 @@ Slots slots_of(const SpmdProgram& program);
 /// False if every place has an equal share, so that balancing gains nothing: n mod m = 0 or n < m.
 bool is_imbalanced(const SpmdProgram& program);
 
-/// Time if threads stay where they start: l e ceil(n/m) (1).
+/// Time if threads stay where they start: l e ceil(n/m), equation (1).
 double static_s(const SpmdProgram& program);
 
-/// Limit of the time as the period approaches 0, and a lower bound for every period: l e n/m (14,
-/// 15); l e if n < m.
+/// Limit of the time as the period approaches 0, and a lower bound for every period: l e n/m,
+/// equations (14) and (15); l e if n < m.
 double ideal_s(const SpmdProgram& program);
 
 /// Maximum difference in progress between two threads at a balancing point: period / (ceil(n/m)
-/// floor(n/m)) (3, Lemma 1); 0 if there is nothing to balance.
+/// floor(n/m)), equation (3), Lemma 1. It is 0 if there is nothing to balance.
 double lag_s(const SpmdProgram& program, double period_s);
 
 /// Lower bound on one phase with proactive balancing. If the period is shorter than the phase: the
@@ -92,7 +93,8 @@ double proactive_approximation_s(const SpmdProgram& program, double period_s);
 /// of 12.
 double reactive_s(const SpmdProgram& program);
 
-/// l e (2 - 2^-k) with the smallest k for which (2m - n) 2^k >= m (21); only for m < n < 2m.
+/// Closed form of reactive_s(): l e (2 - 2^-k) with the smallest k for which (2m - n) 2^k >= m,
+/// equation (21). Only for m < n < 2m.
 double reactive_closed_form_s(const SpmdProgram& program);
 
 }  // namespace poise

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(Theory, eight_threads_on_seven_places_as_computed_by_hand) {
+TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
   const SpmdProgram program{8, 7, 30};
   const Slots slots = slots_of(program);
   EXPECT_EQ(slots.most, 2u);
@@ -26,8 +26,8 @@ TEST(Theory, eight_threads_on_seven_places_as_computed_by_hand) {
   EXPECT_EQ(reactive_s(program), 45);
 }
 
-TEST(Theory, a_cost_per_balancing_point_takes_its_share_of_the_period) {
-  // The paper expects 20% less at 0.5 ms with 100 us per point (section 5).
+TEST(Theory, a_cost_per_balancing_point_shortens_each_period_by_that_time) {
+  // The paper expects 20% less speed at a period of 0.5 ms with 100 us per point (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }
@@ -40,7 +40,7 @@ TEST(Theory, sixteen_threads_on_twelve_places_take_one_and_a_half_phases) {
   EXPECT_DOUBLE_EQ(static_s(program) / ideal_s(program), 1.5);
 }
 
-TEST(Theory, equal_shares_leave_nothing_to_gain) {
+TEST(Theory, there_is_nothing_to_gain_if_all_places_have_equally_many_threads) {
   for (const SpmdProgram program : {SpmdProgram{16, 8, 3}, {8, 8, 3}, {3, 8, 3}, {1, 1, 3}}) {
     EXPECT_FALSE(is_imbalanced(program));
     EXPECT_EQ(lag_s(program, 1), 0);
@@ -51,7 +51,7 @@ TEST(Theory, equal_shares_leave_nothing_to_gain) {
   }
 }
 
-TEST(Theory, the_closed_form_of_reactive_balancing_is_the_recursion) {
+TEST(Theory, the_closed_form_of_reactive_balancing_equals_the_recursion) {
   for (std::uint64_t places = 2; places <= 200; ++places)
     for (std::uint64_t threads = places + 1; threads < 2 * places; ++threads) {
       const SpmdProgram program{threads, places, 1, 3};
@@ -92,7 +92,7 @@ TEST(Theory, the_mean_of_one_balancing_point_is_the_average_over_the_phase) {
   }
 }
 
-TEST(Theory, long_periods_balance_some_phases_once) {
+TEST(Theory, with_long_periods_only_some_phases_are_balanced) {
   const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20
@@ -100,7 +100,7 @@ TEST(Theory, long_periods_balance_some_phases_once) {
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
 
-TEST(Theory, one_balancing_point_does_not_help_if_slow_slots_outnumber_fast_ones) {
+TEST(Theory, one_balancing_point_does_not_help_if_more_places_are_slow_than_fast) {
   const SpmdProgram program{13, 7, 1, 100};
   EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));

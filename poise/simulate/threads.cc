@@ -15,12 +15,14 @@ namespace poise {
 namespace {
 
 constexpr double kMaxPoints = 1e5;
-/// Work below this fraction of a task's load is done: rounding.
+/// A task is done if its remaining work is below this fraction of its load, because the rest is
+/// rounding.
 constexpr double kRounding = 1e-12;
-/// xi of Juggle's paper as a fraction of the period: information is precise.
+/// The margin xi of Juggle's paper as a fraction of the period. It can be tiny, because the
+/// simulation knows progress exactly.
 constexpr double kMargin = 1e-6;
 
-/// Threads of one machine in one phase. Progress is in seconds of work at speed 1.
+/// Threads of one machine in one phase. Progress is measured in seconds of work at speed 1.
 class Threads {
  public:
   Threads(const Machine& machine, const Workload& workload, const Placement& placement)
@@ -47,7 +49,7 @@ class Threads {
     now_s_ = end_s;
   }
 
-  /// A balancing point after `period_s`. Returns the number of swaps.
+  /// Runs a balancing point after `period_s`. Returns the number of swaps.
   std::uint64_t juggle(double period_s) {
     std::vector<double> speed(on_.size());
     for (PlaceId p = 0; p < on_.size(); ++p)
@@ -70,7 +72,8 @@ class Threads {
     for (ThreadId t = 0; t < place_of_.size(); ++t) on_[place_of_[t]].push_back(t);
   }
 
-  /// Shares the place among its running threads until end_s, from one that ends to the next.
+  /// Shares the place among its running threads until end_s, in intervals that each end when a
+  /// thread ends.
   void run_place(PlaceId p, double end_s) {
     const double speed = machine_.speed_of(p);
     double left_s = end_s - now_s_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of a phase as threads that share their places in turns and are moved by Juggle.
+// The tasks of a phase as threads that share their places and are moved by Juggle.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct ThreadsRun {
   std::uint64_t swaps = 0;
 };
 
-/// Runs the tasks until all are done. Each place shares its time fairly among the tasks on it that
-/// are not done. Every period_s, juggle_swaps() (online/juggle.h) exchanges tasks inside the memory
-/// domains, from their progress in this phase and the measured speeds of places: the code that
-/// `poise juggle` runs. Information is precise, and swaps cost nothing. Background load comes after
-/// the tasks of a place. Throws Error if the period is not above 0, or that short that there are
-/// more than 10^5 points in the time of the busiest place.
-/// O(points * (tasks log tasks + places log places)).
+/// Runs the tasks until all are done. Each place shares its time fairly among its unfinished tasks.
+/// Every period_s, juggle_swaps() (online/juggle.h), the code that `poise juggle` also runs,
+/// exchanges tasks inside the memory domains. It uses their progress in this phase and the measured
+/// speeds of places. Measurements are precise, and swaps cost nothing. Background load comes after
+/// the tasks of a place. Throws Error if the period is not above 0, or if there would be more than
+/// 10^5 balancing points in the time of the busiest place. O(points * (tasks log tasks + places log
+/// places)).
 ThreadsRun run_threads(const Machine& machine, const Workload& workload, const Placement& placement,
                        double period_s);
 

@@ -28,7 +28,7 @@ double last_s(const ThreadsRun& run) {
   return *std::max_element(run.done_s.begin(), run.done_s.end());
 }
 
-TEST(Threads, without_a_point_places_end_when_they_have_done_their_loads) {
+TEST(Threads, without_balancing_places_end_when_their_work_is_done) {
   const Machine machine = machine_from_text("numa:2 core:2 speeds:1,1,0.5,0.5");
   Workload workload;
   workload.tasks = {{1}, {2}, {4}, {3}, {0}};
@@ -40,7 +40,7 @@ TEST(Threads, without_a_point_places_end_when_they_have_done_their_loads) {
   EXPECT_EQ(run.swaps, 0u);
 }
 
-TEST(Threads, end_when_the_idealised_juggle_says_if_all_are_equal) {
+TEST(Threads, equal_threads_end_when_the_model_of_ideal_juggling_says) {
   for (const std::uint32_t threads : {8u, 9u, 10u, 13u, 16u})
     for (const double period_s : {0.1, 0.25, 1.0, 3.0}) {
       const Machine machine = flat_machine(7);
@@ -64,7 +64,7 @@ TEST(Threads, stay_in_their_domain) {
   EXPECT_EQ(run.swaps, 0u);
 }
 
-TEST(Threads, periods_that_never_end_are_refused) {
+TEST(Threads, a_period_of_zero_or_almost_zero_is_refused) {
   const Machine machine = flat_machine(2);
   EXPECT_THROW(run_threads(machine, equal_threads(2, 1), Placement(2), 0), Error);
   EXPECT_THROW(run_threads(machine, equal_threads(2, 1), Placement(2), 1e-9), Error);

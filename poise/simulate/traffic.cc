@@ -15,14 +15,14 @@ namespace {
 using Crossing = ResourceRates::Crossing;
 using Kind = ResourceRates::Kind;
 
-/// What travels along a route in all.
+/// Total traffic along a route.
 struct Sum {
   DomainId from = 0, to = 0;
   double count = 0, bytes = 0;
 };
 
-/// The position of a crossing on the way of a message, for sorting: out of the node, up the tiers
-/// (the last is the finest), down again and into the other node.
+/// Returns the position of a crossing on the route of a message, for sorting: out of the node, up
+/// through the tiers (the last tier is the finest), down again and into the other node.
 std::uint32_t position(const Crossing& crossing, DomainId from) {
   constexpr std::uint32_t kTiers = 1000;  // more than a machine has
   switch (crossing.kind) {
@@ -47,8 +47,9 @@ std::vector<Crossing> crossings_of(const Resources& resources, const Sum& sum) {
   return crossings;
 }
 
-/// The bytes that a message counts beyond its own: those that a card could send in the gap between
-/// two messages. Then a card is shared by time, and resources without gaps by bytes.
+/// Returns the bytes by which a message counts as larger than it is: those that a card could send
+/// in the gap between two messages. Then cards are shared by time, and resources without gaps by
+/// bytes.
 double bytes_per_message(std::span<const Crossing> crossings) {
   for (const Crossing& crossing : crossings)
     if (crossing.s_per_message > 0)
@@ -72,7 +73,7 @@ Traffic::Traffic(const Machine& machine, const CostModel& costs, std::vector<Tra
   busiest_s_ = poise::busiest_s(routes_, flows_);
 }
 
-/// Leaves one transfer per pair of places, in the order in which they are sent.
+/// Merges transfers so that there is one per pair of places, in the order in which they are sent.
 void Traffic::join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_places) {
   first_.assign(std::size_t{num_places} + 1, 0);
   for (const Transfer& transfer : transfers) ++first_[transfer.from + 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What places send each other in one exchange: per pair of places, with costs at both ends and the
-// route through the shared resources of the machine.
+// What places send to each other in one exchange. Each pair of places has the costs at both ends
+// and the route through the shared resources of the machine.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ struct Transfer {
   double count = 1, bytes = 0;
 };
 
-/// CPU seconds of both ends of a transfer.
+/// Computes the CPU seconds at both ends of a transfer.
 using EndCosts = std::function<EndTimes(const Transfer&)>;
 
-/// All transfers of an exchange. Those between the same two places are one: they leave together.
+/// All transfers of an exchange. Transfers between the same two places are merged, because they
+/// leave together.
 class Traffic {
  public:
   struct Pair {
@@ -34,22 +35,23 @@ class Traffic {
     double message_bytes = 0;  // mean size of a message
   };
 
-  /// Costs are physical (docs/model.md), whatever formula the costs name. `piece_bytes`: messages
-  /// travel in pieces of at most this size if resources are queues. O(transfers log partners +
-  /// routes * tiers). A place sends to its partners in the order of their numbers, beginning with
-  /// the one after itself, so that not all begin with the same place.
+  /// Costs are those of the formula `physical` (docs/model.md), even if the cost model selects
+  /// another one. If resources are queues, messages travel in pieces of at most `piece_bytes`. A
+  /// place sends to its partners in the order of their numbers, beginning with the one after
+  /// itself, so that not all places begin with the same partner. O(transfers log partners + routes
+  /// * tiers).
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
           const EndCosts& ends, std::uint64_t piece_bytes = 4096);
 
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
-  /// In order of sender.
+  /// All pairs, in the order of their senders.
   std::span<const Pair> pairs() const { return pairs_; }
   /// The pairs of a sender are pairs()[first_pair(p)] up to pairs()[first_pair(p + 1)].
   std::size_t first_pair(PlaceId p) const { return first_[p]; }
   const Routes& routes() const { return routes_; }
-  /// One per pair, all starting at 0.
+  /// All flows, one per pair. Each starts at 0 s.
   std::span<const Flow> flows() const { return flows_; }
-  /// Seconds on the busiest shared resource.
+  /// Seconds for which the busiest shared resource is occupied.
   double busiest_s() const { return busiest_s_; }
 
  private:
@@ -64,11 +66,11 @@ class Traffic {
   double busiest_s_ = 0;
 };
 
-/// The messages of a phase under a placement.
+/// Returns the traffic of the messages of a phase under a placement.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                         const Placement& placement, std::uint64_t piece_bytes = 4096);
 
-/// The tasks that move from one placement to another.
+/// Returns the traffic of the tasks that move from one placement to another.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
                           std::uint64_t piece_bytes = 4096);

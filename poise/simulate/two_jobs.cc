@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-constexpr double kRounding = 1e-12;  // of a phase: less work is done
+constexpr double kRounding = 1e-12;  // fraction of a phase; less remaining work is rounding
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
@@ -36,8 +36,8 @@ TwoEnds with_use(const TwoJobs& jobs, double a_s, double b_s) {
   return {a_s, b_s, work_s / (number(jobs.places) * std::max(a_s, b_s))};
 }
 
-/// One of the programs. The first `shared` of its threads in `order` are on shared places; the i-th
-/// of both programs share a place.
+/// One of the two programs. The first `shared` threads in `order` are on shared places; thread i of
+/// one program shares a place with thread i of the other.
 struct Job {
   std::vector<double> rest_s;
   std::vector<std::size_t> order;
@@ -50,7 +50,7 @@ struct Job {
     return std::all_of(rest_s.begin(), rest_s.end(), [](double rest) { return rest <= 0; });
   }
   double rest_at(std::size_t seat) const { return rest_s[order[seat]]; }
-  /// The most advanced threads go to the shared places.
+  /// Moves the most advanced threads to the shared places.
   void balance() {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return rest_s[a] < rest_s[b]; });

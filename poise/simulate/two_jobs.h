@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two programs that share a machine, each balanced on its own places: how long both take.
+// How long two programs take that share a machine, each balanced on its own places.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 6.
 #pragma once
@@ -8,28 +8,30 @@
 
 namespace poise {
 
-/// Two programs with one phase of phase_s seconds per thread. Each thread has a place, so
-/// threads_a + threads_b - places places run a thread of either program.
+/// Two programs with one phase of phase_s seconds per thread. Each thread of a program has a place
+/// for itself, so threads_a + threads_b - places of the places run one thread of each program.
 struct TwoJobs {
   std::uint64_t threads_a = 0, threads_b = 0, places = 0;
   double phase_s = 1;
 };
 
-/// When the programs end, and the share of the machine that they used until then.
+/// When the programs end, and the fraction of the machine that they used until then.
 struct TwoEnds {
   double a_s = 0, b_s = 0, used = 0;
 };
 
 /// The limit for short periods: all threads of a program progress at its mean rate until one
-/// program ends; then the other has its places for itself. Throws Error if the programs do not
-/// overlap or a program has more threads than places.
+/// program ends; then the other program has its places for itself. Throws Error if the programs
+/// share no places or a program has more threads than places.
 TwoEnds two_jobs_limit(const TwoJobs& jobs);
 
-/// The same, simulated: every period_s seconds the least advanced threads of each program go to the
-/// places that it does not share. Without balancing for period_s = 0. Throws Error as above.
+/// Simulates the two programs: every period_s seconds, the least advanced threads of each program
+/// move to the places that it does not share. With period_s = 0, threads do not move. Throws Error
+/// as two_jobs_limit() does.
 TwoEnds simulate_two_jobs(const TwoJobs& jobs, double period_s);
 
-/// One team of all threads of both programs (docs/juggle.md): both end at the same time.
+/// The limit if all threads of both programs are balanced as one team (docs/juggle.md). Both
+/// programs then end at the same time.
 TwoEnds one_team_limit(const TwoJobs& jobs);
 
 }  // namespace poise

@@ -12,7 +12,7 @@ namespace {
 
 constexpr TwoJobs kOfThePaper{13, 5, 16, 1};
 
-TEST(TwoJobs, of_80_and_30_percent_of_a_node_end_as_in_section_6_of_the_paper) {
+TEST(TwoJobs, two_jobs_of_80_and_30_percent_of_a_node_end_as_in_section_6_of_the_paper) {
   const TwoEnds ends = two_jobs_limit(kOfThePaper);
   EXPECT_NEAR(ends.a_s, 1.083, 5e-4);
   EXPECT_NEAR(ends.b_s, 1.217, 5e-4);
@@ -33,7 +33,7 @@ TEST(TwoJobs, simulated_with_short_periods_end_as_the_theory_says) {
       }
 }
 
-TEST(TwoJobs, of_the_paper_come_close_to_the_limit_as_the_period_shrinks) {
+TEST(TwoJobs, the_jobs_of_the_paper_approach_the_limit_with_shorter_periods) {
   const TwoEnds limit = two_jobs_limit(kOfThePaper);
   double last_s = simulate_two_jobs(kOfThePaper, 0).b_s;
   EXPECT_DOUBLE_EQ(last_s, 2);  // a thread on a shared place takes twice as long
@@ -46,14 +46,14 @@ TEST(TwoJobs, of_the_paper_come_close_to_the_limit_as_the_period_shrinks) {
   }
 }
 
-TEST(TwoJobs, as_one_team_end_together_and_leave_nothing_idle) {
+TEST(TwoJobs, balanced_as_one_team_end_together_without_idle_cpus) {
   const TwoEnds ends = one_team_limit(kOfThePaper);
   EXPECT_DOUBLE_EQ(ends.a_s, 18. / 16);
   EXPECT_DOUBLE_EQ(ends.b_s, 18. / 16);
   EXPECT_DOUBLE_EQ(ends.used, 1);
 }
 
-TEST(TwoJobs, that_do_not_share_places_are_refused) {
+TEST(TwoJobs, jobs_that_share_no_places_are_refused) {
   EXPECT_THROW(two_jobs_limit({3, 4, 8, 1}), Error);
   EXPECT_THROW(two_jobs_limit({0, 8, 8, 1}), Error);
   EXPECT_THROW(simulate_two_jobs({9, 1, 8, 1}, 1), Error);

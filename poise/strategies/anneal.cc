@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// At the first temperature, one in three steps that add half a place at the peak is accepted; at
-/// the last, almost none that adds a ten-thousandth.
+/// At the first temperature, one in three steps is accepted that add half the load of a place at
+/// the peak. At the last one, almost no step is accepted that adds a ten-thousandth of it.
 constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
 
 double power_12(double x) {

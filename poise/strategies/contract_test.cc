@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties that every strategy must have, checked on many machines and workloads. A new row of
-// the table is tested here without any further line.
+// the table is tested here automatically.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ Workload tasks_with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-/// A ring with some longer edges, some of them listed twice, and some messages of tasks to
-/// themselves.
+/// Adds a ring of messages with some longer edges. Some edges are listed twice, and some tasks send
+/// to themselves.
 void add_messages(Workload& workload, Random& random) {
   const TaskId n = workload.num_tasks();
   for (TaskId t = 0; t < n; ++t) {
@@ -66,7 +66,7 @@ Placement drawn_placement(TaskId num_tasks, const Machine& machine, Random& rand
   return placement;
 }
 
-/// Workloads that have broken balancers, scaled to the machine.
+/// Workloads on which balancers have failed before, scaled to the machine.
 std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   Random random(seed);
   const std::size_t p = machine.num_places();
@@ -105,8 +105,8 @@ std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   return all;
 }
 
-/// One machine of each kind: flat, deep, one place, odd counts, unequal speeds, networks that are
-/// no tree.
+/// The machines cover: flat, deep, a single place, odd counts, unequal speeds, and networks that
+/// are not trees.
 constexpr const char* kMachines[] = {
     "core:1",
     "core:7",
@@ -123,7 +123,7 @@ void check_fits(const Problem& problem, const Placement& placed) {
     EXPECT_TRUE(problem.workload.tasks[moved.task].movable) << "pinned task " << moved.task;
 }
 
-/// True if the choice needs a library that this build lacks.
+/// True if the strategy needs a library that this build does not have.
 bool is_missing(const Choice& choice) {
   const Machine machine = flat_machine(2);
   const Workload workload = tasks_with_loads({1, 1});
@@ -251,9 +251,9 @@ double makespan_s(const Problem& problem, const Placement& placement) {
       .makespan_s;
 }
 
-/// Graham's bound for list scheduling: when the task that finishes last was placed, no place was
-/// busier than the average. Valid for greedy with equal speeds, no pinned tasks and no background
-/// load.
+/// Graham's bound for list scheduling: when the task that finishes last was placed, its place was
+/// not busier than the average. It is valid for greedy with equal speeds, no pinned tasks and no
+/// background load.
 double list_bound_s(const Problem& problem) {
   double largest_s = 0;
   for (const Task& task : problem.workload.tasks) largest_s = std::max(largest_s, task.load_s);
@@ -319,7 +319,7 @@ TEST_P(Incremental, moves_nothing_from_an_optimal_placement) {
   }
 }
 
-TEST_P(Incremental, keeps_a_perfect_balance_and_never_lengthens_the_makespan) {
+TEST_P(Incremental, keeps_a_perfect_balance_and_never_increases_the_makespan) {
   for (const char* text : {"core:7", "node:2 numa:2 core:4"}) {
     const Machine machine = machine_from_text(text);
     const Workload equal = tasks_with_loads(std::vector<double>(4 * machine.num_places(), 0.1));

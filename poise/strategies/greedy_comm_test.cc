@@ -24,8 +24,8 @@ TEST(GreedyComm, groups_tasks_whose_messages_cost_more_than_their_load) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 2.0, 1.0}) workload.tasks.push_back({load_s});
   workload.messages = {{3, 0, 10, 0}, {2, 1, 1, 0}};
-  // Each task takes 1 s. Task 2 joins 1 at no cost (5 s there) rather than 0; task 3 joins 0 to
-  // save ten messages.
+  // A message costs 1 s. Task 2 goes to the place of task 1, where its message is free and it ends
+  // at 5 s. Task 3 goes to the place of task 0, where it saves ten messages.
   const Machine machine = machine_from_text("core:2 message:1");
   EXPECT_EQ(rebalanced("greedy_comm", machine, workload, Placement(4)),
             Placement(std::vector<PlaceId>{0, 1, 1, 0}));
@@ -47,7 +47,8 @@ TEST(GreedyComm, equals_greedy_if_messages_cost_nothing) {
             rebalanced("greedy", machine, workload, current));
 }
 
-/// Tries every place for every task and computes everything anew each time.
+/// A simple implementation that tries every place for every task and computes all costs anew each
+/// time.
 Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
                             const Placement& current) {
   Placement placement = current;
@@ -92,11 +93,11 @@ Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(GreedyComm, equals_a_search_over_all_places) {
+TEST(GreedyComm, gives_the_same_placement_as_a_search_over_all_places) {
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    // Integers, so that sums are exact in any order.
+    // All costs are integers, so that sums are exact in any order.
     const Machine machine = machine_from_text(seed % 2 == 0 ? "core:5 message:2 byte:1"
                                                             : "core:6 message:1 speeds:1,0.5");
     Workload workload;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Greedy refine: greedy, but a task stays where it is if its place stays within tolerance.
+/// Greedy refine: like greedy, but a task stays if its place remains within tolerance.
 ///
-/// After Charm++'s GreedyRefine. Heaviest task first; the threshold is `tolerance` times the
-/// average, or the least makespan that any placement can reach. The makespan is nearly that of
-/// greedy, but most tasks stay. Never worse than the current placement. Ties: current place, lower
-/// task, lower place. Ignores messages. O(n + n log p).
+/// After Charm++'s GreedyRefine. Heaviest task first. The threshold is `tolerance` times the
+/// average, or the lower bound on the makespan of any placement if that is larger. The makespan is
+/// nearly that of greedy, but most tasks stay. The result is never worse than the current
+/// placement. Ties: current place, lower task, lower place. Ignores messages. O(n + n log p).
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

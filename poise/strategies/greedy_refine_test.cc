@@ -16,11 +16,12 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyRefine, keeps_tasks_where_they_are_until_the_place_is_full) {
+TEST(GreedyRefine, moves_a_task_only_if_its_place_would_exceed_the_threshold) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);
-  // The task of 4 stays; with 3 more its place would exceed 6.3; the last task does not fit either.
+  // The task of 4 s stays. With a task of 3 s more, its place would exceed the threshold of 6.3 s.
+  // The last task stays, because 4 s + 2 s fit.
   EXPECT_EQ(rebalanced("greedy_refine", flat_machine(2), workload, current),
             Placement(std::vector<PlaceId>{1, 0, 0, 1}));
 }

@@ -36,7 +36,7 @@ TEST(Greedy, puts_the_heaviest_tasks_on_different_places) {
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).makespan_s, 7);
 }
 
-TEST(Greedy, breaks_ties_by_lower_task_and_lower_place) {
+TEST(Greedy, breaks_ties_by_the_lower_task_id_and_the_lower_place_id) {
   const Placement placed = greedy(flat_machine(3), with_loads({1, 1, 1, 1}), Placement(4));
   EXPECT_EQ(placed, at({0, 1, 2, 0}));
 }
@@ -53,7 +53,7 @@ TEST(Greedy, prefers_the_place_that_finishes_a_task_first) {
   EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
 }
 
-/// The scheduler as in Graham's paper, without heap or radix sort.
+/// The scheduler as described in Graham's paper, without heap or radix sort.
 Placement naive_greedy(const Machine& machine, const Workload& workload, const Placement& current) {
   Placement placement = current;
   std::vector<double> busy_s = fixed_work_s(machine, workload, current);
@@ -71,7 +71,7 @@ Placement naive_greedy(const Machine& machine, const Workload& workload, const P
   return placement;
 }
 
-TEST(Greedy, equals_the_naive_list_scheduler_on_equal_places) {
+TEST(Greedy, equals_a_simple_list_scheduler_on_equal_places) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Metis: METIS cuts the graph of tasks into parts of equal work; parts then go to places.
+/// Metis: METIS cuts the graph of tasks into parts of equal work; each part then goes to a place.
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
 /// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. The work of a part
-/// depends on the speed and the fixed work of its place. METIS cannot make a part smaller than one
-/// task; in that case parts for several places together are made first, and split in further
-/// rounds. METIS knows neither the machine nor the current placement, but parts with close numbers
-/// are close in the graph, and `stay` renames nodes, then places inside a node, to keep load where
-/// it is. Uses the problem's seed. O((n + m) log p) with method=recursive.
+/// depends on the speed and the fixed work of its place. METIS cannot make a part that is smaller
+/// than one task. If that would be needed, the first round makes parts for several places together,
+/// and further rounds split these. METIS knows neither the machine nor the current placement.
+/// However, parts with close numbers are close in the graph, and `stay` renames nodes, then places
+/// inside each node, so that most load stays where it is. Uses the problem's seed. O((n + m) log p)
+/// with method=recursive.
 #include <algorithm>
 #include <array>
 #include <metis.h>
@@ -27,13 +28,13 @@ namespace poise {
 
 namespace {
 
-/// METIS adds up weights in its own integers, which may have 32 bits.
+/// Sum of the integer weights. METIS adds up weights in its own integers, which may have 32 bits.
 constexpr double kTotalWeight = 1e9;
-/// A place whose share is below this fraction of the average gets nothing: METIS wants no empty
-/// parts.
+/// A place whose share is below this fraction of the average gets no tasks, because METIS does not
+/// accept empty parts.
 constexpr double kMinShare = 1e-3;
 
-/// METIS uses the C library's random numbers, which all threads share.
+/// Protects the C library's random number generator, which METIS uses and all threads share.
 std::mutex random_numbers;
 
 /// A place and the fraction of all work that it should get.
@@ -48,7 +49,7 @@ double sum_of(std::span<const Share> shares) {
   return sum;
 }
 
-/// The fraction of all work that each group of places should get.
+/// Returns the fraction of all work that each group of places should get.
 std::vector<real_t> shares_of(std::span<const std::span<const Share>> groups) {
   double all = 0;
   for (const auto& group : groups) all += sum_of(group);
@@ -118,7 +119,7 @@ class Partitioner {
                     static_cast<std::size_t>(fraction * static_cast<double>(shares.size())));
   }
 
-  /// The part of each vertex.
+  /// Returns the part of each vertex.
   std::vector<idx_t> partition(std::span<const std::int32_t> vertices,
                                std::span<const std::span<const Share>> groups) {
     std::vector<idx_t> first{0}, neighbour, edge_weight, weight, part(vertices.size());
@@ -160,7 +161,7 @@ class Partitioner {
   Placement placement_;
 };
 
-/// The places that should get work.
+/// Returns the places whose share is large enough to get tasks.
 std::vector<Share> large_enough(std::span<const double> shares) {
   std::vector<Share> kept;
   for (PlaceId p = 0; p < shares.size(); ++p)

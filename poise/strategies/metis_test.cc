@@ -91,7 +91,7 @@ TEST_F(Metis, moves_few_tasks_in_a_second_decision) {
   EXPECT_NE(again.placed("metis:stay=0"), again.current);
 }
 
-TEST_F(Metis, prints_nothing_even_with_one_huge_task) {
+TEST_F(Metis, prints_nothing_even_if_one_task_is_huge) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {

@@ -58,7 +58,7 @@ class NaiveNuco {
     return problem_.workload.tasks[t].load_s / problem_.machine.speed_of(c);
   }
 
-  /// r_comm times NUCO_FACTOR minus l_comm, the factors in ascending order.
+  /// The term r_comm * NUCO_FACTOR - l_comm of the paper, with the factors in ascending order.
   double communication(PlaceId c, TaskId t) const {
     const Machine& machine = problem_.machine;
     std::uint64_t local = 0;
@@ -96,7 +96,7 @@ class NaiveNuco {
   std::vector<std::vector<Message>> received_;
 };
 
-/// Sets random knobs and expects the placement of the naive algorithm.
+/// Sets random knobs and expects the same placement as from the simple implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
@@ -106,7 +106,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << nuco.text();
 }
 
-TEST(Nuco, equals_the_naive_algorithm) {
+TEST(Nuco, gives_the_same_placement_as_a_simple_implementation) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -114,7 +114,7 @@ TEST(Nuco, equals_the_naive_algorithm) {
   }
 }
 
-TEST(Nuco, equals_the_naive_algorithm_on_the_papers_machines) {
+TEST(Nuco, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM",
                            "Nehalem", "Barcelona", "Tigerton"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -146,8 +146,9 @@ struct Small {
   }
 };
 
-TEST(Nuco, trades_load_for_distance_at_the_rate_alpha) {
-  // Next to its sender on place 3, task 0 saves a message of factor 2 and gains a local one: 3 s.
+TEST(Nuco, weighs_distance_against_load_by_alpha) {
+  // If task 0 joins its sender on place 3, it saves a message of factor 2 and gains a local
+  // message, 3 s together.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
     Small small({{1, 0}, {9, 0}, {9, 3}, {busy_s, 2}, {0, 1}});
     small.pin_all_but(0);
@@ -185,7 +186,7 @@ TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
 }
 
 TEST(Nuco, uses_the_new_places_of_senders) {
-  // The heavier sender leaves the crowded place 0 for place 2; the receiver follows it.
+  // The heavier sender moves from the busy place 0 to place 2, and the receiver follows it.
   Small small({{2, 0}, {1, 0}, {9, 1}, {8, 0}, {9, 3}});
   small.workload.tasks[2].movable = small.workload.tasks[3].movable = false;
   small.workload.tasks[4].movable = false;
@@ -213,8 +214,8 @@ TEST(Nuco, ignores_messages_at_alpha_0) {
   }
 }
 
-/// Migrations and imbalance of four consecutive calls, on loads that vary by 2 %. The paper
-/// balances every 10 of 50 iterations and counts migrations per call.
+/// Migrations and imbalance of four consecutive decisions, on loads that vary by 2 %. The paper
+/// balances after every 10 of 50 iterations and counts migrations per decision.
 struct Campaign {
   std::uint64_t migrations = 0;
   double worst_imbalance = 0;
@@ -241,8 +242,8 @@ Campaign four_calls(const char* strategy, const char* kind, TaskId num_tasks,
 }
 
 TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
-  // Section VI of the paper: 14 of lb_test's 200 tasks migrate instead of 195, and 5.3 times fewer
-  // of stencil4D's: 47.
+  // Results in section VI of the paper: with lb_test, 14 of 200 tasks migrate instead of 195; with
+  // stencil4D, 47 tasks migrate, 5.3 times fewer.
   for (const char* name : {"NUMA32", "NUMA48"})
     for (const auto& [kind, num_tasks, ratio] :
          {std::tuple{"lb_test", 200u, 8.0}, {"stencil4d", 256u, 5.3}}) {
@@ -257,7 +258,8 @@ TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
     }
 }
 
-/// Seconds of an iteration after one decision from round robin, summed over the first draws.
+/// Seconds of an iteration after one decision that starts from round robin, summed over several
+/// seeds.
 double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, const char* name) {
   const Machine machine = paper_machine(name);
   double sum_s = 0;
@@ -271,9 +273,9 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
   return sum_s;
 }
 
-TEST(Nuco, gives_shorter_lb_test_iterations_than_greedy_comm) {
-  // Table IV: an iteration takes 0.52 s on 32 cores and 0.36 s on 48, GreedyCommLB's 1 % to 3 %
-  // more.
+TEST(Nuco, gives_shorter_iterations_of_lb_test_than_greedy_comm) {
+  // Results in table IV of the paper: an iteration takes 0.52 s on 32 cores and 0.36 s on 48. With
+  // GreedyCommLB it takes 1 % to 3 % longer.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA48") / 30, 0.36, 0.02);
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4"})

@@ -18,7 +18,8 @@
 namespace poise {
 namespace {
 
-/// The slides' pseudocode and W(k, i), trying every processor for every chare.
+/// A direct implementation of the slides' pseudocode and of W(k, i), which tries every processor
+/// for every chare.
 class NaiveNuma {
  public:
   NaiveNuma(const Problem& problem, double alpha, bool by_core)
@@ -94,7 +95,7 @@ class NaiveNuma {
   std::vector<std::vector<std::pair<TaskId, std::uint64_t>>> partners_;
 };
 
-/// Sets random knobs and expects the placement of the naive algorithm.
+/// Sets random knobs and expects the same placement as from the simple implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
@@ -105,7 +106,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << numa.text();
 }
 
-TEST(Numa, equals_the_naive_algorithm) {
+TEST(Numa, gives_the_same_placement_as_a_simple_implementation) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -113,7 +114,7 @@ TEST(Numa, equals_the_naive_algorithm) {
   }
 }
 
-TEST(Numa, equals_the_naive_algorithm_on_the_papers_machines) {
+TEST(Numa, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -133,9 +134,9 @@ PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()}).of(0);
 }
 
-TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_partners) {
-  // With level=core, leaving the place adds a message of factor 1 and loses the gain of a local
-  // one: 2 s.
+TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_communication_partners) {
+  // With level=core, leaving the place adds a message of factor 1 and loses the bonus of a local
+  // message, 2 s together.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
   // With level=node, both places are equally close.
@@ -148,7 +149,8 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_program) {
-  // In the slides' Poisson3D, NumaLB costs 0.5 to 1.7 % of the time, and greedy 8.6 to 29 %.
+  // According to the slides, NumaLB costs 0.5 to 1.7 % of the time of Poisson3D, and greedy 8.6 to
+  // 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

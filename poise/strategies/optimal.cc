@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Optimal: the placement of least predicted iteration time, by branch and bound; for tiny
-/// problems.
+/// Optimal: the placement with the shortest predicted iteration time, by branch and bound. It is
+/// for tiny problems.
 ///
 /// Land and Doig, "An Automatic Method of Solving Discrete Programming Problems", Econometrica 28,
 /// 1960. Tasks are placed one by one, heaviest first, on each place in turn, least busy first. A
-/// branch is cut if a place is already as busy as in the best placement known, or would be with all
-/// remaining work spread evenly: messages only add to both. The first placement is the result of
-/// `poise`, or the current one if that is as good. Ignores the cost of migrations. O(places^tasks)
-/// at worst; refuses problems with more than `placements` placements.
+/// branch is cut if a place is already as busy as in the best placement known, or would be if all
+/// remaining work were spread evenly. (Messages can only increase both times.) The first placement
+/// is the result of `poise`, or the current one if that is as good. Ignores the cost of migrations.
+/// O(places^tasks) in the worst case; refuses problems with more than `placements` placements.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,8 +24,8 @@ namespace poise {
 
 namespace {
 
-/// Relative rounding error of sums in different orders: a better placement must gain more than
-/// this.
+/// Relative rounding error of sums in different orders. A placement counts as better only if it
+/// gains more than this.
 constexpr double kRounding = 1e-12;
 
 class BranchAndBound {
@@ -61,9 +61,9 @@ class BranchAndBound {
         .iteration_s;
   }
 
-  /// Adds messages between t, at p, and the tasks placed before it; then places t.
+  /// Places t on p and adds the messages between t and the tasks placed before it.
   void add_messages(TaskId t, PlaceId p) {
-    for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
+    for (const Arc& arc : times_.arcs_of(t)) {
       const PlaceId q = place_of_[arc.task];
       if (q == kNowhere) continue;
       const PairCosts& costs = times_.costs();

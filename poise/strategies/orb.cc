@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Orb: recursive coordinate bisection; each place gets a box of space with its share of the work.
+/// Orb: recursive coordinate bisection. Each place gets a box of space that contains its share of
+/// the work.
 ///
 /// Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", 1987;
 /// Charm++'s Orb3dLB. Each cut is across the longest side of the box and splits the places at the
-/// machine's levels: nodes first, then domains, and so on. The work of a place depends on its speed
-/// and the work that is fixed there. Neighbours in space are placed close to each other; messages
-/// and the current placement are ignored. Ties: lower task. O(n log p).
+/// machine's levels: nodes first, then domains, and so on. The share of a place depends on its
+/// speed and on the work that is fixed there. Neighbours in space are placed close to each other;
+/// messages and the current placement are ignored. Ties: lower task. O(n log p).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,7 +24,8 @@ namespace poise {
 
 namespace {
 
-/// Weights are integers, so that sums do not depend on the order that std::nth_element leaves.
+/// Weights are integers, so that sums do not depend on the order of the items after
+/// std::nth_element.
 constexpr double kTotalWeight = 0x1p52;
 
 struct Item {
@@ -73,8 +75,9 @@ std::size_t longest_axis(std::span<const Item> items) {
   return longest;
 }
 
-/// Reorders the items and returns how many of the first ones lie below a plane across the axis and
-/// weigh closest to `wanted`. O(items), by halving the range in question.
+/// Reorders the items so that the first ones are below a plane across the axis and their weight is
+/// closest to `wanted`. Returns their number. O(items), because each step halves the range to
+/// search.
 std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   const auto is_below = [axis](const Item& a, const Item& b) {
     if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];
@@ -100,7 +103,8 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   return begin + last_belongs_below;
 }
 
-/// The boundary nearest the middle of the places, at the coarsest level that splits them.
+/// Returns the boundary nearest to the middle of the places, at the coarsest level that splits
+/// them.
 PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
   std::size_t level = 0;
   while (machine.group_of(level, first) == machine.group_of(level, last - 1)) ++level;

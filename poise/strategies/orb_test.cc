@@ -19,7 +19,7 @@ Placement orb(const Machine& machine, const Workload& workload, const Placement&
   return parse_strategy("orb").rebalance({machine, workload, current, machine.costs()});
 }
 
-/// Unit loads on a grid, x varying fastest.
+/// A grid of tasks with load 1; x varies fastest.
 Workload grid(int width, int height) {
   Workload workload;
   for (int y = 0; y < height; ++y)
@@ -35,7 +35,7 @@ TEST(Orb, cuts_a_grid_across_its_longest_side) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST(Orb, gives_more_load_to_fast_places_and_less_to_busy_ones) {
+TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load) {
   Workload line = grid(8, 1);
   EXPECT_THAT(orb(machine_from_text("core:2 speeds:3,1"), line, Placement(8)).places(),
               testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
@@ -52,13 +52,14 @@ TEST(Orb, counts_pinned_tasks_at_their_places) {
 }
 
 TEST(Orb, splits_places_at_the_levels_of_the_machine) {
-  // Three nodes of two places: a node's tasks form one block of the line, not halves of two blocks.
+  // With three nodes of two places, the tasks of a node form one block of the line, not halves of
+  // two blocks.
   const Machine machine = machine_from_text("node:3 core:2");
   const Placement placed = orb(machine, grid(12, 1), Placement(12));
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
 }
 
-TEST(Orb, spreads_tasks_that_have_no_load_and_equal_positions) {
+TEST(Orb, spreads_tasks_without_load_that_have_equal_positions) {
   Workload workload = grid(4, 1);
   for (Task& task : workload.tasks) task.load_s = 0;
   for (auto& position : workload.positions) position = {7, 7, 7};
@@ -79,7 +80,8 @@ TEST(Orb, balances_a_large_cloud_and_cuts_few_edges) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // Cut into 4 by 4 squares: six lines of 100 edges; here the lines have steps.
+  // A cut into 4 by 4 squares would have six lines of 100 edges. Here the lines have steps, so they
+  // cut more.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });

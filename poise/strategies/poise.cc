@@ -8,11 +8,11 @@
 ///
 /// 1. Local search (local_search.h) runs in two stages: with a small exponent, by which all busy
 /// places count, then with a large one, by which the busiest place dominates.
-/// 2. If migrations take a part of the total, it runs from the current placement again, with a
-/// limit on their time that grows from stage to stage: a few moves, more, and all that pay.
-/// 3. If the coming phases would pay for the attempt, the same search starts at most twice more:
+/// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
 /// from a new placement with little traffic (from_scratch.h) if messages matter, and from a list
 /// schedule (finish_schedule.h).
+/// 3. It runs from the current placement again, with a limit on the time of migrations that grows
+/// from stage to stage: a few moves, more, and all that pay.
 /// 4. Polish: if many tasks share a place, less traffic at equal loads; then a last stage of local
 /// search.
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
@@ -20,6 +20,9 @@
 /// same seed and passes, but not with budget_s.
 /// 6. Every candidate counts by the shortest total on the way from it back to the current placement
 /// (returns.h). At the end each task returns whose return alone shortens the total.
+///
+/// Step 1 always runs. The others run within a budget that the coming phases pay for
+/// (scan_budget.h).
 ///
 /// The total is never longer than that of the current placement, unless that exceeds memory:
 /// `memory_bytes` per place, and the memory of domains if the machine knows it. Tasks follow
@@ -52,6 +55,7 @@
 #include "poise/search/finish_schedule.h"
 #include "poise/search/local_search.h"
 #include "poise/search/returns.h"
+#include "poise/search/scan_budget.h"
 
 namespace poise {
 
@@ -67,7 +71,7 @@ LocalSearch::Stage blunt(const Tuning& tuning) {
           .max_scans = tuning.max_scans};
 }
 
-/// For a first stage that ended at its limits, as it may with a million tasks.
+/// Extends a first stage that ended at its limits, as can happen with a million tasks.
 LocalSearch::Stage blunt_further(const Tuning& tuning) {
   LocalSearch::Stage stage = blunt(tuning);
   stage.visits = tuning.further_visits_per_place;
@@ -94,53 +98,107 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return stage;
 }
 
+/// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
+/// a pair of tasks that exchange messages).
+constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
+                 kLessTraffic = 4, kTrial = 0.5;
+/// Minimum budget with which a descent is started.
+constexpr double kDescent = kBuild + kWayBack + 2;
+
+double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
+                 TaskId num_tasks) {
+  const Tuning& tuning = options.tuning;
+  return std::max({tuning.effort * options.steps * iteration_s,
+                   tuning.effort_of_gain * options.steps * (iteration_s - bound_s),
+                   tuning.effort_s + tuning.effort_per_task_s * num_tasks});
+}
+
 class Search {
  public:
   Search(const Problem& problem, const PoiseOptions& options)
       : problem_(problem),
         options_(options),
         tuning_(options.tuning),
+        way_(problem, options.steps, options.memory_bytes),
         is_within_memory_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         average_work_s_(average_s(problem.machine, problem.workload)),
-        best_(outcome_of(problem, fitted(problem.current))) {
-    const double now_s = best_.iteration_s;
+        best_(is_within_memory_ ? way_.current : outcome_of(problem, fitted(problem.current))),
+        entries_(static_cast<double>(problem.workload.num_tasks() + way_.arcs->count())),
+        budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
+                tuning_.scan_s) {
+    budget_.spend(kPrepare * entries_);
+  }
+
+  /// Runs local search from the current placement, even if the budget is too small for it.
+  void try_current() {
+    if (!may_spend(kDescent)) budget_ = ScanBudget(kDescent * entries_);
     Outcome far = descended_from(best_.placement);
-    const double migration_s = far.migration_s;
-    const bool is_moving_cheap = migration_s <= tuning_.same_total * total_s(far);
+    far_migration_s_ = far.migration_s;
     take_if_better(std::move(far));
-    if (is_within_memory_ && !is_moving_cheap)
-      try_limited_migrations(migration_s, options.steps * (now_s - bound_s_));
   }
 
   void try_other_starts() {
-    if (messages_exceed(tuning_.messages_weigh) && pays())
+    if (messages_exceed(tuning_.messages_weigh) && pays() && may_spend(kNewPlacement + kDescent)) {
+      budget_.spend(kNewPlacement * entries_);
       try_from(placed_from_scratch(problem_,
                                    {.attempts = tuning_.start_attempts,
                                     .climbs = tuning_.start_climbs,
                                     .threads = options_.threads},
                                    tuning_));
-    if (pays()) try_from(schedule_by_finish(problem_));
+    }
+    if (pays() && may_spend(kSchedule + kDescent)) {
+      budget_.spend(kSchedule * entries_);
+      try_from(schedule_by_finish(problem_));
+    }
   }
 
-  /// If many tasks share a place, local search ends with all places equally busy. From there,
-  /// lowers the traffic. Then evens out the rest.
+  /// Runs local search from the current placement again, with a limit on the migration time that
+  /// doubles from stage to stage: few tasks move first, and others follow where that pays. A
+  /// migration longer than all steps could save does not pay. Ends after two stages without a
+  /// shorter total.
+  void try_limited_migrations() {
+    if (!is_within_memory_ || !may_spend(kDescent)) return;
+    const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
+    LocalSearch descent = from(problem_.current);
+    std::optional<Outcome> shortest;
+    int rises = 0;
+    for (double limit_s =
+             std::max(cheapest_move_s(), tuning_.shortest_migration * far_migration_s_);
+         limit_s <= gain_s && rises < 2 && may_spend(kWayBack + kBuild);
+         limit_s *= tuning_.longer_migration) {
+      descent.limit_migration(limit_s);
+      run(descent, blunt(tuning_));
+      run(descent, sharp(tuning_));
+      Outcome outcome = outcome_of(problem_, descent.placement());
+      if (!shortest || total_s(outcome) < total_s(*shortest)) {
+        shortest = std::move(outcome);
+        rises = 0;
+      } else {
+        ++rises;
+      }
+    }
+    if (shortest) take_if_better(std::move(*shortest));
+  }
+
+  /// If many tasks share a place, local search ends with all places equally busy. This function
+  /// then lowers the traffic and evens out the rest.
   void polish() {
     const bool has_many =
         problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
     const bool traffic_counts = has_many && this->traffic_counts();
     if (!traffic_counts && !is_worth_trying(best_.iteration_s - bound_s_)) return;
-    LocalSearch descent(problem_,
-                        traffic_counts
-                            ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
-                            : best_.placement,
-                        options_.memory_bytes, tuning_);
-    if (traffic_counts) descent.run(sharp(tuning_));
-    descent.run(fine(tuning_));
+    if (!may_spend(kDescent + (traffic_counts ? kLessTraffic : 0))) return;
+    if (traffic_counts) budget_.spend(kLessTraffic * entries_);
+    LocalSearch descent =
+        from(traffic_counts ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
+                            : best_.placement);
+    if (traffic_counts) run(descent, sharp(tuning_));
+    run(descent, fine(tuning_));
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
+  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -158,12 +216,13 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best placement, followed as far as it pays.
+  /// Returns the best placement without the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
-      best_ =
-          without_needless_moves(problem_, std::move(best_), options_.steps, options_.memory_bytes);
+      best_ = without_needless_moves(
+          way_, std::move(best_),
+          static_cast<std::size_t>(budget_.left() / (kTrial * entries_ + 1)));
     if (problem_.workload.waits_in_subphases)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
@@ -172,41 +231,32 @@ class Search {
  private:
   double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
 
-  Outcome descended_from(const Placement& start) const {
-    LocalSearch descent(problem_, start, options_.memory_bytes, tuning_);
+  LocalSearch from(const Placement& start) {
+    budget_.spend(kBuild * entries_);
+    return LocalSearch(problem_, start, way_.arcs, options_.memory_bytes, tuning_);
+  }
+
+  bool may_spend(double scans_per_entry) const {
+    return budget_.allows(scans_per_entry * entries_);
+  }
+
+  /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
+  /// placement.
+  void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
+    budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
+  }
+
+  Outcome descended_from(const Placement& start) {
+    LocalSearch descent = from(start);
     descend(descent);
     return outcome_of(problem_, descent.placement());
   }
 
-  void descend(LocalSearch& descent) const {
-    descent.run(blunt(tuning_));
+  void descend(LocalSearch& descent) {
+    run(descent, blunt(tuning_));
     if (descent.average_s() < tuning_.uneven * descent.peak_s())
-      descent.run(blunt_further(tuning_));
-    descent.run(sharp(tuning_));
-  }
-
-  /// Local search from the current placement again, but with migrations that may take twice as long
-  /// from stage to stage: few tasks move first, and others where that pays. Migrations took far_s
-  /// without a limit; none longer than gain_s can pay. Ends after two stages without a shorter
-  /// total.
-  void try_limited_migrations(double far_s, double gain_s) {
-    LocalSearch descent(problem_, problem_.current, options_.memory_bytes, tuning_);
-    std::optional<Outcome> shortest;
-    int rises = 0;
-    for (double limit_s = std::max(cheapest_move_s(), tuning_.shortest_migration * far_s);
-         limit_s <= gain_s && rises < 2; limit_s *= tuning_.longer_migration) {
-      descent.limit_migration(limit_s);
-      descent.run(blunt(tuning_));
-      descent.run(sharp(tuning_));
-      Outcome outcome = outcome_of(problem_, descent.placement());
-      if (!shortest || total_s(outcome) < total_s(*shortest)) {
-        shortest = std::move(outcome);
-        rises = 0;
-      } else {
-        ++rises;
-      }
-    }
-    if (shortest) take_if_better(std::move(*shortest));
+      run(descent, blunt_further(tuning_));
+    run(descent, sharp(tuning_));
   }
 
   double cheapest_move_s() const {
@@ -217,20 +267,21 @@ class Search {
   }
 
   Outcome perturbed(Random& draws) const {
-    LocalSearch descent(problem_, best_.placement, options_.memory_bytes, tuning_);
+    LocalSearch descent(problem_, best_.placement, way_.arcs, options_.memory_bytes, tuning_);
     descent.perturb(draws);
-    descent.run(sharp(tuning_));
+    descent.run(sharp(tuning_), std::numeric_limits<double>::max());
     return outcome_of(problem_, descent.placement());
   }
 
   /// Of a placement, those moves that pay; all if the current placement exceeds memory.
-  Outcome on_the_way(Outcome far) const {
+  Outcome on_the_way(Outcome far) {
     if (!is_within_memory_) return far;
-    return best_on_the_way(problem_, far.placement, options_.steps, tuning_.same_total,
-                           options_.memory_bytes);
+    budget_.spend(kWayBack * entries_);
+    return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Takes another outcome with a shorter total, or with nearly the same and fewer bytes to move.
+  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
+  /// fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -262,10 +313,11 @@ class Search {
            is_worth_trying(best_.iteration_s - bound_s_);
   }
 
-  /// Local search from `start`, unless it is unlikely to get below the best.
+  /// Runs local search from `start`, unless it is unlikely to find a shorter total than the best
+  /// known.
   void try_from(const Placement& start) {
     const double best_s = best_.iteration_s;
-    LocalSearch descent(problem_, fitted(start), options_.memory_bytes, tuning_);
+    LocalSearch descent = from(fitted(start));
     if (descent.peak_s() > tuning_.hopeless_start * best_s) return;
     descend(descent);
     take_if_better(outcome_of(problem_, descent.placement()));
@@ -274,9 +326,13 @@ class Search {
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
+  const Way way_;
   const bool is_within_memory_;
   const double bound_s_, average_work_s_;
   Outcome best_;
+  const double entries_;
+  ScanBudget budget_;
+  double far_migration_s_ = 0;  // of local search from the current placement without a limit
   unsigned passes_in_vain_ = 0;
   bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
 };
@@ -301,7 +357,9 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
   Search search(problem, options);
+  search.try_current();
   search.try_other_starts();
+  search.try_limited_migrations();
   search.polish();
   bool goes_on = true;
   std::uint64_t number = 0;

@@ -66,7 +66,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_has_a_shorter_iteration_than_greedy) {
+TEST(Poise, after_a_drift_it_moves_a_tenth_of_the_tasks_and_beats_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(
@@ -88,7 +88,7 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
-  // Tests local search alone: tasks are too short for other starts to pay.
+  // This tests local search alone: tasks are so short that other starts do not pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
   const Workload workload = generate(parse_recipe(recipe), 4096, 1).front();
@@ -97,8 +97,9 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
-TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
-  // Table V of Pilla et al., ICPP 2012: 256 tasks of 21 MB; few moves beat none and many.
+TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
+  // Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB, a few moves are better than none
+  // and than many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
     const Machine priced = with_formula(machine, formula);
@@ -114,7 +115,7 @@ TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
   }
 }
 
-TEST(Poise, passes_improve_the_result_or_keep_it) {
+TEST(Poise, more_passes_never_give_a_worse_result) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -148,7 +149,7 @@ TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
             rebalanced("poise", machine, workload, current).iteration_s);
 }
 
-TEST(Poise, refuses_passes_from_scratch) {
+TEST(Poise, refuses_more_passes_if_it_starts_from_scratch) {
   const Machine machine = machine_from_text("core:4");
   const Workload workload = generate(parse_recipe("ring"), 12, 1).front();
   const Placement current = blocked(12, 4);
@@ -157,7 +158,7 @@ TEST(Poise, refuses_passes_from_scratch) {
   EXPECT_THROW(parse_strategy("poise:from_scratch=1,budget_s=1").rebalance(problem), Error);
 }
 
-TEST(Poise, leaves_no_single_return_that_shortens_the_total) {
+TEST(Poise, sending_any_single_task_back_would_not_shorten_the_total) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -180,7 +181,7 @@ TEST(Poise, leaves_no_single_return_that_shortens_the_total) {
 }
 
 TEST(Poise, respects_the_memory_of_places) {
-  // All load is in tasks of which no two fit on one place.
+  // All load is in tasks that are too large for two of them to fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random: every task on a random place.
+/// Random: puts every task on a random place.
 ///
-/// Charm++'s RandCentLB. A baseline, and a stress test for migration. Uses the problem's seed;
-/// ignores loads, messages and speeds. O(n).
+/// Charm++'s RandCentLB. It is a baseline, and a stress test for migration. Uses the problem's
+/// seed; ignores loads, messages and speeds. O(n).
 #include "poise/base/random.h"
 
 #include "poise/strategies/strategy.h"

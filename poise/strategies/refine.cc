@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Refine: places above a threshold give tasks away until none is above it.
+/// Refine: places above a threshold give tasks away until no place is above it.
 ///
-/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached,
-/// otherwise the lowest that a bisection between there and the current makespan finds. Overloaded
-/// places give away tasks in order of their busy time, busiest first. Each gives the smallest task
-/// that suffices, or otherwise the largest that fits anywhere, to the place that finishes it first.
-/// So few tasks move, and none if the makespan is within tolerance. Ties: lower task, lower place.
-/// Ignores messages. O(n + (p + moved log p) log(1 / precision)).
+/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached;
+/// otherwise a bisection finds the lowest threshold between that and the current makespan.
+/// Overloaded places give away tasks, the busiest place first. Each gives the smallest task that is
+/// large enough or, if there is none, the largest that fits elsewhere; the task goes to the place
+/// that finishes it first. So few tasks move, and none if the makespan is within tolerance. Ties:
+/// lower task, lower place. Ignores messages. O(n + (p + moved log p) log(1 / precision)).
 #include <algorithm>
 #include <optional>
 
@@ -34,7 +34,7 @@ struct Loads {
   std::vector<double> busy_s;  // per place, current
 };
 
-/// Busiest first; ties: lower place.
+/// Places above the threshold, busiest first. Of equally busy places, the lower one comes first.
 std::vector<Donor> places_above(double threshold_s, const std::vector<double>& busy_s) {
   std::vector<Donor> donors;
   for (PlaceId p = 0; p < busy_s.size(); ++p)
@@ -44,8 +44,8 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
   return donors;
 }
 
-/// Brings the donor below the threshold; false if its tasks do not fit elsewhere. One sweep is
-/// enough: a task that does not fit now will not fit when the other places hold more.
+/// Brings the donor below the threshold. Returns false if its tasks do not fit elsewhere. One sweep
+/// is enough: a task that does not fit now will not fit later, when the other places hold more.
 bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& places,
              std::vector<Migration>& moves) {
   const double speed = now.machine.speed_of(donor.place);
@@ -67,8 +67,8 @@ bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& p
   return donor.busy_s <= threshold_s;
 }
 
-/// The current placement with as many moves as bring every place below the threshold; nothing if
-/// that fails.
+/// Returns the current placement with the moves that bring every place below the threshold, or
+/// nothing if that fails.
 std::optional<Placement> refine_to(double threshold_s, const Loads& now, const Placement& current) {
   FirstToFinish places(now.machine, now.busy_s);
   std::vector<Migration> moves;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Refine comm: refine with messages: places above a threshold of work and messages give tasks
-/// away.
+/// Refine comm: like refine, but the threshold is for work plus messages.
 ///
 /// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is work plus messages
-/// received, by the cost model and the machine's factors, so the predicted iteration time falls.
-/// The threshold is `tolerance` times the current average if that can be reached, otherwise the
-/// lowest that a bisection finds. An overloaded place gives away its heaviest tasks that fit
-/// elsewhere, each to a partner's place or the place that finishes it first, whichever gives the
-/// least total message time. Moves nothing if nothing improves. Ties: lower task, lower place. O(n
-/// + m + (p + tries degree log p) log(1 / precision)).
+/// received, by the cost model and the machine's factors, so the predicted iteration time
+/// decreases. The threshold is `tolerance` times the current average if that can be reached,
+/// otherwise the lowest that a bisection finds. An overloaded place gives away its heaviest tasks
+/// that fit elsewhere. A task goes to the place of a communication partner or to the place that
+/// finishes it first, whichever gives the least total message time. Moves nothing if nothing
+/// improves. Ties: lower task, lower place. O(n + m + (p + tries degree log p) log(1 / precision)).
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -32,10 +31,11 @@ namespace {
 /// The bisection ends when the threshold is known to this fraction of the average.
 constexpr double kPrecision = 1.0 / 128;
 
-/// A task is tried at this many of its partners' places, those with most messages plus bytes.
+/// A task is tried at the places of this many communication partners, those with most messages plus
+/// bytes.
 constexpr std::size_t kMaxPartnerPlaces = 8;
 
-/// An attempt fails if messages lift a place above the threshold more often than this.
+/// An attempt fails if messages raise a place above the threshold more often than this.
 constexpr std::uint32_t kMaxVisits = 8;
 
 struct Change {
@@ -80,7 +80,8 @@ class Attempt {
   }
 
  private:
-  /// Offers each task of the place once. With `spares`, skips a task if a smaller one suffices.
+  /// Tries to move each task of the place once. With `spares`, skips a task if a smaller one is
+  /// large enough.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {
@@ -108,7 +109,7 @@ class Attempt {
     if (std::get<PlaceId>(best) != from) move(task, from, std::get<PlaceId>(best));
   }
 
-  /// The move may lift partners' places above the threshold; those give tasks away later.
+  /// The move may raise places of partners above the threshold; these give tasks away later.
   void move(LoadedTask task, PlaceId from, PlaceId to) {
     find_changes(task, from, to);
     for (const auto& [place, seconds] : changes_) {
@@ -119,7 +120,8 @@ class Attempt {
     placement_.move(task.task, to);
   }
 
-  /// The places of the main partners, and the place that finishes the work first.
+  /// Finds the places of the partners with most traffic, and the place that finishes the work
+  /// first.
   void find_candidates(LoadedTask task, PlaceId from) {
     changes_.clear();
     for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})
@@ -139,7 +141,7 @@ class Attempt {
     if (first != from) candidates_.push_back(first);
   }
 
-  /// The change of busy time of every place that the move affects.
+  /// Computes the change of busy time of every place that the move affects.
   void find_changes(LoadedTask task, PlaceId from, PlaceId to) {
     changes_.clear();
     add(from, -task.load_s / machine_.speed_of(from));
@@ -168,7 +170,7 @@ class Attempt {
     sum_at_[p] += seconds;
   }
 
-  /// Merges the changes added, one entry per place.
+  /// Adds up the collected changes, so that there is one entry per place.
   void sum_by_place() {
     std::sort(changes_.begin(), changes_.end(),
               [](const Change& a, const Change& b) { return a.place < b.place; });
@@ -178,7 +180,7 @@ class Attempt {
     }
   }
 
-  /// True if the giver gains and the taker stays within the threshold.
+  /// True if the place that gives gains and the place that receives stays within the threshold.
   bool fits(PlaceId from, PlaceId to) const {
     return std::all_of(changes_.begin(), changes_.end(), [&](const Change& change) {
       if (change.place == from) return change.seconds < 0;

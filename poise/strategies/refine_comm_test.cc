@@ -33,10 +33,10 @@ Example example(const char* machine, const std::vector<double>& loads_s,
   return made;
 }
 
-TEST(RefineComm, moves_a_task_to_the_place_of_its_partner) {
+TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
-  // 10 s at place 0, messages included: 4 s is the average, 6 s can be reached.
+  // Place 0 has 10 s including messages. The average is 4 s, and 6 s can be reached.
   const Placement placed = ring.refined();
   EXPECT_EQ(placed.of(1), 1u);
   EXPECT_LT(ring.iteration_s(placed), 6.1);

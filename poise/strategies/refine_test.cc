@@ -36,13 +36,14 @@ TEST(Refine, moves_nothing_within_tolerance) {
   EXPECT_EQ(near.refined(), near.current);
 }
 
-TEST(Refine, gives_away_the_smallest_task_that_suffices) {
-  // Place 0 has 17, the average is 12: giving away 5 suffices; 8, or 4 and another, would also fit.
+TEST(Refine, moves_the_smallest_task_that_is_large_enough) {
+  // Place 0 has a load of 17 and the average is 12, so moving the task of 5 is enough. Moving the
+  // task of 8, or that of 4 and another, would also fit.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
 
-TEST(Refine, gives_away_the_largest_tasks_that_fit_if_none_suffices) {
+TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_one_is_large_enough) {
   const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
   const Metrics after = uneven.metrics(uneven.refined());
   EXPECT_EQ(after.makespan_s, 6);
@@ -50,7 +51,8 @@ TEST(Refine, gives_away_the_largest_tasks_that_fit_if_none_suffices) {
 }
 
 TEST(Refine, finds_the_lowest_threshold_if_tolerance_cannot_be_reached) {
-  // The task of 6 is nearly three averages: a place of its own is the best that can be done.
+  // The task of 6 is nearly three times the average load, so a place of its own is the best
+  // possible.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
   const Metrics after = lumpy.metrics(lumpy.refined());
   EXPECT_EQ(after.makespan_s, 6);
@@ -82,8 +84,8 @@ TEST(Refine, reaches_its_tolerance_with_few_migrations) {
   const Metrics after = large.metrics(large.refined());
   EXPECT_GT(before.imbalance, 2.2);
   EXPECT_LE(after.imbalance, 1.05 + 1e-12);
-  // An eighth of the places has 2.4 averages: 140 % of an eighth of the load must move, in tasks of
-  // up to 4.5 average loads.
+  // An eighth of the places has 2.4 times the average load, so 1.4/8 of all load must move, in
+  // tasks of up to 4.5 times the average task load.
   EXPECT_LT(after.migrations, 500u);
 }
 

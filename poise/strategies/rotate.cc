@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Rotate: every task moves to the next place.
+/// Rotate: moves every task to the next place.
 ///
-/// Charm++'s RotateLB. A test of migration: every task moves, and on places of equal speed the
-/// balance stays as it was. O(n).
+/// Charm++'s RotateLB, a test of migration. On places of equal speed the balance does not change.
+/// O(n).
 #include "poise/strategies/strategy.h"
 
 namespace poise {

@@ -5,8 +5,8 @@
 /// Pellegrini and Roman, "Scotch: a software package for static mapping by dual recursive
 /// bipartitioning of process and architecture graphs", 1996; for remap=1 Fourestier and Pellegrini,
 /// "Adaptation au repartitionnement de graphes d'une méthode d'optimisation globale par diffusion",
-/// 2011. Messages cost their seconds times the machine's factor of the level that they cross.
-/// Distances are ignored if places or groups differ in size and a task may not move (see
+/// 2011. A message costs its seconds times the machine's factor at the level that it crosses.
+/// Distances are ignored if places or groups differ in size and some task is not movable (see
 /// machine_distances()). Pinned tasks and background load are fixed vertices. With remap=1, Scotch
 /// starts from the current placement, and a migration costs its seconds times `migration`. Uses the
 /// problem's seed. O((n + m) log p).
@@ -32,14 +32,15 @@ namespace poise {
 
 namespace {
 
-/// Scotch adds up weights, and products of weights and distances, in 32-bit integers.
+/// Sum of the integer weights. Scotch adds up weights, and products of weights and distances, in
+/// 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
 /// Distances are integers; a factor of 1 becomes this number if the range allows it.
 constexpr double kFinestFactor = 8;
 constexpr SCOTCH_Num kFree = -1;
 
-/// Scotch reports errors through one global function.
+/// Protects Scotch's global function for error messages.
 std::mutex scotch_in_use;
 std::string last_error;
 
@@ -49,7 +50,7 @@ struct ScotchGraph {
   ~ScotchGraph() { SCOTCH_graphExit(&graph); }
   SCOTCH_Graph graph;
 };
-/// Scotch's graphs hold pointers into these.
+/// The arrays to which Scotch's graphs hold pointers.
 struct Rows {
   std::vector<SCOTCH_Num> weight, first, neighbour, edge_weight;
 };
@@ -60,7 +61,8 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// One thread and its own random numbers, so that the map is always the same.
+/// Sets one thread and a generator of random numbers of its own, so that the map is always the
+/// same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -93,7 +95,7 @@ void build(const Rows& rows, ScotchGraph& graph, const char* what) {
                what);
 }
 
-/// The levels that split the places, from the coarsest to single places.
+/// Returns the levels that split the places, from the coarsest to single places.
 std::vector<const Level*> levels_that_split(const Machine& machine) {
   std::vector<const Level*> splitting;
   std::uint32_t groups = 1;
@@ -105,9 +107,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// The mean factor of messages to the first group of `level` inside a group of `above` (null: the
-/// whole machine) from the other groups there. Taken in the first group of `above` that has
-/// several.
+/// Returns the mean factor of messages to the first group of `level` from the other groups in the
+/// same group of `above` (null: the whole machine). Uses the first group of `above` that contains
+/// several groups.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -123,8 +125,8 @@ double mean_factor(const Machine& machine, const Level* above, const Level& leve
   return sum / others;
 }
 
-/// What crossing each level adds to the distance between places, as integers: a distance is the sum
-/// of the links from its level down, at most `longest`.
+/// Returns what crossing each level adds to the distance between places, as integers. A distance is
+/// the sum of the links from its level down, and at most `longest`.
 std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
                                  double longest) {
   std::vector<double> factors;
@@ -142,7 +144,8 @@ std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const
   return links;
 }
 
-/// Number of groups of `level` in each group of the level above; empty if the numbers differ.
+/// Number of groups of `level` in each group of the level above. Empty if these groups differ in
+/// size.
 std::vector<SCOTCH_Num> children_of(const Machine& machine,
                                     const std::vector<const Level*>& levels) {
   std::vector<SCOTCH_Num> children;
@@ -157,9 +160,9 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
   return children;
 }
 
-/// The machine's tree as a graph: first the places, weighing their speeds, then the groups of each
-/// level from the finest, then the root; each is connected to its parent by half of the level's
-/// link.
+/// The machine's tree as a graph. First come the places, whose weights are their speeds, then the
+/// groups of each level from the finest, then the root. Each is connected to its parent by half of
+/// the level's link.
 Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;
@@ -195,9 +198,9 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
   return rows;
 }
 
-/// Describes the machine to Scotch and returns the longest distance. Equal places in equal groups
-/// are a tree form that Scotch knows. Other trees are given as graphs, but then Scotch 7.0.3
-/// forgets the weights of fixed vertices.
+/// Describes the machine to Scotch and returns the longest distance. Scotch has a special form for
+/// trees with equal places in equal groups. Other trees are given as graphs, but then Scotch 7.0.3
+/// ignores the weights of fixed vertices.
 double describe(const Machine& machine, bool all_may_move, double longest, Context& context,
                 Architecture& architecture) {
   const std::vector<const Level*> levels = levels_that_split(machine);
@@ -228,7 +231,7 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   return 2 * sum;
 }
 
-/// One vertex per task, then one per place with background load.
+/// The vertices: one per task, then one per place with background load.
 struct Vertices {
   std::vector<SCOTCH_Num> weight;
   std::vector<SCOTCH_Num> place;  // kFree, or the place where the vertex is fixed
@@ -253,7 +256,7 @@ Vertices vertices_of(const Problem& problem) {
   return vertices;
 }
 
-/// What migrating each vertex costs per unit of distance, in the unit of edge weights.
+/// Cost of migrating each vertex per unit of distance, in the unit of edge weights.
 std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
                                           double weight, double edge_total, double longest) {
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);
@@ -295,7 +298,7 @@ Rows rows_of(const Problem& problem, const Vertices& vertices, double edge_total
   return rows;
 }
 
-/// The place of each vertex.
+/// Returns the place of each vertex.
 std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   const std::scoped_lock lock(scotch_in_use);
   last_error.clear();
@@ -350,7 +353,7 @@ Placement scotch(const Problem& problem, const Knobs& knobs) {
 
 }  // namespace poise
 
-// Scotch lets its users define these; its own versions print, and some exit.
+// Scotch lets programs define these functions. Its own versions print messages, and some exit.
 extern "C" {
 void SCOTCH_errorProg(const char*) {}
 

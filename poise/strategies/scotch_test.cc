@@ -65,7 +65,7 @@ TEST_F(Scotch, cuts_few_edges_of_a_grid_into_equal_parts) {
 
 TEST_F(Scotch, places_communicating_tasks_close_together) {
   const Example square = grid("node:4 core:4 factors:20,1", 64);
-  // Straight cuts between nodes: 2 lines of 64.
+  // Straight cuts between the nodes would cross 2 lines of 64 edges.
   EXPECT_LT(square.metrics(square.placed()).internode_bytes, 10u * 64 * 2 * 2);
 }
 
@@ -111,7 +111,7 @@ TEST_F(Scotch, remapping_moves_fewer_tasks) {
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
 }
 
-TEST_F(Scotch, accepts_extreme_weights) {
+TEST_F(Scotch, accepts_very_large_and_very_small_weights) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {

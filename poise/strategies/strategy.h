@@ -14,19 +14,19 @@
 
 namespace poise {
 
-/// A row of the table.
+/// One strategy: a row of the table.
 struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
-  /// Numbers that the strategy was tuned with; set by name as knobs are, for experiments only.
+  /// Tuned numbers of the strategy. They are set by name like knobs, for experiments only.
   std::span<const Knob> tuning = {};
-  /// Starts from the current placement and moves nothing if nothing improves.
+  /// True if it starts from the current placement and moves nothing if nothing improves.
   bool is_incremental = false;
-  /// Shows what is possible, given more time than a balancing step has. Runs only if asked for by
-  /// name, and may refuse a large problem with an Error.
+  /// True if it shows what is possible in more time than a balancing step has. It runs only if the
+  /// user names it, and may refuse a large problem with an Error.
   bool is_oracle = false;
-  /// Gives the same placement whatever the messages, so the problem need not contain them.
+  /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;
 };
 
@@ -38,7 +38,7 @@ struct Choice {
   const Strategy* strategy;
   Knobs knobs;
   Placement rebalance(const Problem& problem) const { return strategy->rebalance(problem, knobs); }
-  /// "nuco:alpha=0.001", in the form that parse_strategy() reads.
+  /// The strategy as text that parse_strategy() reads, such as "nuco:alpha=0.001".
   std::string text() const;
 };
 

@@ -204,7 +204,7 @@ constexpr Strategy kStrategies[] = {
      .knobs = kTreematchKnobs},
 };
 
-// Multistep runs any of the above: its knob `inner` is the index of a row.
+// Multistep runs any of the strategies above. Its knob `inner` is the index of a row.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// TreeMatch: tasks with much affinity are placed close together, under a cap on load.
+/// TreeMatch: tasks with large affinity are placed close together, under a cap on load.
 ///
 /// TreeMatchLB: Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and
 /// distributed load-balancing in Charm++", COMHPC 2016; TreeMatch: Jeannot and Mercier,
 /// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
-/// Tasks are grouped by affinity and load, one group per node; swaps even the groups out; the
+/// Tasks are grouped by affinity and load, one group per node; swaps even out the groups; the
 /// groups are mapped to the nodes of any network. Each node then maps its tasks to its tree of
-/// places. Last, tasks leave overloaded places for the nearest with room until `max_imbalance`
-/// holds. Of equally good places a task keeps its current one. Ignores the cost of migrations and,
-/// except in the last comparison with the current placement (`only_better`), the cost of messages.
-/// O((n + m) log p).
+/// places. Finally, tasks leave overloaded places for the nearest places with room until
+/// `max_imbalance` holds. If several places are equally good, a task keeps its current one. Ignores
+/// the cost of migrations and, except in the final comparison with the current placement
+/// (`only_better`), the cost of messages. O((n + m) log p).
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -26,9 +26,9 @@ namespace {
 
 using namespace tree_match;
 
-/// A task that is heavier than the share of a place, when all other tasks are spread evenly, fills
-/// its place alone. It gets the weight of that share; otherwise its node would be emptied of other
-/// tasks, which would crowd the other nodes.
+/// Limits the weight of heavy tasks. A task that is heavier than the fair share of a place fills
+/// its place alone, so its weight becomes that share. With its full weight, its node would get too
+/// few other tasks, and the other nodes too many.
 void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
   std::vector<double> heaviest = weights;
   const std::size_t most = std::min<std::size_t>(num_places, heaviest.size());
@@ -51,7 +51,7 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
   demand.one_each = tasks.size() <= demand.open_places;
-  // Half of the allowance is for the nodes, half for the places inside them.
+  // Half of the tolerance is for the nodes, half for the places inside them.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });
@@ -81,7 +81,7 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Nodes are independent of each other, so any number may be solved at once.
+/// Nodes are independent of each other, so they can be solved in parallel.
 std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
                                         const std::vector<NodeId>& node_of, unsigned threads) {
   const Machine& machine = problem.machine;

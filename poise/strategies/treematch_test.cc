@@ -34,7 +34,7 @@ void send_both_ways(Workload& workload, TaskId a, TaskId b, std::uint64_t bytes)
   workload.messages.push_back({b, a, 1, bytes});
 }
 
-/// A grid of side^3 tasks, each sending to its neighbours, with loads from `draw_s`.
+/// A grid of side^3 tasks; each sends to its neighbours, and draw_s() gives the loads.
 template <typename Draw>
 Workload stencil(TaskId side, const Draw& draw_s) {
   Workload workload;
@@ -57,7 +57,7 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
   return workload;
 }
 
-/// The hops of a ring of tasks in blocks along the places: the optimum.
+/// Hops times bytes of a ring if its tasks are in blocks along the places, which is optimal.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;
@@ -96,7 +96,7 @@ TEST(Treematch, a_second_decision_moves_nothing) {
   EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
 }
 
-TEST(Treematch, finds_clusters_of_the_size_of_a_node) {
+TEST(Treematch, finds_clusters_that_fit_a_node) {
   for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -166,8 +166,8 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 }
 
 TEST(Treematch, takes_less_than_quadratic_time_on_hubs_and_random_graphs) {
-  // A hub of all tasks, and nodes that all exchange messages, on a network that needs a mapping:
-  // quadratic time in either would keep this test busy for minutes.
+  // A hub that communicates with all tasks, and nodes that all exchange messages, on a network that
+  // needs a mapping. If either took quadratic time, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;

@@ -8,11 +8,11 @@
 
 namespace poise {
 
-/// The bytes of a brotli stream. Nothing if it is no complete stream, if more bytes follow, or if
-/// it expands to more than 16 MiB + 10,000 times its own size, as only a malicious stream does.
+/// Expands a brotli stream. Returns nothing if the stream is incomplete, if more bytes follow, or
+/// if it expands to more than 16 MiB + 10,000 times its own size, as only a malicious stream does.
 std::optional<std::string> brotli_decompress(std::string_view stream);
 
-/// Compresses bytes at a quality that is as fast as writing JSON.
+/// Compresses bytes at a quality level that is about as fast as writing JSON.
 std::string brotli_compress(std::string_view bytes);
 
 }  // namespace poise

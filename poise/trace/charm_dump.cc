@@ -21,7 +21,8 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // 6.10 stores all counts before all lists, and the strategy's answer after `from`.
+  // True for 6.10, which stores all counts before all lists, and the strategy's answer after
+  // `from`.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // depends on a build option of both versions
@@ -47,7 +48,7 @@ struct Object {
   bool movable;
 };
 
-/// Messages of one sender to one receiver or to each member of a multicast.
+/// Messages of one sender to one receiver, or to each member of a multicast.
 struct Record {
   std::int32_t from_pe;  // -1: the sender is an object
   ObjectId from;
@@ -98,7 +99,7 @@ class Parser {
     return {array, file_.fixed<std::uint64_t>()};
   }
 
-  /// A boolean; fails if the byte is neither 0 nor 1.
+  /// Reads a boolean; fails if the byte is neither 0 nor 1.
   std::optional<bool> read_flag() {
     const auto byte = file_.fixed<std::uint8_t>();
     if (byte > 1) return std::nullopt;
@@ -125,9 +126,10 @@ class Parser {
       if (!read_count(processors)) return false;
     }
     if (processors != announced || processors == 0)
-      return refuse("the number of processors differs from the one given earlier in the file");
+      return refuse("the second number of processors differs from the first");
     return read_processors(processors) && (layout_.counts_first || read_count(objects)) &&
-           (migratable <= objects || refuse("more objects are migratable than exist")) &&
+           (migratable <= objects ||
+            refuse("the number of migratable objects exceeds the number of objects")) &&
            read_objects(objects) && read_places(objects) &&
            (layout_.counts_first || read_count(records)) && read_records(records);
   }
@@ -190,7 +192,8 @@ class Parser {
     if (!layout_.counts_first) {
       std::uint64_t places = 0;
       if (!read_count(places)) return false;
-      if (places != count) return refuse("the number of places differs from the number of objects");
+      if (places != count)
+        return refuse("the list of places and the list of objects differ in length");
     }
     if (!has(count, layout_.counts_first ? 8 : 4)) return false;
     for (std::uint64_t n = 0; n < count; ++n) {
@@ -242,8 +245,8 @@ class Parser {
 };
 
 void check_head(Cursor file) {
-  // Version; sizes of char, short, int, long, int128; byte order; sizes and order of floats; sizes
-  // of bool and pointer: the values of all current 64-bit machines.
+  // The start of a dump on all current 64-bit machines: version; sizes of char, short, int, long,
+  // int128; byte order; sizes and order of floats; sizes of bool and pointer.
   constexpr std::string_view kHead(
       "\x10\xEA\xBD\xF9\x01\x01\x02\x04\x08\x10\x01\x04\x08\x01\x01\x08", 16);
   if (file.remaining() < kHead.size()) file.fail_here("too short for a Charm++ LB dump");
@@ -277,7 +280,7 @@ struct IdHash {
   }
 };
 
-/// The tasks by their names in the records. Processors become tasks if they send or receive.
+/// Finds tasks by their names in the records. Processors become tasks if they send or receive.
 class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {
@@ -314,7 +317,7 @@ class Tasks {
   std::unordered_map<PlaceId, TaskId> task_of_place_;
 };
 
-/// Objects in the order of their names, so that their numbers are the same in all dumps.
+/// Sorts objects by name, so that their numbers are the same in all dumps.
 void sort_objects(Dump& dump) {
   std::vector<std::size_t> order(dump.objects.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -332,7 +335,7 @@ void sort_objects(Dump& dump) {
   dump.from = std::move(from);
 }
 
-/// Speeds relative to the fastest; empty if all are equal.
+/// Returns speeds relative to the fastest, or nothing if all are equal.
 std::vector<double> relative_speeds(const std::string& name, const Dump& dump) {
   std::vector<double> speeds;
   double fastest = 0;
@@ -356,7 +359,7 @@ void add_messages(const Dump& dump, Tasks& tasks, Workload& workload) {
       if (to) workload.messages.push_back({*from, *to, record.messages, record.bytes});
     };
     if (record.to_pe != -1) add(tasks.of_processor(record.to_pe));
-    // A multicast is recorded once, and every member receives all of it.
+    // A multicast is recorded once, and every member receives all of its bytes.
     for (const ObjectId& to : record.to) add(tasks.of_object(to));
   }
 }

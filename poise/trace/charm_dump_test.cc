@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, CharmDump, testing::Bool(), [](const auto& lay
   return layout.param ? std::string("charm_6_10") : std::string("charm_7_and_8");
 });
 
-TEST_P(CharmDump, the_size_of_a_dump_equals_that_of_its_layout) {
+TEST_P(CharmDump, the_file_size_is_that_of_the_documented_layout) {
   writer_.to_object(Writer::from_object(7, 100), 7, 200, 1, 1);
   writer_.to_pe(Writer::from_object(7, 100), 1, 1, 1);
   writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {8, 100}}, 1, 1);
@@ -116,7 +116,7 @@ TEST_P(CharmDump, the_size_of_a_dump_equals_that_of_its_layout) {
             (GetParam() ? 40 + 41 * 2 + 52 * 3 : 60 + 41 * 2 + 36 * 3) + records);
 }
 
-TEST_P(CharmDump, objects_are_tasks_and_processors_places) {
+TEST_P(CharmDump, objects_become_tasks_and_processors_become_places) {
   const Trace trace = charm::read_dump("lb.0", writer_.bytes());
   const Phase& phase = trace.phases.at(0);
   EXPECT_EQ(trace.num_places, 2u);
@@ -151,7 +151,7 @@ TEST_P(CharmDump, reads_messages_between_objects_and_to_processors) {
   EXPECT_FALSE(phase.workload.tasks[3].movable);
 }
 
-TEST_P(CharmDump, every_member_receives_all_of_a_multicast) {
+TEST_P(CharmDump, every_member_of_a_multicast_receives_the_whole_message) {
   writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {9, 9}, {8, 100}}, 2, 64);
   const Phase phase = charm::read_dump("lb.0", writer_.bytes()).phases.at(0);
   ASSERT_EQ(phase.workload.messages.size(), 2u);
@@ -171,7 +171,7 @@ TEST_P(CharmDump, loads_are_multiplied_by_the_speed_of_their_processor) {
   EXPECT_EQ(trace.phases[0].workload.tasks[2].load_s, 1);
 }
 
-TEST_P(CharmDump, sums_that_overflowed_once_are_read_as_unsigned) {
+TEST_P(CharmDump, byte_counts_that_overflowed_int_are_read_as_unsigned) {
   writer_.records.push_back(Writer::from_object(7, 100) + "\x02" + i32(7) + le(200, 8) + i32(0) +
                             i32(1) + le(3'000'000'000, 4));
   EXPECT_EQ(charm::read_dump("lb.0", writer_.bytes()).phases[0].workload.messages.at(0).bytes,

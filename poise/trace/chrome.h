@@ -14,7 +14,8 @@ namespace poise {
 /// All times are in seconds since the same arbitrary start.
 class ChromeTrace {
  public:
-  /// The row of a slice: a group of rows (such as a process) and a row in it (such as a thread).
+  /// The row of a slice: a group of rows (such as a process) and a row in this group (such as a
+  /// thread).
   struct Row {
     std::int64_t group = 0, row = 0;
   };
@@ -26,9 +27,10 @@ class ChromeTrace {
 
   void name_group(std::int64_t group, const std::string& name);
   void name_row(Row row, const std::string& name);
-  /// `notes` are shown when the slice is selected.
+  /// Adds a slice. `notes` are shown when the user selects it.
   void slice(Row row, const std::string& name, double from_s, double to_s, const Notes& notes = {});
-  /// Draws an arrow from the slice at one time to the slice that begins at another.
+  /// Draws an arrow from the slice on row `from` at from_s to the slice on row `to` that begins at
+  /// to_s.
   void arrow(Row from, double from_s, Row to, double to_s, const std::string& name);
 
   /// Returns the text of the file.

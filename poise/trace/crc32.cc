@@ -8,7 +8,7 @@ namespace poise {
 
 namespace {
 
-/// table[k][b]: the checksum of byte b followed by k zero bytes.
+/// Element [k][b] is the checksum of byte b followed by k zero bytes.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr Tables make_tables() {
@@ -36,7 +36,7 @@ std::uint32_t byte_at(std::string_view bytes, std::size_t i) {
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
   std::uint32_t crc = ~before;
-  // Eight bytes per step: their table lookups do not depend on each other.
+  // Each step handles eight bytes, whose table lookups do not depend on each other.
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
     const std::uint32_t low = crc ^ (byte_at(bytes, 0) | byte_at(bytes, 1) << 8 |
                                      byte_at(bytes, 2) << 16 | byte_at(bytes, 3) << 24);

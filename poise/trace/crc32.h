@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32 as in zlib, gzip and PNG (polynomial 0xEDB88320): a checksum that any language can
-// compute.
+// CRC-32 as in zlib, gzip and PNG (polynomial 0xEDB88320), a checksum that most languages provide.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace poise {
 
-/// The checksum of `bytes`, which follow other bytes with checksum `before`. About 2 GB/s.
+/// Returns the checksum of `bytes`, which follow other bytes with checksum `before`. About 2 GB/s.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace poise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads binary files from the front and never past their end.
+// Reads binary files from the front and never past the end.
 #pragma once
 
 #include <bit>
@@ -70,7 +70,7 @@ class Cursor {
     return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
   }
 
-  /// A number below `end`; `what` is its name in the error.
+  /// Reads a number below `end`; `what` is its name in the error.
   template <typename Unsigned>
   Unsigned below(std::uint64_t end, const char* what) {
     const std::uint64_t value = varint();

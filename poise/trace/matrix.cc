@@ -16,14 +16,14 @@ namespace poise::matrix {
 
 namespace {
 
-constexpr double kMaxBytes = 1e15;  // of an entry, so that sums of many fit in 64 bits
+constexpr double kMaxBytes = 1e15;  // limit for one entry, so that sums fit in 64 bits
 
 /// The lines of a file, without those that are blank or start with '%'.
 class Lines {
  public:
   Lines(const std::string& file, std::string_view text) : file_(file), rest_(text) {}
 
-  /// The next line, or nothing at the end.
+  /// Returns the next line, or nothing at the end.
   std::optional<std::string_view> next() {
     while (!rest_.empty()) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -60,7 +60,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-/// The words of a line, which blanks separate.
+/// Splits a line into words at blanks.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {
@@ -71,7 +71,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// The values of a line, which commas separate, without the blanks around them.
+/// Splits a line at commas and removes the blanks around each value.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields = split(line, ',');
   for (std::string_view& field : fields) {
@@ -87,7 +87,7 @@ void add(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to, s
   messages.push_back({static_cast<TaskId>(from), static_cast<TaskId>(to), count, bytes});
 }
 
-/// An entry of a matrix: one message, or none if it has no bytes.
+/// Adds an entry of a matrix as one message. An entry of 0 bytes is no message.
 void add_entry(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to,
                std::uint64_t bytes) {
   add(messages, from, to, bytes > 0 ? 1 : 0, bytes);
@@ -126,7 +126,7 @@ Banner read_banner(const std::string& name, std::string_view text) {
   return {words[1] == "array", words[2] == "pattern", words[3] == "symmetric"};
 }
 
-/// The messages of a matrix in coordinate form: lines of row, column (from 1) and entry.
+/// Reads a matrix in coordinate form: each line has a row and a column (from 1) and an entry.
 void read_coordinates(Lines& lines, const Banner& banner, std::uint64_t n, std::uint64_t entries,
                       std::vector<Message>& messages) {
   for (std::uint64_t e = 0; e < entries; ++e) {
@@ -147,8 +147,8 @@ void read_coordinates(Lines& lines, const Banner& banner, std::uint64_t n, std::
   }
 }
 
-/// The messages of a matrix in array form: one entry per line, column by column; of a symmetric
-/// matrix the entries on and below the diagonal.
+/// Reads a matrix in array form: one entry per line, column by column. A symmetric matrix has only
+/// the entries on and below the diagonal.
 void read_array(Lines& lines, const Banner& banner, std::uint64_t n,
                 std::vector<Message>& messages) {
   for (std::uint64_t column = 0; column < n; ++column)
@@ -161,13 +161,14 @@ void read_array(Lines& lines, const Banner& banner, std::uint64_t n,
     }
 }
 
-/// Every task takes at least a byte of the file, so that a wrong number cannot exhaust the memory.
+/// Checks that the file has at least one byte per task, so that a wrong number cannot exhaust the
+/// memory.
 void check_size(const Lines& lines, std::uint64_t num_tasks, std::string_view text) {
   if (num_tasks > text.size() || num_tasks > std::numeric_limits<TaskId>::max())
     lines.fail_here("{} tasks are too many for a file of {} bytes", num_tasks, text.size());
 }
 
-/// n lines of n numbers. `line` is the first.
+/// Reads n lines of n numbers; `line` is the first.
 Trace read_dense(Lines& lines, std::string_view line) {
   const std::size_t n = fields_of(line).size();
   std::vector<Message> messages;
@@ -184,7 +185,7 @@ Trace read_dense(Lines& lines, std::string_view line) {
   return trace_of(n, messages);
 }
 
-/// One line per message, below the names of the columns. `head` is the line with the names.
+/// Reads one message per line below the line with the names of the columns, `head`.
 Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
   constexpr std::string_view kColumns[] = {"from", "to", "bytes", "messages"};
   const std::vector<std::string_view> names = fields_of(head);
@@ -223,7 +224,7 @@ Trace read_matrix_market(const std::string& name, std::string_view text) {
   const Banner banner = read_banner(name, text);
   Lines lines(name, text);
   const std::optional<std::string_view> line = lines.next();
-  if (!line) fail("{}: the line with the size of the matrix is missing", name);
+  if (!line) fail("{}: the line with the numbers of rows and columns is missing", name);
   const std::vector<std::string_view> size = words_of(*line);
   if (size.size() != (banner.is_array ? 2 : 3))
     lines.fail_here("the size must be {}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication matrices as traces: MatrixMarket files and CSV tables. One phase; row i, column j
-// holds the bytes that task i sends to task j.
+// Reads communication matrices as traces, from MatrixMarket files and CSV tables. The trace has one
+// phase; row i, column j holds the bytes that task i sends to task j.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@ namespace poise::matrix {
 /// First bytes of a MatrixMarket file.
 inline constexpr std::string_view kMagic = "%%MatrixMarket";
 
-/// A square matrix in coordinate or array form, of real, integer or pattern entries (a pattern's
-/// entry is 1 byte), general or symmetric (each entry stands for both directions). Boisvert et al.,
-/// "The Matrix Market Exchange Formats", NISTIR 5935, 1996. Entries of the same pair add up; the
-/// diagonal is ignored. Every task takes 1 µs. Throws Error with the line if the file is invalid.
+/// Reads a square matrix in coordinate or array form, with real, integer or pattern entries (an
+/// entry of a pattern is 1 byte). In symmetric matrices each entry counts in both directions.
+/// Format: Boisvert et al., "The Matrix Market Exchange Formats", NISTIR 5935, 1996. Entries of the
+/// same pair add up; the diagonal is ignored. Every task takes 1 µs. Throws Error with the line if
+/// the file is invalid.
 Trace read_matrix_market(const std::string& name, std::string_view text);
 
-/// Either n lines of n numbers separated by commas, or a line of column names, in any order, and
-/// one line per message: `from` and `to` (tasks, from 0), `bytes`, and optionally `messages` (their
-/// number; 1 if absent, and `bytes` is the sum of their sizes). Every task takes 1 µs. Throws Error
-/// with the line if the file is invalid.
+/// Reads either n lines of n numbers separated by commas, or a line of column names, in any order,
+/// followed by one line per message: `from` and `to` (tasks, from 0), `bytes`, and optionally
+/// `messages` (their number; 1 if absent), where `bytes` is the sum of their sizes. Every task
+/// takes 1 µs. Throws Error with the line if the file is invalid.
 Trace read_csv(const std::string& name, std::string_view text);
 
 }  // namespace poise::matrix

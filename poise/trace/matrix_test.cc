@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::uint64_t>>;
 
-/// Bytes by sender and receiver.
+/// Returns the bytes by sender and receiver.
 Rows bytes_of(const Trace& trace) {
   const Workload& workload = trace.phases.at(0).workload;
   Rows rows(workload.num_tasks(), std::vector<std::uint64_t>(workload.num_tasks()));
@@ -43,7 +43,7 @@ TEST(MatrixMarket, reads_coordinates_from_row_to_column) {
   EXPECT_EQ(trace.assumed.size(), 1u);
 }
 
-TEST(MatrixMarket, symmetric_entries_and_patterns_stand_for_both_directions) {
+TEST(MatrixMarket, symmetric_entries_count_in_both_directions) {
   EXPECT_EQ(bytes_of(market("%%MatrixMarket MATRIX Coordinate pattern symmetric\r\n3 3 2\r\n2 1\r\n"
                             "3 2\r\n")),
             (Rows{{0, 1, 0}, {1, 0, 1}, {0, 1, 0}}));
@@ -56,12 +56,12 @@ TEST(MatrixMarket, reads_arrays_column_by_column) {
             (Rows{{0, 2}, {2, 0}}));
 }
 
-TEST(MatrixMarket, refuses_what_it_cannot_mean) {
+TEST(MatrixMarket, refuses_invalid_files) {
   constexpr std::string_view kGeneral = "%%MatrixMarket matrix coordinate real general\n";
   const auto general = [&](std::string_view rest) { return std::string(kGeneral).append(rest); };
   expect_refused(market, "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex");
   expect_refused(market, "%%MatrixMarket matrix array pattern general\n1 1\n", "pattern");
-  expect_refused(market, kGeneral, "size of the matrix is missing");
+  expect_refused(market, kGeneral, "numbers of rows and columns is missing");
   expect_refused(market, general("2 3 0\n"), "m.mtx:2: the matrix has 2 rows and 3 columns");
   expect_refused(market, general("0 0 0\n"), "empty");
   expect_refused(market, general("9999 9999 0\n"), "too many for a file");
@@ -83,7 +83,7 @@ TEST(MatrixCsv, reads_a_list_of_messages_with_columns_in_any_order) {
   EXPECT_EQ(trace.phases[0].workload.messages[0].count, 6u);
 }
 
-TEST(MatrixCsv, refuses_what_it_cannot_mean) {
+TEST(MatrixCsv, refuses_invalid_files) {
   expect_refused(csv, "1,2\n3\n", "m.csv:2: the row has 1 numbers, but the first row has 2");
   expect_refused(csv, "1,2\n", "2 columns, but 1 rows");
   expect_refused(csv, "1,2\n3,4\n5,6\n", "m.csv:3: there is another line");
@@ -95,7 +95,7 @@ TEST(MatrixCsv, refuses_what_it_cannot_mean) {
   expect_refused(csv, "from,to,bytes\n", "no messages");
 }
 
-TEST(MatrixForms, all_forms_of_a_random_matrix_read_the_same) {
+TEST(MatrixForms, a_random_matrix_is_the_same_from_all_formats) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Random random(seed);
     const std::size_t n = 1 + random.below(12);

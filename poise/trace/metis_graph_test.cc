@@ -28,7 +28,7 @@ Workload read(const std::string& text) {
   return metis::read_graph("g.graph", text).phases.at(0).workload;
 }
 
-TEST(MetisGraph, weights_are_microseconds_and_sizes_and_edges_are_bytes) {
+TEST(MetisGraph, vertex_weights_are_microseconds_and_sizes_and_edge_weights_are_bytes) {
   const Workload workload =
       read("% a path\n3 2 111\n100 7 2 5\n% inside\n200 8 1 5 3 6\n300 9 2 6\n");
   ASSERT_EQ(workload.num_tasks(), 3u);
@@ -74,10 +74,11 @@ TEST(MetisGraph, errors_name_the_line) {
   EXPECT_THAT(error_of("2 1\n3\n1\n"), HasSubstr("g.graph:2: neighbour 3 does not exist"));
   EXPECT_THAT(error_of("2 1\n0\n1\n"), HasSubstr("g.graph:2: neighbour 0"));
   EXPECT_THAT(error_of("2 1\n1\n1\n"), HasSubstr("g.graph:2: vertex 1 is its own neighbour"));
-  EXPECT_THAT(error_of("2 1\n2 2\n\n"), HasSubstr("g.graph:2: vertex 1 has the neighbour 2 twice"));
+  EXPECT_THAT(error_of("2 1\n2 2\n\n"),
+              HasSubstr("g.graph:2: vertex 1 lists the neighbour 2 twice"));
   EXPECT_THAT(error_of("3 1\n2\n3\n\n"),
-              HasSubstr("g.graph:2: vertex 1 has the neighbour 2, but is not a neighbour of it"));
-  EXPECT_THAT(error_of("3 1\n\n1 3\n\n"), HasSubstr("g.graph:3: vertex 2 has the neighbour"));
+              HasSubstr("g.graph:2: vertex 1 lists the neighbour 2, which does not list it"));
+  EXPECT_THAT(error_of("3 1\n\n1 3\n\n"), HasSubstr("g.graph:3: vertex 2 lists the neighbour"));
   EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, but in the other direction 6"));
   EXPECT_THAT(error_of("2 1 1\n2\n1 6\n"), HasSubstr("g.graph:2: an edge weight is missing"));
   EXPECT_THAT(error_of("2 1\n2x\n1\n"), HasSubstr("g.graph:2: a neighbour \"2x\" is not"));
@@ -97,7 +98,7 @@ TEST(MetisGraph, every_asymmetric_edge_is_found) {
       const std::uint64_t right = v == bent ? (v + 2) % n : (v + 1) % n;
       text += std::to_string((v + n - 1) % n + 1) + " " + std::to_string(right + 1) + "\n";
     }
-    EXPECT_THAT(error_of(text), HasSubstr("is not a neighbour of it"));
+    EXPECT_THAT(error_of(text), HasSubstr("which does not list it"));
   }
 }
 
@@ -110,7 +111,7 @@ TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_readin
   expect_same(found, trace);
 }
 
-TEST(MetisGraph, messages_in_one_direction_are_split_over_both_directions) {
+TEST(MetisGraph, messages_in_one_direction_are_split_evenly_between_both_directions) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{1.4e-6, 0, true}, {1, 0, true}};

@@ -14,7 +14,7 @@ namespace poise::metis {
 
 namespace {
 
-/// One line: numbers separated by blanks.
+/// One line of numbers separated by blanks.
 class Line {
  public:
   Line(const std::string& file, std::size_t number, std::string_view text)
@@ -88,8 +88,7 @@ Header read_head(Line line, std::size_t file_size) {
   if (!line.is_at_end()) line.fail_here("the header has more than four numbers");
   if (constraints == 0 || (constraints > 1 && weights == 0))
     line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
-  // Every vertex takes at least one line and every edge two numbers, so these counts cannot be
-  // true.
+  // Every vertex takes at least one line and every edge two numbers, so larger counts are wrong.
   if (header.vertices > file_size || header.edges > file_size)
     line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
                    header.vertices, header.edges, file_size);
@@ -102,7 +101,7 @@ Header read_head(Line line, std::size_t file_size) {
   return header;
 }
 
-/// The graph in the order of the file: one entry per neighbour in a vertex's line.
+/// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
   Workload workload;               // messages[first[t]] and following are the neighbours of t
   std::vector<std::size_t> first;  // per vertex, then one past the last
@@ -140,7 +139,7 @@ std::vector<Message> sorted_rows(const std::string& name, const GraphRows& graph
               [](const Message& a, const Message& b) { return a.to < b.to; });
     for (std::size_t i = 1; i < row.size(); ++i)
       if (row[i].to == row[i - 1].to)
-        fail("{}:{}: vertex {} has the neighbour {} twice", name, graph.line[u], u + 1,
+        fail("{}:{}: vertex {} lists the neighbour {} twice", name, graph.line[u], u + 1,
              row[i].to + 1);
   }
   return rows;
@@ -154,10 +153,10 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   for (const Message& edge : rows) {
     const std::size_t back = next[edge.to]++;
     if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
+      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
            graph.line[edge.from], edge.from + 1, edge.to + 1);
     if (rows[back].to < edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
+      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
            graph.line[edge.to], edge.to + 1, rows[back].to + 1);
     if (rows[back].bytes != edge.bytes)
       fail("{}:{}: the edge from vertex {} to {} has weight {}, but in the other direction {}",
@@ -165,7 +164,7 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   }
 }
 
-/// METIS knows numbers only; docs/formats.md says what Poise writes.
+/// Says which units are assumed. METIS files have none; docs/formats.md says what Poise writes.
 std::string assumed_units(const Header& header) {
   const char* loads = header.weights_per_vertex == 0
                           ? "no vertex weights: every task takes 1 microsecond"

@@ -50,7 +50,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-/// The words of a line, separated by blanks or tabs.
+/// Splits a line into words at blanks and tabs.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (;;) {
@@ -103,7 +103,7 @@ class Report {
     return *value;
   }
 
-  /// Lines "Task AppTime MPITime MPI%", one per rank, until the sum "*".
+  /// Reads the lines "Task AppTime MPITime MPI%", one per rank, up to the line "*" with the sum.
   void read_times(std::size_t num_ranks) {
     if (!workload_.tasks.empty()) lines_.fail_here("there is a second section \"MPI Time\"");
     while (const auto line = lines_.next()) {
@@ -138,8 +138,8 @@ class Report {
     return *value;
   }
 
-  /// Lines "source target bytes count"; headings and empty lines between them. Pairs without
-  /// messages are listed too, and left out here.
+  /// Reads lines "source target bytes count" with headings and empty lines between them. The report
+  /// also lists pairs without messages; these are skipped.
   void read_matrix() {
     has_matrix_ = true;
     while (const auto line = lines_.next()) {

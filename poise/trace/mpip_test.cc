@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Written by hand after the form of mpiP 3.4.1.
+// This report was written by hand in the form of mpiP 3.4.1.
 constexpr const char* kHead = R"(@ mpiP
 @ Command : ./ring 3
 @ Version                  : 3.4.1
@@ -49,7 +49,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(MpipReport, ranks_are_tasks_and_the_matrix_is_messages) {
+TEST(MpipReport, ranks_become_tasks_and_matrix_entries_become_messages) {
   const Trace trace = mpip::read_report("r.mpiP", kHead + kMatrix);
   ASSERT_EQ(trace.phases.size(), 1u);
   const Phase& phase = trace.phases[0];
@@ -67,7 +67,7 @@ TEST(MpipReport, ranks_are_tasks_and_the_matrix_is_messages) {
   EXPECT_EQ(trace.num_places, 3u);
 }
 
-TEST(MpipReport, names_the_line_of_what_is_wrong) {
+TEST(MpipReport, errors_name_the_line) {
   EXPECT_THAT(error_of(kHead), HasSubstr("r.mpiP: the report has no communication matrix"));
   EXPECT_THAT(error_of("@ mpiP\n"), HasSubstr("no section \"MPI Time\""));
   std::string truncated = kHead + kMatrix;

@@ -12,7 +12,7 @@
 
 namespace poise::native {
 
-/// The first bytes of every file; the carriage return reveals that a file was copied as text.
+/// The first bytes of every file. The carriage return shows whether a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 
 /// Whether to accept an incomplete file.
@@ -25,15 +25,15 @@ enum class Reading {
 /// only for data that the file contains.
 Trace read(const std::string& name, std::string_view bytes, Reading reading = Reading::whole);
 
-/// A section of its writer's own, which read() skips. `tag` has four letters.
+/// A section that a program adds for its own use; read() skips it. `tag` has four letters.
 struct Attachment {
   std::string tag, payload;
 };
 
-/// The bytes of a file with the trace, and with attachments behind its phases.
+/// Returns the bytes of a file with the trace, and with the attachments after its phases.
 std::string write(const Trace& trace, const std::vector<Attachment>& attachments = {});
 
-/// The payload of the attachment with this tag; nothing if the file has none.
+/// Returns the payload of the attachment with this tag, or nothing if the file has none.
 std::optional<std::string> attachment(const std::string& name, std::string_view bytes,
                                       std::string_view tag);
 
@@ -41,14 +41,15 @@ std::optional<std::string> attachment(const std::string& name, std::string_view 
 /// finds all phases added before a failure.
 class Recording {
  public:
-  /// Creates the file. Throws Error naming it.
+  /// Creates the file. Throws Error naming the file if that fails.
   Recording(const std::string& path, std::uint32_t num_places, const Machine* machine = nullptr);
   /// The destructor leaves the file incomplete unless finish() was called.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Throws Error if the file cannot be written; it then ends with the phase before.
+  /// Appends a phase. Throws Error if the file cannot be written; it then ends with the previous
+  /// phase.
   void add(const Phase& phase);
 
   /// Marks the file as complete and closes it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the native format. Every count is checked against the bytes that are there before memory is
+// Reads the native format. Every count is checked against the remaining bytes before memory is
 // allocated, and every error gives the byte offset.
 #include <algorithm>
 #include <limits>
@@ -104,7 +104,7 @@ void read_tasks(const Cursor& payload, const Columns& columns, const Counts& cou
       });
 }
 
-/// A task number, stored as the difference to another.
+/// Reads a task number that is stored as the difference to another.
 TaskId task_near(Cursor& data, TaskId other, std::uint64_t num_tasks) {
   const std::uint64_t task = other + static_cast<std::uint64_t>(data.signed_varint());
   if (task >= num_tasks)
@@ -208,7 +208,7 @@ struct Section {
   Cursor payload;
 };
 
-/// The next section, or nothing if it is damaged; `damage` then describes how.
+/// Returns the next section, or nothing if it is damaged; `damage` then says how.
 std::optional<Section> next_section(Cursor& file, std::string& damage) {
   constexpr std::size_t kHeadSize = 16;
   if (file.remaining() < kHeadSize) {
@@ -234,7 +234,8 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-/// Places take memory but no space in the file, so a small file may not have many.
+/// Places take memory but no space in the file, so the number of places is limited by the file
+/// size.
 std::uint32_t max_places_of(std::size_t file_size) {
   constexpr std::size_t kAlways = 1 << 20;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces));

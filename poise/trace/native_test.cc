@@ -185,7 +185,7 @@ TEST(Native, false_counts_are_refused_before_memory_is_allocated) {
               HasSubstr("1099511627776 places are too many"));
 }
 
-TEST(Native, contents_out_of_range_are_refused) {
+TEST(Native, values_out_of_range_are_refused) {
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + column("place", varint(2)))),
               HasSubstr("place 2 is too large; there are 2"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 1) + kLoads + kPlaces +

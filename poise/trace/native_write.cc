@@ -30,7 +30,8 @@ void add_f64(std::string& bytes, double value) {
   add_fixed(bytes, std::bit_cast<std::uint64_t>(value));
 }
 
-/// A number in bytes of seven bits, lowest first; the top bit says that another byte follows.
+/// Writes a number in groups of seven bits, lowest first; the top bit of a byte says that another
+/// byte follows.
 void add_varint(std::string& bytes, std::uint64_t value) {
   char buffer[10];
   std::size_t size = 0;
@@ -60,7 +61,7 @@ void add_column(std::string& payload, std::string_view name, std::string_view da
   payload += data;
 }
 
-/// A column with one entry per item, written by `add`. Without items there is no column.
+/// Writes a column with one entry per item by calling `add`. Without items there is no column.
 template <typename Items, typename Add>
 void add_column_of(std::string& payload, std::string_view name, const Items& items,
                    const Add& add) {
@@ -209,7 +210,7 @@ void Recording::append(std::string_view bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // Half a phase would hide the phases added after it.
+      // An incomplete phase would hide the phases added after it.
       if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
         ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
       fail("cannot write {}: {}", path_, std::strerror(error));

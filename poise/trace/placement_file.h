@@ -16,7 +16,7 @@ Placement read_placement(const std::string& path);
 /// Reads a placement from text; `name` is used in errors.
 Placement placement_from_text(const std::string& name, std::string_view text);
 
-/// One place number per line, task by task.
+/// Writes one place number per line, in the order of the tasks.
 std::string placement_to_text(const Placement& placement);
 
 /// Writes lines, or JSON if the path ends in .json. Throws Error naming the path.

@@ -29,7 +29,7 @@ constexpr TraceFormat kFormats[] = {
     {"mpip", "a report of mpiP with a communication matrix", ""},
 };
 
-/// The format of a single file, by its first bytes.
+/// Returns the format of a single file according to its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
@@ -45,7 +45,8 @@ std::string_view format_of_content(std::string_view bytes) {
   return "vt";
 }
 
-/// A file with a name may be one of several ranks or of a series; a stream stands for itself.
+/// True if the path is a stream. A regular file may be one of several ranks or of a series; a
+/// stream is always read on its own.
 bool is_stream(const std::string& path) {
   std::error_code error;
   return path == kStdin || !std::filesystem::is_regular_file(path, error);
@@ -72,7 +73,7 @@ Trace read_file_as(std::string_view format, const std::string& path, const std::
   return read_vt(path, bytes);
 }
 
-/// A folder, or the stem of several files.
+/// Reads the files in a folder, or those with a common stem.
 Trace read_several(const std::string& path, std::string_view format) {
   if (format != "charm") {
     const std::vector<std::string> files = vt::find_rank_files(path);
@@ -82,7 +83,7 @@ Trace read_several(const std::string& path, std::string_view format) {
     const auto files = charm::find_series(path);
     if (!files.empty()) return charm::read_series(files);
   }
-  fail("{}: no such file, and no {}.0.json or {}.0 either", path, path, path);
+  fail("{}: there is no such file, nor {}.0.json or {}.0", path, path, path);
 }
 
 Trace read_any(const std::string& path, const ReadOptions& options) {

@@ -23,9 +23,9 @@ Span span_of(const Json& json, const std::string& where) {
   if (!is_span) fail("{}: a span must have the form [start, end, activity]", where);
   const Span span{json[0], json[1], static_cast<Activity>(json[2].get<std::uint8_t>())};
   if (json[2].get<std::uint64_t>() >= kActivities.size())
-    fail("{}: activity {} does not exist", where, json[2].get<std::uint64_t>());
+    fail("{}: {} is not the number of an activity", where, json[2].get<std::uint64_t>());
   if (!(std::isfinite(span.end_s) && 0 <= span.start_s && span.start_s <= span.end_s))
-    fail("{}: the span from {} to {} s is invalid", where, span.start_s, span.end_s);
+    fail("{}: a span may not last from {} to {} s", where, span.start_s, span.end_s);
   return span;
 }
 

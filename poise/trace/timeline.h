@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every place did during a run: the data of a timeline as in Projections.
+// A timeline, as in Projections: what every place did during a run.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Activity : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "balance"};
 
-/// Seconds since the start of the run.
+/// One activity of a place. Times are in seconds since the start of the run.
 struct Span {
   double start_s = 0, end_s = 0;
   Activity activity = Activity::work;
@@ -29,7 +29,7 @@ struct Timeline {
   std::vector<std::vector<Span>> places;  // per place, in order of time; gaps are unknown
 };
 
-/// When the last span ends.
+/// Returns the end of the last span.
 double end_s(const Timeline& timeline);
 
 /// Seconds of each activity at a place, in the order of kActivities.

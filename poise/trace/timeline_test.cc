@@ -53,9 +53,9 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   EXPECT_THAT(trouble_of(place("[0,1]")),
               ThrowsMessage<Error>(HasSubstr("place 1: a span must have the form")));
   EXPECT_THAT(trouble_of(place("[0,1,3]")),
-              ThrowsMessage<Error>(HasSubstr("activity 3 does not exist")));
+              ThrowsMessage<Error>(HasSubstr("3 is not the number of an activity")));
   EXPECT_THAT(trouble_of(place("[0,1,256]")),
-              ThrowsMessage<Error>(HasSubstr("activity 256 does not exist")));
+              ThrowsMessage<Error>(HasSubstr("256 is not the number of an activity")));
   EXPECT_THAT(trouble_of(place("[2,1,0]")), ThrowsMessage<Error>(HasSubstr("from 2 to 1 s")));
   EXPECT_THAT(trouble_of(place("[-1,1,0]")), ThrowsMessage<Error>(HasSubstr("from -1 to 1 s")));
   EXPECT_THAT(trouble_of(place("[0,2,0],[1,3,1]")), ThrowsMessage<Error>(HasSubstr("overlap")));

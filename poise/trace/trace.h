@@ -15,7 +15,7 @@
 
 namespace poise {
 
-/// The name of a task in the system where it was recorded (vt: id, collection, index).
+/// The name of a task in the system that recorded it (in vt: id, collection, index).
 struct TaskName {
   enum class Kind : std::uint8_t {
     id,        // `id` is unique in the whole program
@@ -46,7 +46,7 @@ struct Trace {
   std::vector<std::string> assumed = {};  // values that the reader chose, as the file has none
 };
 
-/// The file formats, by their names for `--from` and `--to`.
+/// A file format and its name for `--from` and `--to`.
 struct TraceFormat {
   std::string_view name, description;
   std::string_view ending;  // of the file name when writing; empty: cannot be written
@@ -63,12 +63,13 @@ struct ReadOptions {
 /// Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
-/// Writes a trace in the named format, or in the one that the end of the path stands for. Data that
-/// the format cannot hold is omitted (docs/formats.md). Throws Error; never leaves a partial file.
+/// Writes a trace in the named format, or in the format that belongs to the ending of the path.
+/// Data that the format cannot represent are omitted (docs/formats.md). Throws Error; never leaves
+/// a partial file.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
-/// Throws Error if write_trace() would not know the format or could not write it. Call this before
-/// long work.
+/// Throws Error if write_trace() would not know the format or could not write it. Programs call it
+/// before long work.
 void check_form(const std::string& path, std::string_view format = {});
 
 /// Throws Error if the parts of a phase do not fit together or phase ids do not increase.

@@ -56,8 +56,9 @@ inline void expect_same(const Trace& a, const Trace& b) {
   }
 }
 
-/// Two phases on three places with every column filled. Messages are in the order of their senders'
-/// places and tasks in the order of their names, as in files with one part per place.
+/// A trace of two phases on three places with every column filled. Messages are in the order of
+/// their senders' places and tasks in the order of their names, as in files with one part per
+/// place.
 inline Trace full_trace() {
   Trace trace;
   trace.num_places = 3;
@@ -84,7 +85,7 @@ inline Trace full_trace() {
   return trace;
 }
 
-/// Up to 40 tasks, without names.
+/// A random trace with up to 40 tasks, without names.
 inline Trace random_trace(std::uint64_t seed) {
   Random random(seed);
   Trace trace;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DARMA/vt's LBDatafiles: measurements of each rank as JSON, one file per rank (docs/formats.md).
+// DARMA/vt's LBDatafiles, which hold the measurements of each rank as JSON, one file per rank
+// (docs/formats.md).
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ struct Key {
   std::int64_t home = -1;  // part of the identity for kind `sequence` only; -1: not given
 };
 
-/// A task as its rank recorded it.
+/// A task as recorded by the rank on which it ran.
 struct RankTask {
   Key key;
   Task task;
@@ -35,7 +36,8 @@ struct RankTask {
   std::optional<std::array<double, 3>> position;
 };
 
-/// A message as a rank recorded it. Ends that cannot migrate need not be listed as tasks.
+/// A message as a rank recorded it. A sender or receiver that cannot migrate need not be listed as
+/// a task.
 struct RankMessage {
   Key from, to;
   bool from_movable = true, to_movable = true;
@@ -55,7 +57,8 @@ struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
   std::vector<RankPhase> phases;
-  /// Index into `phases` per phase of the run; repeated phases share an index.
+  /// Maps the id of each phase of the run to an index into `phases`; repeated phases share an
+  /// index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
 };
 
@@ -63,7 +66,7 @@ struct RankFile {
 RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view bytes);
 
 /// Joins the files of all ranks; files[r] is that of rank r. Throws Error naming the file and the
-/// phase if they contradict each other.
+/// phase if files contradict each other.
 Trace join(std::vector<RankFile> files);
 
 /// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
@@ -79,8 +82,8 @@ Trace read_files(const std::vector<std::string>& paths);
 /// that would later be read together with these.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Throws Error if there are files of the series that a trace of num_ranks ranks with this ending
-/// would not replace.
+/// Throws Error if there are files of the series that would not be replaced by a trace of num_ranks
+/// ranks with this file ending.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

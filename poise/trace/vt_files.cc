@@ -23,7 +23,7 @@ struct RankName {
   std::uint32_t rank;
 };
 
-/// "data.12.json.br" is rank 12 of the series "data".
+/// Splits a file name: "data.12.json.br" is rank 12 of the series "data".
 std::optional<RankName> rank_of_name(std::string_view name) {
   if (name.ends_with(".br")) name.remove_suffix(3);
   if (!name.ends_with(".json")) return std::nullopt;

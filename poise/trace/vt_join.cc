@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joins the files of all ranks: numbers the tasks of a phase and finds the ends of its messages,
-// which may be in other ranks' files.
+// Joins the files of all ranks. It numbers the tasks of a phase and finds the senders and receivers
+// of its messages, which may be in the files of other ranks.
 #include <algorithm>
 #include <compare>
 #include <limits>
@@ -18,10 +18,10 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on tasks, messages and ranks of repeated phases: a few bytes in the files can repeat a
-/// phase often, but the trace holds each copy.
+/// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
+/// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-constexpr std::size_t kPhaseItself = 64;  // cost of a phase without tasks, in tasks
+constexpr std::size_t kPhaseItself = 64;  // a phase counts as this number of tasks
 
 /// The data of one rank for the phase.
 struct Part {
@@ -29,7 +29,7 @@ struct Part {
   const RankPhase* phase;
 };
 
-/// A task of the phase, listed by a rank or known from messages only.
+/// A task of the phase. It is either listed by a rank or known from messages only.
 struct Entry {
   Key key = {};
   PlaceId place = 0;
@@ -61,8 +61,8 @@ struct NameEqual {
   bool operator()(const Key& a, const Key& b) const { return same_name(a, b); }
 };
 
-/// Finds tasks by name. Numbers count the listed tasks in the order of their keys, then the ends of
-/// messages that no rank lists.
+/// Finds tasks by name. First come the listed tasks in the order of their keys, then the senders
+/// and receivers that no rank lists.
 class Tasks {
  public:
   Tasks(std::span<const Part> parts, std::uint64_t phase_id) : parts_(parts), phase_id_(phase_id) {
@@ -81,7 +81,7 @@ class Tasks {
     }
   }
 
-  /// The number of the task at one end of a message in the file of `part`.
+  /// Returns the number of the task at one end of a message in the file of `part`.
   std::size_t find(const Part& part, const Key& key, bool movable, const char* verb) {
     if (key.kind != TaskName::Kind::place)
       if (const auto listed = find_listed(part, key, verb)) return *listed;
@@ -91,7 +91,8 @@ class Tasks {
     return find_or_add_unlisted(part, key, verb);
   }
 
-  /// All tasks in the order of their keys, and the index there of each number.
+  /// Returns all tasks in the order of their keys, and the position of each task number in this
+  /// order.
   std::pair<std::vector<Entry>, std::vector<TaskId>> in_order() const {
     std::vector<std::size_t> order(entries_.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
@@ -120,7 +121,7 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but only other homes have tasks with that seq_id",
+      fail("{}: phase {}: a message {} {}, but only tasks with other homes have that seq_id",
            part.file->name, phase_id_, verb, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
@@ -159,7 +160,8 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
   return messages;
 }
 
-/// The shared blocks by their ids in the files; tasks that share one must agree on its size.
+/// Finds the shared blocks by their ids in the files. Tasks that share a block must agree on its
+/// size.
 std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> find_shared_blocks(
     std::span<const Part> parts, std::uint64_t phase_id) {
   std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> blocks;
@@ -216,7 +218,7 @@ void join_optional_columns(std::span<const Entry> entries, Phase& phase) {
                                                           : std::vector<double>{});
 }
 
-/// Tasks that are identified by their numbers need no names (vt_write.cc writes them so).
+/// True if the name is only the task's number, as vt_write.cc writes it for tasks without names.
 bool is_named_by_number(const TaskName& name, TaskId t) {
   return name == TaskName{t, 0, {}, -1, TaskName::Kind::sequence};
 }
@@ -276,7 +278,7 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   return phase;
 }
 
-/// The data of each rank for the phase. A rank whose file has no phases had no tasks.
+/// Returns the data of each rank for the phase. A rank whose file has no phases had no tasks.
 std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64_t id) {
   static const RankPhase kNothing;
   std::vector<Part> parts;

@@ -95,7 +95,7 @@ std::uint64_t bytes_in(const Where& where, std::string_view key, element value) 
   return static_cast<std::uint64_t>(std::round(result));
 }
 
-/// The name of a task or of an end of a message.
+/// The name of a task, or of a sender or receiver of a message.
 struct Entity {
   Key key;
   std::int64_t home = -1;
@@ -114,7 +114,8 @@ std::int64_t home_in(const Where& where, std::string_view key, element value) {
   return static_cast<std::int64_t>(home);
 }
 
-/// vt's "nobody" stands for the work and messages of a rank outside of any task.
+/// True for vt's object "nobody", which represents the work and messages of a rank outside of
+/// tasks.
 bool is_nobody(const Entity& entity) {
   return entity.key.kind == TaskName::Kind::id && entity.key.id == 0 && !entity.movable &&
          entity.name.collection < 0 && entity.name.object_group < 0;
@@ -220,7 +221,7 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // An end that is not a task needs a home, even if its name does not contain one.
+  // A sender or receiver that is not a task needs a home, even if its name does not contain one.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 
@@ -235,7 +236,7 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // For kinds of messages that vt itself does not support it writes only their sizes.
+  // For kinds of messages that vt does not support, it writes only their sizes.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");
@@ -283,7 +284,8 @@ void read_phase(Where where, element value, RankFile& file) {
   }
 }
 
-/// Phases that are omitted from the file because they equal the one before: a list and ranges.
+/// Fills in phases that the file omits because they equal the previous one; they are given as a
+/// list and as ranges.
 void repeat_phases(const Where& where, object identical, RankFile& file) {
   std::uint64_t repeats = 0;
   const auto repeat = [&](std::uint64_t first, std::uint64_t last) {
@@ -336,7 +338,7 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
 [[noreturn]] void fail_at_syntax(const std::string& name, std::string_view json,
                                  simdjson::error_code error) {
   try {
-    // Nothing is stored: only the position of the error is needed.
+    // The parser stores nothing, because only the position of the error is needed.
     const auto drop = [](int, nlohmann::json::parse_event_t, nlohmann::json&) { return false; };
     [[maybe_unused]] const nlohmann::json nothing = nlohmann::json::parse(json, drop);
   } catch (const nlohmann::json::parse_error& syntax) {

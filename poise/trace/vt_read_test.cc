@@ -91,7 +91,7 @@ TEST(VtRead, a_task_keeps_its_number_when_it_moves_to_another_rank) {
   EXPECT_THAT(trace.phases[1].placement.places(), ElementsAre(1, 0));
 }
 
-TEST(VtRead, a_seq_id_counts_per_home) {
+TEST(VtRead, tasks_with_the_same_seq_id_but_other_homes_are_different) {
   const auto entity = [](int home) {
     return R"({"type":"object","seq_id":4,"collection_id":7,"migratable":true,"home":)" +
            std::to_string(home) + "}";
@@ -106,7 +106,7 @@ TEST(VtRead, a_seq_id_counts_per_home) {
   EXPECT_EQ(trace.phases[0].names[1].kind, TaskName::Kind::sequence);
 }
 
-TEST(VtRead, user_defined_sizes_become_bytes_memory_and_shared_blocks) {
+TEST(VtRead, user_defined_sizes_become_task_bytes_and_memory_and_shared_blocks) {
   const std::string user = R"(,"user_defined":{"task_serialized_bytes":1024.0,"shared_id":9,)"
                            R"("shared_bytes":1e9,"task_footprint_bytes":2048.0,"home_rank":0,)"
                            R"("task_working_bytes":64.0,"rank_working_bytes":5e8}})";
@@ -140,7 +140,7 @@ TEST(VtRead, a_receiver_that_cannot_move_and_is_not_listed_becomes_a_task_withou
   EXPECT_EQ(trace.phases[0].placement.of(1), 1u);
 }
 
-TEST(VtRead, objects_without_task_and_nodes_stand_for_their_rank) {
+TEST(VtRead, messages_of_objects_without_task_and_of_nodes_belong_to_their_rank) {
   const std::string node = R"({"type":"node","id":0})";
   const std::string nobody = object(0, 0, false);
   const Trace trace =
@@ -268,7 +268,7 @@ class VtFiles : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(VtFiles, a_folder_and_a_stem_and_any_of_the_files_name_the_same_trace) {
+TEST_F(VtFiles, a_folder_or_a_stem_or_any_of_its_files_selects_the_same_trace) {
   add("data.0.json", 1);
   add("data.1.json.br", 2);
   add("unrelated.txt", 3);
@@ -276,14 +276,14 @@ TEST_F(VtFiles, a_folder_and_a_stem_and_any_of_the_files_name_the_same_trace) {
     EXPECT_EQ(read_trace(folder_ + name).num_places, 2u) << name;
 }
 
-TEST_F(VtFiles, a_missing_rank_is_named) {
+TEST_F(VtFiles, the_error_names_a_missing_rank) {
   add("data.0.json", 1);
   add("data.2.json", 2);
   EXPECT_THAT(error_of_reading(""),
               HasSubstr("data.1.json is missing, but there are files up to rank 2"));
 }
 
-TEST_F(VtFiles, a_duplicate_rank_is_named) {
+TEST_F(VtFiles, the_error_names_a_duplicate_rank) {
   add("data.0.json", 1);
   add("data.0.json.br", 1);
   EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));

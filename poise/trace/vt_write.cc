@@ -36,7 +36,7 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
   add(text, ",\"{}\":{}.0", key, bytes);
 }
 
-/// Numbers of tasks or messages, grouped by place.
+/// Numbers of tasks or of messages, grouped by place.
 struct ByPlace {
   std::vector<std::size_t> first;  // per place, then one past the last
   std::vector<std::size_t> items;
@@ -55,7 +55,7 @@ ByPlace arrange(std::size_t num_items, std::uint32_t num_places, const PlaceOf& 
   return result;
 }
 
-/// One phase, grouped by place.
+/// The data of one phase, grouped by place.
 struct Arranged {
   const Phase& phase;
   ByPlace tasks, messages;  // a message belongs to its sender's place
@@ -83,7 +83,7 @@ void add_entity(Text& text, const Phase& phase, TaskId t) {
     add(text, R"({{"type":"node","id":{},"home":{},"migratable":false}})", place, place);
     return;
   }
-  // Tasks without names are identified by number, in every phase alike.
+  // Tasks without names are identified by their number, which is the same in every phase.
   const TaskName name =
       phase.names.empty() ? TaskName{t, 0, {}, -1, TaskName::Kind::sequence} : phase.names[t];
   add(text, R"({{"type":"object","{}":{},"home":{},"migratable":{})",
@@ -159,7 +159,7 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
   add(text, ",\"messages\":{},\"bytes\":{}.0}}", message.count, message.bytes);
 }
 
-/// Data of the rank itself, not of a task.
+/// Writes the data of the rank itself, not of its tasks.
 void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double background_s) {
   const Workload& workload = phase.workload;
   add(text, ",\"user_defined\":{{\"background_s\":");

@@ -81,7 +81,8 @@ TEST_F(VtWrite, messages_to_nodes_are_unchanged_after_writing_and_reading) {
   EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
 }
 
-/// What vt's validator requires: every key with its type, times and bytes as floats.
+/// Checks the rules of vt's validator: every key has the right type, and times and bytes are
+/// floats.
 void expect_valid_entity(const json& entity) {
   EXPECT_TRUE(entity.at("type").is_string());
   EXPECT_TRUE(entity.at("home").is_number_integer());

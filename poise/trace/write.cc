@@ -32,7 +32,7 @@ std::string_view format_for(const std::string& path) {
   fail("{}: the end of its name stands for no format; known: {}", path, fmt::join(endings, ", "));
 }
 
-/// The format with this name, if it can be written.
+/// Returns the format with this name if Poise can write it.
 std::string_view form_of(const std::string& path, std::string_view format) {
   if (format.empty()) return format_for(path);
   const auto names = writable_names();

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// `Annotations{{"cells", 120}, {"level", 2.5}, {"kind", "coast"}}`
+/// Example: `Annotations{{"cells", 120}, {"level", 2.5}, {"kind", "coast"}}`.
 class Annotations {
  public:
   using Value = std::variant<std::int64_t, double, std::string>;
@@ -22,7 +22,7 @@ class Annotations {
   Annotations(std::initializer_list<std::pair<const std::string, Value>> values)
       : values_(values) {}
 
-  /// Setting a name again replaces its value.
+  /// Sets a value. A second call with the same name replaces it.
   void set(std::string name, Value value) {
     values_.insert_or_assign(std::move(name), std::move(value));
   }
@@ -30,7 +30,8 @@ class Annotations {
   bool has(std::string_view name) const { return values_.contains(name); }
   bool empty() const { return values_.empty(); }
 
-  /// T is one of Value's types. Null if the name has no value or one of another type.
+  /// Returns the value of this name, or null if the name is unknown or its value has another type.
+  /// T must be one of the types in Value.
   template <typename T>
   const T* get(std::string_view name) const {
     const auto found = values_.find(name);

@@ -20,8 +20,8 @@ std::uint32_t root_below(std::uint32_t size, std::size_t dims) {
   return side;
 }
 
-/// Tries every way to write `rest` as a product of ascending sides from `axis` on; keeps in best
-/// the one with the shortest longest side.
+/// Tries every way to write `rest` as a product of ascending sides, from dimension `axis` on.
+/// Stores in `best` the box whose longest side is shortest.
 void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& tried, Box& best) {
   const std::uint32_t least = axis == 0 ? 1 : tried.side[axis - 1];
   if (axis + 1 == dims) {

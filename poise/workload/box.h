@@ -24,9 +24,9 @@ struct Box {
   }
 };
 
-/// A box of `size` points. If a full box exists whose longest side is at most twice its shortest,
-/// the one with the shortest longest side; otherwise the smallest box whose sides differ by at most
-/// one, with incomplete last rows.
+/// Returns a box of `size` points. If there are full boxes whose longest side is at most twice the
+/// shortest, it returns the one with the shortest longest side. Otherwise it returns the smallest
+/// box whose sides differ by at most one; its last rows are incomplete.
 Box box_of(std::uint32_t size, std::size_t dims);
 
 }  // namespace poise

@@ -10,13 +10,14 @@
 
 namespace poise {
 
-/// The messages of an edge in each direction, from the knobs `messages` and `message_bytes`.
+/// What an edge sends in each direction, from the knobs `messages` and `message_bytes`.
 struct Traffic {
   std::uint64_t count, bytes;
   explicit Traffic(const Knobs& knobs);
 };
 
-/// bytes times a factor, limited to 10^18 so that an extreme draw does not overflow.
+/// Multiplies bytes by a factor and limits the result to 10^18, so that an extreme random number
+/// does not overflow.
 std::uint64_t scaled(std::uint64_t bytes, double factor);
 
 /// `count` messages with `bytes` in total between two tasks, in each direction.

@@ -14,7 +14,7 @@
 
 namespace poise {
 
-/// A row of the table of kinds.
+/// One kind of workload: a row of the table of kinds.
 struct Kind {
   std::string_view name, summary, source;
   std::string_view start;  // name of the initial placement (placement/initial.h)
@@ -29,11 +29,11 @@ std::span<const Kind> kinds();
 struct Recipe {
   const Kind* kind;
   Knobs knobs;
-  /// "stencil3d:hot=5", in the form that parse_recipe() reads.
+  /// The recipe as text that parse_recipe() reads, such as "stencil3d:hot=5".
   std::string text() const;
 };
 
-/// Reads KIND or KIND:KNOB=VALUE,... Throws Error with the nearest name and the known ones.
+/// Reads KIND or KIND:KNOB=VALUE,... Throws Error with the nearest name and all known names.
 Recipe parse_recipe(std::string_view text);
 
 /// The workloads of `num_phases` phases. Messages and positions are the same in all phases; loads

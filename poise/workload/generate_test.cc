@@ -75,7 +75,8 @@ TEST(Generate, every_kind_is_valid_and_has_the_requested_number_of_tasks) {
 TEST(Generate, messages_are_the_same_in_both_directions) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
-    // With an odd number of partners on the ring, messages to the farthest have no answer.
+    // If tasks of a ring have an odd number of partners, the messages to the farthest partner go in
+    // one direction only.
     const bool is_odd_ring = kind.name == "kneighbor";
     const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
     for (const auto& [pair, count] : counts) {
@@ -136,7 +137,7 @@ TEST(Generate, stencils_on_full_boxes_have_the_known_number_of_edges) {
   EXPECT_EQ(make("stencil4d:periodic=yes", 256).messages.size(), 8u * 256);
 }
 
-TEST(Generate, stencils_connect_exactly_the_tasks_one_step_apart) {
+TEST(Generate, stencils_connect_exactly_the_neighbouring_tasks) {
   for (const TaskId tasks : {60u, 101u, 343u}) {  // a full box, an incomplete one, a cube
     const Workload workload = make("stencil3d", tasks);
     const auto counts = counts_of(workload);
@@ -150,7 +151,7 @@ TEST(Generate, stencils_connect_exactly_the_tasks_one_step_apart) {
   }
 }
 
-TEST(Generate, every_number_of_tasks_has_a_box_and_nearly_cubic_boxes_are_full) {
+TEST(Generate, any_number_of_tasks_fits_a_box_and_cubic_numbers_fill_it) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
@@ -175,7 +176,7 @@ TEST(Generate, the_hot_octant_has_exactly_three_times_the_load) {
   EXPECT_EQ(hot, 11 * 11 * 11);
 }
 
-TEST(Generate, every_task_of_a_ring_has_k_partners_at_increasing_distances) {
+TEST(Generate, every_task_of_a_ring_has_k_communication_partners_at_increasing_distances) {
   const auto counts = counts_of(make("kneighbor", 400));
   EXPECT_EQ(counts.size(), 400u * 7);
   for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
@@ -257,14 +258,15 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
   EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
 }
 
-TEST(Generate, nbody_has_the_edges_of_the_curve_and_the_tree) {
-  // Three neighbours on each side: 999 + 998 + 997 pairs; beyond, one pair per step of 2^j.
+TEST(Generate, nbody_connects_neighbours_on_the_curve_and_nodes_of_the_tree) {
+  // Curve: three neighbours on each side give 999 + 998 + 997 pairs. Tree: each step of length 2^j
+  // adds one pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
 }
 
-TEST(Generate, clusters_exchange_most_inside_their_own_group) {
+TEST(Generate, tasks_of_a_cluster_exchange_most_bytes_inside_their_group) {
   std::uint64_t own = 0, all = 0;
   for (const Message& m : make("clusters", 4096).messages) {
     all += m.bytes;
@@ -298,7 +300,7 @@ TEST(Generate, lb_test_loads_are_50_to_200_ms_with_mean_80_ms) {
   EXPECT_NEAR(total_load_s(workload) / 20000, 0.08, 0.001);
 }
 
-TEST(Generate, drift_changes_loads_but_not_their_sum_or_messages) {
+TEST(Generate, drift_changes_loads_but_neither_their_sum_nor_the_messages) {
   const auto phases =
       generate(parse_recipe("stencil3d:drift=0.3,hot_speed=0.1,hot_growth=0.5"), 1000, 5, 4);
   ASSERT_EQ(phases.size(), 4u);

@@ -11,20 +11,22 @@ namespace poise {
 
 namespace {
 
-/// Random numbers for the edges only, so that edges do not depend on the skew of the loads.
+/// A random number stream for the edges only, so that the skew of the loads does not change the
+/// edges.
 Random edge_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x6564676573)); }
 
 std::uint64_t num_edges(TaskId num_tasks, const Knobs& knobs) {
   return static_cast<std::uint64_t>(num_tasks * knobs["degree"] / 2 + 0.5);
 }
 
-/// A random task other than this one; there must be at least two.
+/// Returns a random task other than this one. There must be at least two tasks.
 TaskId another(TaskId task, TaskId num_tasks, Random& random) {
   const auto drawn = static_cast<TaskId>(random.below(num_tasks - 1));
   return drawn < task ? drawn : drawn + 1;
 }
 
-/// The quarters of the adjacency matrix in R-MAT, as thresholds for 16 random bits.
+/// The probabilities of the four quarters of the adjacency matrix in R-MAT, as thresholds for 16
+/// random bits.
 class Quarters {
  public:
   explicit Quarters(const Knobs& knobs) {
@@ -34,7 +36,7 @@ class Quarters {
               static_cast<std::uint32_t>(abc * 65536)};
   }
 
-  /// A random cell of a square matrix with 2^levels rows.
+  /// Draws a random cell of a square matrix with 2^levels rows.
   std::pair<std::uint64_t, std::uint64_t> draw(int levels, Random& random) const {
     std::uint64_t row = 0, column = 0, bits = 0;
     for (int level = 0; level < levels; ++level) {
@@ -52,13 +54,14 @@ class Quarters {
   std::array<std::uint32_t, 3> below_{};
 };
 
-/// The distance to a partner. Its logarithm is uniform, so all scales are equally likely.
+/// Draws the distance to a partner. Its logarithm is uniform, so all scales are equally likely.
 std::uint64_t any_scale(TaskId num_tasks, Random& random) {
   const double distance = portable_exp(random.uniform() * portable_log(num_tasks));
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(distance), 1, num_tasks - 1);
 }
 
-/// Partners inside groups of `size` consecutive tasks; each task picks `picks` of them.
+/// Connects tasks inside groups of `size` consecutive tasks. Each task picks `picks` partners in
+/// its group.
 void pick_inside(TaskId num_tasks, std::uint64_t size, std::uint64_t picks, std::uint64_t count,
                  std::uint64_t bytes, Random& random, std::vector<Edge>& edges) {
   for (TaskId t = 0; t < num_tasks; ++t) {

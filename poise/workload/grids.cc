@@ -10,8 +10,8 @@ namespace poise {
 
 namespace {
 
-/// The neighbours of a point in both directions of every axis. A side of two points does not wrap
-/// around, because that would reach the same neighbour again.
+/// Connects each point with its neighbours in both directions of every axis. A side of two points
+/// does not wrap around, because that would reach the same neighbour again.
 void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& traffic,
              std::vector<Message>& messages) {
   messages.reserve(std::size_t{2} * dims * box.size);

@@ -20,11 +20,11 @@ struct Item {
   TaskId task;
 };
 
-/// A key that increases with the load: for doubles >= 0 the order of the bits is that of the
-/// values.
+/// Returns an integer that increases with the load: for doubles >= 0, the order of the bit patterns
+/// is the order of the values.
 std::uint64_t bits_of(double load_s) { return std::bit_cast<std::uint64_t>(load_s + 0.0); }
 
-/// Differences to the heaviest load, cut to their leading 32 bits.
+/// The key of a task is its difference to the heaviest load, reduced to the leading 32 bits.
 std::vector<Item> items_of(std::span<const Task> tasks) {
   std::vector<Item> items;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;

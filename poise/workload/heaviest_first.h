@@ -15,8 +15,8 @@ struct LoadedTask {
   friend bool operator==(const LoadedTask&, const LoadedTask&) = default;
 };
 
-/// The movable tasks, heaviest first (ties: lower id). A radix sort on the bits of the loads: O(n),
-/// or O(n log n) if loads agree in the leading 32 bits of their differences.
+/// The movable tasks, heaviest first; of equal loads, the lower id comes first. A radix sort on the
+/// bits of the loads: O(n), or O(n log n) if many loads have the same 32-bit key.
 std::vector<LoadedTask> heaviest_first(std::span<const Task> tasks);
 
 }  // namespace poise

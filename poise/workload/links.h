@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// Messages with one other task.
+/// All messages that a task exchanges with one other task.
 struct Link {
   TaskId task = 0;
   std::uint64_t count = 0, bytes = 0;
@@ -34,15 +34,16 @@ class Links {
   std::vector<Link> links_;
 };
 
-/// Per task the senders of the messages it receives, in the order of the messages. Messages to
-/// itself are omitted: they cost nothing.
+/// Lists per task the senders of the messages that it receives, in the order of the messages.
+/// Messages of a task to itself are omitted because they cost nothing.
 Links received(const Workload& workload);
 
-/// Per task the receivers of the messages it sends, in the order of the messages; itself omitted.
+/// Lists per task the receivers of the messages that it sends, in the order of the messages.
+/// Messages of a task to itself are omitted.
 Links sent(const Workload& workload);
 
-/// Per task all tasks that it exchanges messages with, once each, sorted by task, both directions
-/// added up; itself omitted.
+/// Lists per task all tasks with which it exchanges messages, once each and sorted by task. Both
+/// directions are added up; messages of a task to itself are omitted.
 Links neighbours(const Workload& workload);
 
 }  // namespace poise

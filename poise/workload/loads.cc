@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-/// The interval [start, start + length) of [0, 1) with wrap-around.
+/// The interval [start, start + length) on the circle [0, 1).
 struct Interval {
   double start, length;
   bool holds(double x) const {

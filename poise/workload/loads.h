@@ -19,7 +19,7 @@ namespace poise {
 inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto", "quartic"};
 enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto, quartic };
 
-/// The initial values of a kind's knobs.
+/// Default values of the load knobs of one kind.
 struct LoadDefaults {
   double load_s = 1e-3;
   Skew skew = Skew::equal;
@@ -33,7 +33,7 @@ struct LoadDefaults {
 
 inline constexpr std::size_t kNumLoadKnobs = 11;
 
-/// The knobs of a kind: its own, then those that all kinds have.
+/// The knobs of a kind: first its own, then the load knobs that all kinds share.
 template <std::size_t N = 0>
 constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& initial,
                                                          const std::array<Knob, N>& own = {}) {
@@ -58,7 +58,8 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
   return all;
 }
 
-/// Draws factors with mean 1 from the distribution of the knobs skew and spread.
+/// Draws random factors with mean 1 from the distribution that the knobs `skew` and `spread`
+/// select.
 class SkewDraw {
  public:
   /// Throws Error if the spread is too large for the skew.
@@ -70,7 +71,8 @@ class SkewDraw {
   double spread_;
 };
 
-/// Tasks with the mean load times a draw from the skew; without a hot region.
+/// Tasks whose loads are the mean load times a random factor of the skew. The hot region is not
+/// applied yet.
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
 /// Multiplies the loads in the hot region of this phase, found by position if the workload has

@@ -10,8 +10,8 @@ namespace poise {
 
 namespace {
 
-/// Adds up messages of one sender with the same receiver in [begin, end) and writes the result from
-/// `kept` on, which must not be after begin. Returns the end of the result.
+/// Adds up messages of one sender to the same receiver in [begin, end). Writes the result from
+/// index `kept` on, which must not be after `begin`, and returns the end of the result.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;
@@ -29,7 +29,8 @@ std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size
 }  // namespace
 
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages) {
-  // Counting sort by sender; next[t] is the write index of row t and ends as its end.
+  // Counting sort by sender: next[t] starts as the write index of row t and ends as the end of the
+  // row.
   std::vector<std::size_t> next(std::size_t{num_tasks} + 1, 0);
   for (const Message& message : messages) ++next[message.from + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());

@@ -8,8 +8,8 @@
 
 namespace poise {
 
-/// The same traffic sorted by sender and receiver, one message per ordered pair. All tasks must be
-/// below num_tasks. O(tasks + messages log degree).
+/// Returns the same traffic with one message per ordered pair, sorted by sender and receiver. All
+/// task ids must be below num_tasks. O(tasks + messages log degree).
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages);
 
 }  // namespace poise

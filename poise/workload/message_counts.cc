@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// Leaves in first_[t + 1] the start of row t, which add() uses as write index.
+/// Sets first_[t + 1] to the start of row t; add() uses it as write index.
 void MessageCounts::make_room(const Workload& workload, bool for_senders) {
   first_.assign(workload.tasks.size() + 2, 0);
   for (const Message& message : workload.messages) {

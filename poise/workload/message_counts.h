@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Number of messages per task and partner: like links.h without bytes, in a third of the memory.
+// Number of messages per task and partner. It is like links.h without bytes and takes a third of
+// the memory.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +28,11 @@ class MessageCounts {
     return entry.count < kWide ? entry.count : wide_[entry.count - kWide];
   }
 
-  /// Prefetches the memory that of(t), then its entries, will read.
+  /// Prefetches the row pointer that of(t) will read.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
-    // As a number, because the second cache line may be past the end of the array.
+    // The address is computed as a number, because the second cache line may be past the end of the
+    // array.
     const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
     __builtin_prefetch(reinterpret_cast<const void*>(row));
     __builtin_prefetch(reinterpret_cast<const void*>(row + 64));
@@ -50,10 +52,10 @@ class MessageCounts {
       wide_;  // counts that do not fit into an entry; entry kWide + i stands for wide_[i]
 };
 
-/// Per task the senders of the messages it receives. O(tasks + messages).
+/// Counts per task and sender the messages that the task receives. O(tasks + messages).
 MessageCounts counts_received(const Workload& workload);
 
-/// Per task the senders and receivers of the messages it exchanges. O(tasks + messages).
+/// Counts per task and partner the messages in both directions. O(tasks + messages).
 MessageCounts counts_exchanged(const Workload& workload);
 
 }  // namespace poise

@@ -12,13 +12,13 @@ namespace poise {
 
 namespace {
 
-// A cell has 26 neighbours. Each pair has one compute task, and so has each single cell: 14 per
-// cell.
+// Number of tasks per cell: the cell itself and 14 compute tasks, one for the cell and one for each
+// of its 13 pairs with neighbours (26 neighbours; each pair belongs to one of its two cells).
 constexpr TaskId kTasksPerCell = 15;
 constexpr TaskId kMinSide = 3;  // a smaller periodic box would have the same neighbour twice
 
-/// A cell owns 13 of its 26 pairs (the others are owned by the neighbours), and the pair with
-/// itself.
+/// Offsets from a cell to the neighbours whose pairs it owns: 13 of 26 (the neighbours own the
+/// others), and the pair with itself.
 constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {1, 0, 0},
                                                      {-1, 1, 0},
@@ -34,8 +34,8 @@ constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {0, 1, 1},
                                                      {1, 1, 1}}};
 
-/// The periodic box of cells whose sides differ by at most one and that gives the nearest number of
-/// tasks.
+/// Returns the periodic box of cells that gives the number of tasks nearest to num_tasks, among
+/// boxes whose sides differ by at most one.
 std::array<TaskId, 3> box_for(TaskId num_tasks) {
   std::array<TaskId, 3> side{kMinSide, kMinSide, kMinSide};
   const auto tasks_of = [](const std::array<TaskId, 3>& box) {
@@ -47,7 +47,7 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stop if the next box is farther from the requested number than this one.
+    // Stops if the next box is farther from the requested number than this one.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }
@@ -70,8 +70,8 @@ struct CellBox {
   }
 };
 
-/// One message with positions from each cell of the pair, one with forces back, proportional to the
-/// number of atoms in the cell.
+/// Adds one message with positions from a cell to a compute task and one with forces back. Their
+/// size is proportional to the number of atoms in the cell.
 void exchange(TaskId cell, TaskId compute, double atoms, const Traffic& traffic,
               std::vector<Message>& messages) {
   const auto bytes = scaled(traffic.bytes, atoms);

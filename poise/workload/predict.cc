@@ -22,8 +22,9 @@ double smoothed_load(std::span<const double> series, double smoothing) {
 
 double trend_load(std::span<const double> series, double smoothing) {
   if (series.size() < 2) return last_load(series, smoothing);
-  // With phases numbered from the middle, the normal equations separate: the sum of squares of n
-  // equidistant numbers around 0 is n (n^2 - 1) / 12, and the next phase has number (n + 1) / 2.
+  // If phases are numbered symmetrically around 0, slope and intercept can be computed separately.
+  // The sum of squares of n such numbers is n (n^2 - 1) / 12, and the next phase has number (n + 1)
+  // / 2.
   const auto n = static_cast<double>(series.size());
   double moment = 0;
   for (std::size_t i = 0; i < series.size(); ++i)

@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// A row of the table of predictors. `next` takes the loads of one task, oldest first, at least
+/// One predictor: a row of the table. `next` takes the loads of one task, oldest first, at least
 /// one. Its result is finite but may be negative.
 struct Predictor {
   std::string_view name, summary;
@@ -20,9 +20,10 @@ struct Predictor {
 
 double last_load(std::span<const double> series, double smoothing);
 double mean_load(std::span<const double> series, double smoothing);
-/// s = smoothing * x + (1 - smoothing) * s over the series; s starts at the oldest load.
+/// Exponentially weighted moving average: s = smoothing * x + (1 - smoothing) * s over the series,
+/// starting with s = the oldest load.
 double smoothed_load(std::span<const double> series, double smoothing);
-/// The least-squares line through the series, extended by one step.
+/// Extends the least-squares line through the series by one step.
 double trend_load(std::span<const double> series, double smoothing);
 
 inline constexpr Predictor kPredictors[] = {
@@ -32,9 +33,9 @@ inline constexpr Predictor kPredictors[] = {
     {"trend", "least-squares line over the window", trend_load},
 };
 
-/// The next load of every task, at least 0, from the last `window` phases: the current one and the
-/// newest of `past` (oldest first, one load per task). Phases before a change in the number of
-/// tasks are ignored. O(tasks * window).
+/// Predicts the next load of every task, at least 0, from the last `window` phases: the current one
+/// and the newest of `past` (oldest first, one load per task). Phases before a change of the number
+/// of tasks are ignored. O(tasks * window).
 std::vector<double> predict_loads(const Predictor& predictor,
                                   std::span<const std::vector<double>> past,
                                   const std::vector<Task>& current, std::size_t window,

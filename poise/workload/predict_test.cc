@@ -42,7 +42,7 @@ TEST(Predict, the_trend_extends_a_line_exactly) {
 }
 
 TEST(Predict, the_trend_is_the_least_squares_line) {
-  // Through (0, 0), (1, 2), (2, 1): slope 1/2, intercept 1/2, so 2 at 3.
+  // The line through (0, 0), (1, 2), (2, 1) has slope 1/2 and intercept 1/2, so it reaches 2 at 3.
   EXPECT_THAT(predict("trend", {{0}, {2}}, {{1}}), ElementsAre(2));
 }
 
@@ -50,14 +50,14 @@ TEST(Predict, loads_never_become_negative) {
   EXPECT_THAT(predict("trend", {{4}, {2}}, {{0}}), ElementsAre(0));
 }
 
-TEST(Predict, the_mean_is_that_of_the_window) {
+TEST(Predict, the_mean_covers_the_last_loads_in_the_window) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}), ElementsAre(3));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 2), ElementsAre(4.5));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
 }
 
 TEST(Predict, the_moving_average_weights_the_newest_load_by_the_knob_smoothing) {
-  // 1/4 of 1, 1/4 of 3, 1/2 of 5.
+  // The weights are 1/4 for the load 1, 1/4 for 3 and 1/2 for 5.
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));
 }

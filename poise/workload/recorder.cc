@@ -40,7 +40,7 @@ Workload Recorder::end_phase(double now_s) {
 }
 
 void Recorder::Log::add_to(Workload& phase, std::vector<Message>& messages) const {
-  // Empty sums belong to keys of the last phase that did not appear in this one.
+  // A sum is empty if its task or pair appeared in the last phase but not in this one.
   for (const auto& [task, load_s] : load_s_.entries()) phase.tasks[task].load_s += load_s;
   for (const auto& [pair, sent] : sent_.entries())
     if (sent.count > 0)

@@ -27,11 +27,11 @@ class Recorder {
  public:
   class Log;
 
-  /// The tasks with their bytes and whether they are movable; their loads are ignored.
+  /// `tasks` gives the sizes of the tasks and whether they are movable; their loads are ignored.
   Recorder(std::vector<Task> tasks, std::uint32_t num_places);
   ~Recorder();
 
-  /// A log for the calling thread, valid as long as the recorder. Takes a lock.
+  /// Creates a log for the calling thread. It is valid as long as the recorder. Takes a lock.
   Log& add_thread();
 
   /// Returns what was recorded since the last call: loads; messages, one per ordered pair, sorted

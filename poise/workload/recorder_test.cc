@@ -57,7 +57,7 @@ TEST(Recorder, a_suspended_task_is_not_charged_for_the_task_that_interrupts_it) 
   EXPECT_EQ(phase.tasks[2].load_s, 4);
 }
 
-TEST(Recorder, a_task_running_across_the_end_of_a_phase_counts_in_both) {
+TEST(Recorder, a_task_that_runs_across_the_end_of_a_phase_counts_in_both_phases) {
   Recorder recorder(std::vector<Task>(2), 1);
   Recorder::Log& log = recorder.add_thread();
   log.begin(0, 0);
@@ -83,7 +83,7 @@ TEST(Recorder, a_task_may_continue_in_another_thread) {
   EXPECT_EQ(recorder.end_phase(0).tasks[0].load_s, 3);
 }
 
-TEST(Recorder, messages_of_a_pair_add_up_over_threads_and_are_sorted) {
+TEST(Recorder, messages_of_a_pair_are_summed_over_threads_and_sorted) {
   Recorder recorder(std::vector<Task>(3), 1);
   Recorder::Log& one = recorder.add_thread();
   Recorder::Log& two = recorder.add_thread();
@@ -142,7 +142,7 @@ TEST(Recorder, misuse_is_reported_once_at_the_end_of_the_phase) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
-TEST(Recorder, gives_the_same_result_as_a_map_on_random_messages) {
+TEST(Recorder, random_messages_give_the_same_sums_as_a_std_map) {
   constexpr TaskId kTasks = 200;
   Random random(11);
   SCOPED_TRACE("seed 11");
@@ -152,7 +152,7 @@ TEST(Recorder, gives_the_same_result_as_a_map_on_random_messages) {
   for (int phase = 0; phase < 4; ++phase) {
     std::map<std::pair<TaskId, TaskId>, std::pair<std::uint64_t, std::uint64_t>> expected;
     for (int i = 0; i < 20000; ++i) {
-      // Fewer pairs from phase to phase, so that keys appear and disappear.
+      // The number of pairs shrinks from phase to phase, so that keys appear and disappear.
       const auto from = static_cast<TaskId>(random.below(kTasks >> phase));
       const auto to = static_cast<TaskId>(random.below(kTasks));
       const std::uint64_t bytes = random.below(1000);

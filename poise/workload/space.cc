@@ -17,7 +17,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 Random point_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x706f696e7473)); }
 
-/// Points in the unit cube sorted into equal cells, numbered row by row.
+/// Points in the unit cube, sorted into cells of equal size that are numbered row by row.
 struct Cells {
   std::uint32_t side;
   std::size_t dims;
@@ -109,7 +109,7 @@ std::vector<Point> clustered_points(TaskId num_tasks, const Knobs& knobs, Random
   for (Point& point : points) {
     point = draw_anywhere();
     if (centres.empty() || random.uniform() >= knobs["clustered"]) continue;
-    // Clusters of different widths: cluster i is 1 / (i + 1) as wide as the first.
+    // The clusters have different widths: cluster i is 1 / (i + 1) times as wide as the first.
     const std::size_t i = random.below(centres.size());
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double x = centres[i][axis] + 0.1 / static_cast<double>(i + 1) * random.normal();
@@ -140,8 +140,9 @@ void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks
   }
 }
 
-/// Neighbours on the curve, and the far field of the tree: at every scale 2^j beyond them, each
-/// task whose number is a multiple of 2^j exchanges messages with the next such task.
+/// Connects neighbours on the curve, and the far field of the tree: for every power 2^j beyond the
+/// neighbours, each task whose number is a multiple of 2^j exchanges messages with the next such
+/// task.
 std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
@@ -167,7 +168,7 @@ Workload geometric_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
   for (Point& point : points)
     for (std::size_t axis = 0; axis < dims; ++axis) point[axis] = random.uniform();
 
-  // Cells at least as wide as the radius, and no more cells than tasks.
+  // Cells must be at least as wide as the radius, and there should be no more cells than tasks.
   const double most = radius > 0 ? std::min(1 / radius, 1e9) : 1e9;
   const std::uint32_t side =
       std::max(1u, std::min(static_cast<std::uint32_t>(most), root(num_tasks, dims)));

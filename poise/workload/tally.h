@@ -11,11 +11,13 @@
 
 namespace poise {
 
-/// A sum per 64-bit key. Memory grows with the number of distinct keys, not of additions.
+/// A table of sums with one entry per 64-bit key. Memory grows with the number of distinct keys,
+/// not of additions.
 ///
 /// Programs repeat the same sequence of keys. Entries are stored in the order in which their keys
-/// first appeared, and the entry after the last one used is tried first, so most lookups compare
-/// one key in consecutive memory. Otherwise open addressing with at most half of the slots in use.
+/// first appeared, and a lookup first tries the entry after the last one used, so most lookups
+/// compare one key in consecutive memory. Other lookups use open addressing with at most half of
+/// the slots in use.
 template <typename Sum>
 class Tally {
  public:

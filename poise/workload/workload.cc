@@ -10,7 +10,8 @@ namespace poise {
 
 namespace {
 
-/// Far more than real programs need, and small enough that sums lose no seconds, messages or bytes.
+/// Limits far above the needs of real programs. They are small enough that sums in double lose no
+/// seconds, messages or bytes.
 constexpr double kMaxSeconds = 1e15, kMaxCounted = 0x1p53;
 
 void check_length(const char* column, std::size_t length, std::size_t wanted) {
@@ -59,8 +60,8 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
         fail("workload: task {} is at {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
-      fail("workload: a task uses shared block {}, but there are {} blocks", memory.shared_block,
-           workload.shared_block_bytes.size());
+      fail("workload: a task uses shared block {}, but there are only {} shared blocks",
+           memory.shared_block, workload.shared_block_bytes.size());
 }
 
 /// Adds up values; throws if the sum exceeds a limit.
@@ -69,7 +70,7 @@ class Total {
   Total(const char* what, double most) : what_(what), most_(most) {}
   void add(double value) {
     sum_ += value;
-    if (!(sum_ <= most_)) fail("workload: it has more than {:.3g} {} in total", most_, what_);
+    if (!(sum_ <= most_)) fail("workload: the sum exceeds the limit of {:.3g} {}", most_, what_);
   }
   void add(std::uint64_t value) { add(static_cast<double>(value)); }
 

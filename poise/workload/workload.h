@@ -33,10 +33,12 @@ struct TaskMemory {
 };
 
 /// Which costs of messages the measured loads already contain, so that a formula does not add them
-/// again. Charm++ counts both (Pilla et al., ICPP 2012, section IV); a profile counts neither.
+/// again. Loads of Charm++ contain sending and receiving (Pilla et al., ICPP 2012, section IV);
+/// those of a profile contain neither.
 enum class LoadsInclude : std::uint8_t { none, send, send_and_receive };
 
-/// An empty optional column means unknown. Others have one entry per task or per place.
+/// One phase of a program. Optional columns are empty if unknown; otherwise they have one entry per
+/// task or per place.
 struct Workload {
   std::vector<Task> tasks;
   std::vector<Message> messages;
@@ -45,7 +47,7 @@ struct Workload {
   std::vector<std::array<double, 3>> positions;  // per task, for geometric strategies
   std::vector<PlaceId> homes;                    // per task, its first place
   std::vector<TaskMemory> memory;                // per task
-  // Per block; each place that needs the block holds it once.
+  // Size of each shared block. Each place that needs a block stores it once.
   std::vector<std::uint64_t> shared_block_bytes;
   std::vector<std::uint64_t> place_bytes;            // per place: the program's own memory
   std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty

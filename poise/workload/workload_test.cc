@@ -34,7 +34,7 @@ std::string complaint(const Workload& workload) {
   return "";
 }
 
-TEST(Workload, accepts_consistent_columns) {
+TEST(Workload, accepts_columns_of_consistent_lengths) {
   EXPECT_EQ(complaint(full()), "");
   Workload most = full();
   most.tasks[0].load_s = 9e14;

@@ -91,8 +91,8 @@ void visit(Archive& archive, T& value);
 template <typename>
 inline constexpr bool kNever = false;
 
-/// The type to read a container's element into: a map's value_type has a const key, which cannot be
-/// read into.
+/// The type into which a container's element is read. A map's value_type has a const key, which
+/// cannot be read into.
 template <typename T>
 struct Element {
   using type = T;
@@ -110,7 +110,7 @@ std::uint64_t visit_count(Archive& archive, const Value& value) {
   return count;
 }
 
-/// Strings, and vectors of trivially copyable elements: one memcpy for all elements.
+/// Serializes strings and vectors of trivially copyable elements, with one memcpy for all elements.
 template <typename Archive, typename Sequence>
 void visit_block(Archive& archive, Sequence& sequence) {
   using T = typename Sequence::value_type;
@@ -131,7 +131,7 @@ void visit_block(Archive& archive, Sequence& sequence) {
   }
 }
 
-/// Any other container that has insert(end, element), element by element.
+/// Serializes any other container that has insert(end, element), element by element.
 template <typename Archive, typename Container>
 void visit_container(Archive& archive, Container& container) {
   const std::uint64_t count = visit_count(archive, container);

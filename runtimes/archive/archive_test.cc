@@ -72,7 +72,7 @@ TEST(Archive, reads_back_the_values_written) {
   expect_unchanged(std::vector<elsewhere::Colour>{{"red"}, {"blue"}});
 }
 
-TEST(Archive, vectors_are_aligned_relative_to_the_archive_and_can_be_read_from_unaligned_bytes) {
+TEST(Archive, vectors_are_aligned_within_the_archive_and_can_be_read_from_unaligned_bytes) {
   Buffer buffer;
   buffer.append("x", 1);
   Writer writer(buffer);

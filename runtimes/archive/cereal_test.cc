@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Types written for cereal work with our archives, and our types with cereal's.
+// Tests that types written for cereal work with our archives, and our types with archives of
+// cereal.
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/base_class.hpp>
 #include <cereal/types/map.hpp>
@@ -57,7 +58,7 @@ Patch patch() {
   return result;
 }
 
-TEST(Cereal, types_written_for_cereal_work_with_the_archive_of_poise) {
+TEST(Cereal, types_with_functions_for_cereal_work_with_the_archive_of_poise) {
   const Buffer buffer = to_bytes(patch());
   Sizer sizer;
   sizer(patch());
@@ -65,7 +66,7 @@ TEST(Cereal, types_written_for_cereal_work_with_the_archive_of_poise) {
   EXPECT_EQ(from_bytes<Patch>(buffer.bytes()), patch());
 }
 
-TEST(Cereal, types_with_serialize_work_with_cereals_archives) {
+TEST(Cereal, types_with_a_serialize_function_work_with_archives_of_cereal) {
   std::stringstream stream;
   cereal::BinaryOutputArchive out(stream);
   out(patch());

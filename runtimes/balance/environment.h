@@ -19,9 +19,9 @@ struct Setter {
   void (*set)(Options&, std::string_view text, const Variable&);
 };
 
-/// Applies the variables that are set and not empty, in the order of the setters: a later one may
-/// override what an earlier one implies. `environment` is std::getenv or a test's stand-in. Throws
-/// Error naming the variable.
+/// Applies the variables that are set and not empty, in the order of the setters, because a later
+/// variable may override what an earlier one implies. `environment` is std::getenv or a replacement
+/// for tests. Throws Error naming the variable.
 template <typename Options>
 void apply(Options& options, std::span<const Setter<Options>> setters,
            const std::function<const char*(const char*)>& environment) {

@@ -16,12 +16,12 @@ namespace poise::balance {
 
 namespace {
 
-// Assumed cost of a message between hosts divided by that of a message within a host, for machines
-// whose network was not measured. Machines described by text assume the same factor.
+// Assumed cost of a message between hosts divided by that of a message within a host, if the
+// network was not measured. Machines described by text assume the same factor.
 constexpr double kAssumedNetworkFactor = 10;
 
-/// The places of the cores that the processes are bound to; empty unless every process is bound to
-/// a core of its own.
+/// Returns the places of the cores to which the processes are bound, or nothing unless every
+/// process is bound to a core of its own.
 std::vector<PlaceId> places_of_cores(const Machine& node,
                                      std::span<const ProcessLocation> processes) {
   std::vector<PlaceId> places;
@@ -36,7 +36,7 @@ std::vector<PlaceId> places_of_cores(const Machine& node,
   return places;
 }
 
-/// The places of one host's processes, in order: `places_per_process` places for each.
+/// Returns the places of one host's processes, in order, with `places_per_process` places for each.
 std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocation> processes,
                                std::uint32_t places_per_process) {
   std::vector<PlaceId> places;
@@ -65,7 +65,8 @@ std::int32_t bound_core() {
 Machine own_node() {
   try {
     return live_machine();
-    // hwloc cannot read the hardware, or the stored measurement belongs to another machine.
+    // This happens if hwloc cannot read the hardware, or if the stored measurement belongs to
+    // another machine.
   } catch (const Error&) {
     return flat_machine(1);
   }

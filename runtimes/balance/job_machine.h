@@ -11,23 +11,26 @@
 
 namespace poise::balance {
 
-/// Where a rank or PE runs.
+/// The host and core of a rank or PE.
 struct ProcessLocation {
   std::uint32_t host = 0;  // hosts are numbered from 0; every host has at least one process
 
-  /// OS index of the core's processing unit if the process is bound to a single core, else -1.
+  /// Number of the core's processing unit in the operating system if the process is bound to a
+  /// single core, otherwise -1.
   std::int32_t core_os_index = -1;
 };
 
-/// OS index of the core's processing unit if the calling thread is bound to a single core, else -1.
+/// Returns the number of the core's processing unit in the operating system if the calling thread
+/// is bound to a single core, otherwise -1.
 std::int32_t bound_core();
 
-/// This host with its measured factors. If its hardware cannot be read, a machine of one place.
+/// Returns this host with its measured factors, or a machine of one place if its hardware cannot be
+/// read.
 Machine own_node();
 
-/// The node as part of a job: costs by the physical formula, an assumed factor for the network
-/// where `poise measure` did not measure between hosts, and at least the local latency for messages
-/// between processes that share a cache.
+/// Returns the node as part of a job: with the costs of the formula `physical`, an assumed network
+/// factor if `poise measure` did not measure between hosts, and at least the local latency for
+/// messages between processes that share a cache.
 Machine with_assumptions(const Machine& node);
 
 /// The places of all processes of a job. Places are numbered along the machine, so those of a host

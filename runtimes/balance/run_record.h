@@ -30,7 +30,7 @@ struct BalanceResult {
 /// Writes the trace and the log. Only one process of the job creates it.
 class RunRecord {
  public:
-  /// Opens both files. An empty path means no such file; the log path "-" means stderr. Throws
+  /// Opens both files. With an empty path there is no file; the log path "-" means stderr. Throws
   /// Error naming the variable (POISE_TRACE or POISE_LOG) and the file that cannot be written.
   RunRecord(const std::string& trace, const std::string& log, const Machine& machine);
   ~RunRecord();

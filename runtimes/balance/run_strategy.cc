@@ -28,14 +28,14 @@ Placement solve(const OwnedProblem& problem) {
   check(placement, workload.num_tasks(), problem.machine.num_places());
   for (const Migration& migration : migrations(current, placement))
     if (!workload.tasks[migration.task].movable)
-      fail("its placement moves task {}, which is not movable", migration.task);
+      fail("the new placement moves task {}, which is not movable", migration.task);
   return placement;
 }
 
-/// Longer budgets are none: a clock of nanoseconds overflows after 292 years.
+/// Budgets above this limit are ignored, because a clock in nanoseconds overflows after 292 years.
 constexpr double kMaxBudget_s = 1e9;
 
-/// The strategy's placement, or nothing if it took longer than `budget_s`.
+/// Returns the strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
   const auto start = Clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a strategy inside a running job, and lets the job go on whatever the strategy does.
+// Runs a strategy inside a running job. The job continues even if the strategy fails.
 #pragma once
 
 #include <cstdint>

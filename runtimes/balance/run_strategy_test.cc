@@ -78,7 +78,7 @@ TEST(RunStrategy, keeps_the_current_placement_if_a_pinned_task_would_move) {
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 
-TEST(RunStrategy, takes_a_budget_beyond_the_range_of_the_clock) {
+TEST(RunStrategy, accepts_a_budget_beyond_the_range_of_the_clock) {
   const auto problem = problem_of([](const Problem&, const Knobs&) {
     return Placement({0, 1, 0});
   });

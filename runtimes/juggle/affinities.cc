@@ -104,9 +104,9 @@ void Affinities::refresh_own() {
   }
 }
 
-/// Finds the former identity of a process's first thread after exec(). A thread that calls exec()
-/// takes over the first thread's id and keeps the affinity to its cpu; its old id disappears. Null
-/// if this did not happen.
+/// If a thread other than the first calls exec(), it takes over the id of the process's first
+/// thread, keeps the affinity to its cpu, and its old id disappears. Returns the entry of that
+/// thread under its old id, or null if no thread did this.
 const ThreadAffinity* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;
@@ -119,8 +119,8 @@ const ThreadAffinity* Affinities::former_self(const FoundThread& first, const Cp
   return nullptr;
 }
 
-/// True if the program has changed the affinity that the balancer gave a thread, which then keeps
-/// the program's.
+/// True if the program has changed the affinity that the balancer gave a thread. The thread then
+/// keeps the affinity that the program set.
 bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
   const auto thread = kernel_.threads().find(key);
   CpuSet seen;

@@ -25,18 +25,18 @@ struct ThreadAffinity {
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
   Cpus wide = {};                 // or the cpus that the balancer allows it to use
-  // The cpu to which it was pinned before; children may have inherited it.
+  // The cpu to which it was pinned before. Children may have inherited it.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now
 };
 
-/// The cpus to balance on: the requested ones (none: all) that are allowed; all allowed cpus if no
-/// requested one is. Throws if the kernel does not report the allowed cpus.
+/// Returns the cpus on which to balance: the requested ones (none: all) that are allowed, or all
+/// allowed cpus if no requested one is. Throws if the kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
-/// At most `most` of the cpus, neighbours in the list from the one with index `first` on, which may
-/// be beyond the end of the list and then counts from its begin again.
+/// Returns at most `most` of the cpus: consecutive ones from index `first` on. An index beyond the
+/// end of the list continues at its begin.
 Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first);
 
 class Affinities {
@@ -45,12 +45,12 @@ class Affinities {
 
   const Cpus& cpus() const { return cpus_; }
   /// Reads the allowed cpus, which change with the cgroup's cpuset and with hotplug. Returns true
-  /// if they have changed; no thread is pinned then.
+  /// if they have changed; then no thread is pinned any more.
   bool refresh_cpus();
   /// Uses at most `most` cpus from the next refresh_cpus() on, beginning with the cpu of index
   /// `first`. Balancers of several programs begin with different cpus.
   void set_limit(std::size_t most, std::size_t first);
-  /// True if there are fewer cpus than without a limit.
+  /// True if the limit leaves fewer cpus than are allowed.
   bool is_limited() const { return is_limited_; }
 
   /// Adds a new thread. A child of a pinned thread has inherited its cpu; it gets the affinity that
@@ -73,8 +73,8 @@ class Affinities {
   /// them.
   void refresh_own();
   /// Checks that pinned threads are still pinned. If one is not, the program or its user has moved
-  /// it on purpose, except if it may use every cpu now: then the kernel has changed its cpus.
-  /// Returns the keys of the threads to leave alone from now on.
+  /// it on purpose. There is one exception: if it may use every cpu now, the kernel has changed its
+  /// affinity. Returns the keys of the threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
   /// Does the same for the first thread of each process only, whose id may belong to another thread
   /// after an exec().
@@ -85,7 +85,7 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false, once, if another thread has, or may have, its id now.
+  /// Returns false, once, if another thread has the id now, or may have it.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

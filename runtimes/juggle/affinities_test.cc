@@ -58,7 +58,7 @@ TEST_F(AffinitiesTest, does_not_move_a_thread_whose_affinity_cannot_be_stored) {
   EXPECT_EQ(on(101), kAll);
 }
 
-TEST_F(AffinitiesTest, does_not_change_a_thread_that_has_the_id_of_a_dead_one) {
+TEST_F(AffinitiesTest, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   pin(101, 2);
   const std::uint64_t key = kernel.key_of(101);
   ++kernel.threads_by_id.at(101).start_time;
@@ -72,7 +72,7 @@ TEST_F(AffinitiesTest, does_not_move_threads_of_other_users) {
   EXPECT_EQ(on(101), kAll);
 }
 
-TEST_F(AffinitiesTest, restores_a_child_to_the_affinity_of_its_parent) {
+TEST_F(AffinitiesTest, gives_a_child_the_original_affinity_of_its_parent) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
   pin(101, 1);
@@ -81,7 +81,7 @@ TEST_F(AffinitiesTest, restores_a_child_to_the_affinity_of_its_parent) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, restores_a_child_although_its_parent_has_moved_since) {
+TEST_F(AffinitiesTest, restores_a_child_although_its_parent_was_moved_later) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});
@@ -114,7 +114,7 @@ TEST_F(AffinitiesTest, notices_an_affinity_set_by_the_program_before_it_moves_th
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
-TEST_F(AffinitiesTest, restores_a_thread_to_which_the_kernel_gave_all_cpus) {
+TEST_F(AffinitiesTest, restores_a_thread_after_the_kernel_reset_its_affinity_to_all_cpus) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = kAll;
   EXPECT_THAT(affinities.respect_own_choices(), IsEmpty());
@@ -152,14 +152,14 @@ TEST_F(AffinitiesTest, remembers_a_refused_cpu_only_if_this_process_may_use_it) 
   EXPECT_THAT(affinities.stays, IsEmpty());
 }
 
-TEST_F(AffinitiesTest, reports_that_the_system_does_not_allow_to_move_threads) {
+TEST_F(AffinitiesTest, reports_if_the_system_does_not_allow_moving_threads) {
   kernel.threads_by_id.at(101).is_bound = true;
   kernel.refusal = EPERM;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("not balanced")));
 }
 
-TEST_F(AffinitiesTest, records_where_each_thread_was_and_when) {
+TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   pin(101, 1);
   kernel.time_s = 2;
   pin(101, 3);
@@ -173,7 +173,7 @@ TEST_F(AffinitiesTest, records_where_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST(UsableCpus, are_the_allowed_ones_among_those_requested_or_all_allowed_ones) {
+TEST(UsableCpus, are_the_requested_ones_that_are_allowed_or_else_all_allowed_ones) {
   const SimulatedKernel kernel({0, 1, 2});
   EXPECT_THAT(usable_cpus(kernel, {}), ElementsAre(0, 1, 2));
   EXPECT_THAT(usable_cpus(kernel, {1, 5}), ElementsAre(1));

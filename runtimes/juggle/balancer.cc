@@ -67,9 +67,9 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Under a quota the kernel stops threads on any cpu. Fewer cpus, in use for longer, get as much
-/// done, and threads wait less at barriers. Called repeatedly, because a quota may be set while the
-/// program runs.
+/// Binds threads to as many cpus as a quota allows. Under a quota the kernel stops threads on any
+/// cpu. On fewer cpus, each used for longer, as much work is done, and threads wait less at
+/// barriers. Called repeatedly, because a quota may be set while the program runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_cpus_ = kernel_.quota_cpus();
@@ -93,7 +93,7 @@ JuggleFacts Balancer::facts() const {
   return facts;
 }
 
-/// Asks only where active waiting would hurt.
+/// Finds out how threads wait, but only if active waiting would be harmful.
 void Balancer::ask_how_threads_wait() {
   if (team_.num_taking_part() <= affinities_.cpus().size()) return;
   for (const JuggleMember& member : team_.members()) {
@@ -108,7 +108,7 @@ void Balancer::note_once(const std::string& text) {
   if (options_.on_note && notes_.insert(text).second) options_.on_note(text);
 }
 
-/// Returns true if a probe begins.
+/// Starts a probe of a cpu's speed if one is due. Returns true if it did.
 bool Balancer::learn_speeds() {
   if (speeds_.learn()) {
     team_.set_speeds(speeds_.all());
@@ -145,9 +145,9 @@ void Balancer::refresh_own() {
   affinities_.refresh_own();
 }
 
-/// Checks all pinned threads every own_choice_rounds rounds, because a check costs a third of
-/// reading the times, and more if spread over all rounds. Threads are also checked before they are
-/// moved.
+/// Checks all pinned threads every own_choice_rounds rounds. A check costs a third of reading the
+/// times, and it would cost more in total if a few threads were checked in every round. Threads are
+/// also checked before they are moved.
 void Balancer::respect_own_choices() {
   if (tally_.rounds % kTuning.own_choice_rounds == 0)
     leave_alone(affinities_.respect_own_choices());
@@ -183,7 +183,7 @@ void Balancer::read() {
   }
 }
 
-/// Adds the restrictions by the thread's own affinity to the reading.
+/// Adds to the reading the restrictions by the thread's own affinity.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -198,7 +198,7 @@ void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   reading.is_beyond = affinities_.is_limited();
 }
 
-/// The cpus among which a thread with this place may move.
+/// Returns the cpus among which a thread with this place may move.
 Cpus Balancer::cpus_of_domain(PlaceId place) const {
   Cpus cpus;
   for (PlaceId p = 0; p < places_.size(); ++p)
@@ -299,8 +299,8 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   count_attainable_time(real_s);
 }
 
-/// Adds the cpu time that was attainable since the previous round, with the number of threads and
-/// cpus at that time.
+/// Adds the cpu time that the threads could have had since the previous round, given the number of
+/// threads and cpus in that round.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = static_cast<double>(affinities_.cpus().size());

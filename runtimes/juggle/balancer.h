@@ -38,7 +38,7 @@ struct Options {
   std::size_t first_cpu = 0;  // index of the first cpu to use if a quota pays for some only
   bool wants_stays = false;   // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
-  // Called with messages for the user, once per text.
+  // Called with messages for the user, once for each text.
   std::function<void(std::string_view)> on_note = {};
 };
 

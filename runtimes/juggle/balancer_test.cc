@@ -70,7 +70,7 @@ TEST_F(BalancerTest, places_released_threads_again) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(BalancerTest, uses_the_remaining_cpus_and_those_that_come_back) {
+TEST_F(BalancerTest, uses_the_remaining_cpus_when_some_go_offline_and_come_back) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   kernel.allowed = {1};
@@ -118,7 +118,7 @@ TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_binds_them_
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, leaves_a_thread_alone_that_the_program_binds_while_it_may_use_all_cpus) {
+TEST_F(BalancerTest, leaves_a_thread_alone_if_the_program_binds_it_while_threads_may_use_all_cpus) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -129,7 +129,7 @@ TEST_F(BalancerTest, leaves_a_thread_alone_that_the_program_binds_while_it_may_u
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-TEST_F(BalancerTest, only_watches_and_tells_what_is_wrong) {
+TEST_F(BalancerTest, moves_no_thread_in_a_diagnosis_but_reports_the_cause) {
   options.settings.policy = JugglePolicy::off;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -139,7 +139,7 @@ TEST_F(BalancerTest, only_watches_and_tells_what_is_wrong) {
   EXPECT_EQ(causes.front().kind, JuggleCause::Kind::bound_unevenly);
 }
 
-TEST_F(BalancerTest, asks_how_threads_wait_if_there_are_more_than_cpus) {
+TEST_F(BalancerTest, finds_out_how_threads_wait_if_there_are_more_threads_than_cpus) {
   options.settings.policy = JugglePolicy::off;
   kernel.active = {100};
   Balancer balancer(options, store, kernel);
@@ -147,7 +147,7 @@ TEST_F(BalancerTest, asks_how_threads_wait_if_there_are_more_than_cpus) {
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
 }
 
-/// Eight threads that sleep at barriers on 64 cpus, of which a quota pays for 2.5.
+/// Eight threads that sleep at barriers on 64 cpus, with a quota of 2.5 cpus.
 class QuotaTest : public BalancerTest {
  protected:
   QuotaTest() {
@@ -163,7 +163,7 @@ class QuotaTest : public BalancerTest {
   Cpus all;
 };
 
-TEST_F(QuotaTest, keeps_threads_on_the_cpus_that_the_quota_pays_for) {
+TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   for (const auto& [id, thread] : kernel.threads_by_id)
@@ -183,7 +183,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, leaves_threads_alone_that_may_wait_actively) {
+TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_actively) {
   for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);

@@ -55,7 +55,7 @@ TEST(Counter, counts_nothing_while_a_thread_sleeps) {
   EXPECT_LT(1e-9 * (*second - *first), 0.5 * (wall_s() - before_s));
 }
 
-TEST(Counter, of_instructions_increases_with_work) {
+TEST(Counter, the_count_of_instructions_increases_with_work) {
   const Descriptor counter = open_counter(0, Counted::instructions);
   if (!counter) GTEST_SKIP() << "no instructions can be counted here";
   compute(0.01);
@@ -67,7 +67,7 @@ TEST(Counter, of_instructions_increases_with_work) {
   EXPECT_GT(*second, 2 * *first);
 }
 
-TEST(Counter, without_a_source_reads_nothing) {
+TEST(Counter, reads_no_value_without_a_source_of_progress) {
   EXPECT_FALSE(read_counter(Descriptor()));
   EXPECT_FALSE(open_counter(1 << 30, Counted::time));
 }

@@ -32,7 +32,7 @@ CpuId cpu_in(std::string_view text) {
   return number && *number < kNoCpu ? static_cast<CpuId>(*number) : kNoCpu;
 }
 
-/// The first line of a kernel file; empty if the file cannot be read.
+/// Returns the first line of a kernel file, or an empty text if the file cannot be read.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -44,7 +44,7 @@ std::string path_of(CpuId cpu, std::string_view file) {
   return fmt::format("/sys/devices/system/cpu/cpu{}/{}", cpu, file);
 }
 
-/// A number from /sys per cpu; nothing unless it exists for all cpus.
+/// Reads a number from /sys for each cpu. Returns nothing unless it exists for all cpus.
 std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view file) {
   std::vector<double> numbers;
   for (const CpuId cpu : cpus) {

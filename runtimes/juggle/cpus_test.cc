@@ -52,14 +52,14 @@ int never(pid_t, std::size_t, cpu_set_t*) {
   return -1;
 }
 
-TEST(Cpus, of_a_kernel_with_more_than_1024_cpus_are_queried_with_a_larger_mask) {
+TEST(Cpus, a_kernel_with_more_than_1024_cpus_is_queried_with_a_larger_mask) {
   CpuSet set;
   ASSERT_TRUE(get_affinity(0, set, affinity_of_8192_cpus));
   EXPECT_THAT(set.cpus(), ElementsAre(8191));
   EXPECT_FALSE(get_affinity(0, set, never)) << "it must give up";
 }
 
-TEST(Cpus, of_this_host_have_memory_domains_and_speeds) {
+TEST(Cpus, the_cpus_of_this_host_have_memory_domains_and_speeds) {
   const Cpus cpus = allowed_cpus();
   ASSERT_FALSE(cpus.empty());
   const auto domains = domains_of(cpus);
@@ -71,7 +71,7 @@ TEST(Cpus, of_this_host_have_memory_domains_and_speeds) {
   }
 }
 
-TEST(Cpus, have_the_speeds_of_their_core_types) {
+TEST(Cpus, have_the_speed_of_their_core_type) {
   MachineParts parts;
   parts.places = {{0, 1, 0}, {0, 1, 2}, {0, 0.5, 4}, {0, 0.25, 5}};
   parts.levels = {{.name = "core", .first_place = {0, 1, 2, 3, 4}}};

@@ -26,8 +26,8 @@ struct Guard::Shared {
   std::atomic<std::uint32_t> releases_seen;  // that the balancer noticed after it continued
 };
 
-/// A sequence lock: the guard may read while the balancer writes. What it read is valid if `turn`
-/// is unchanged.
+/// A slot with a sequence lock, because the guard may read it while the balancer writes. What the
+/// guard read is valid if `turn` has not changed.
 struct Guard::Slot {
   std::atomic<std::uint32_t> turn;  // odd: in use; incremented at each change
   pid_t process, thread;
@@ -42,7 +42,7 @@ constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are released 
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
-/// Detaches from the program's terminal, closes its pipes, which would otherwise stay open, and
+/// Detaches from the program's terminal, closes its pipes (which would otherwise stay open), and
 /// blocks signals.
 void detach_from_program(int alive) {
   ::setsid();

@@ -19,11 +19,11 @@
 
 namespace poise::juggle {
 
-/// Maximal number of threads whose affinities are stored, so that a fork bomb uses bounded memory.
+/// Maximum number of threads whose affinities are stored, so that a fork bomb uses bounded memory.
 constexpr std::size_t kMaxThreads = 16384;
 
-/// Restores an affinity unless the thread is gone. Another thread may have its id by now; the start
-/// time tells.
+/// Restores an affinity unless the thread has ended. Another thread may have its id by now, so the
+/// start times are compared.
 void give_back(const OwnAffinity& own);
 
 class Guard : public AffinityStore {
@@ -46,10 +46,10 @@ class Guard : public AffinityStore {
   std::optional<OwnAffinity> kept(std::uint64_t key) const override;
   void give_all_back();
 
-  /// What the guard process did while the balancer was stopped.
+  /// The state of a release, which the guard process makes while the balancer is stopped.
   enum class Release : std::uint8_t { none, under_way, done };
-  /// `done` is returned once: the affinities of all threads have been restored. Move no thread
-  /// during a release.
+  /// Returns the state of the release. It returns `done` once, when the affinities of all threads
+  /// have been restored. Do not move threads during a release.
   Release release();
 
  private:

@@ -44,11 +44,11 @@ bool eventually(const std::function<bool()>& condition) {
   return false;
 }
 
-/// The first allowed cpu. A test that changes affinities needs at least two.
+/// Returns the first allowed cpu. A test that changes affinities needs at least two.
 CpuSet first_cpu() { return CpuSet({allowed_cpus().front()}); }
 bool has_one_cpu() { return allowed_cpus().size() < 2; }
 
-TEST(Guard, does_not_change_a_thread_that_has_the_id_of_a_dead_one_at_exit) {
+TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper sleeper;
   OwnAffinity other = sleeper.own();

@@ -31,23 +31,25 @@ class Kernel {
   virtual bool get_affinity(pid_t thread, CpuSet& set) const = 0;
   virtual bool set_affinity(pid_t thread, const CpuSet& set) = 0;
 
-  /// Scans /proc for the program's processes and threads, like ThreadFinder::scan.
+  /// Scans /proc for the program's processes and threads, as ThreadFinder::scan does.
   virtual Changes scan() = 0;
   /// The threads that have been found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
   /// True if the number of threads of a known process has changed.
   virtual bool has_changed() const = 0;
-  /// The last thread id assigned on this host; nothing if it cannot be read.
+  /// Returns the last thread id assigned on this host, or nothing if it cannot be read.
   virtual std::optional<std::uint64_t> last_born() const = 0;
-  /// The cpu time of a thread; nothing if the thread is gone.
+  /// Returns the cpu time of a thread, or nothing if the thread has ended.
   virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
   virtual std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const = 0;
-  /// The reason why some threads are ignored, as text for the user; empty if none is.
+  /// Returns the reason why some threads are ignored, as text for the user, or an empty text if
+  /// none is ignored.
   virtual std::string shortage() const = 0;
   /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;
-  /// The tightest quota of cpu time, in cpus (quota.h); nothing if there is none.
+  /// Returns the smallest quota of cpu time, as a number of cpus (quota.h), or nothing if there is
+  /// none.
   virtual std::optional<double> quota_cpus() const = 0;
   /// True if the process's settings or libraries make threads wait actively (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;

@@ -16,11 +16,11 @@
 
 namespace poise::juggle {
 
-/// The speeds of cpus, from the results of probes.
+/// The speeds of cpus, computed from the results of probes.
 ///
-/// A low clock, an interrupt or a busy sibling only slow a probe down, so the best of the last
-/// probes counts. Speeds within a margin of one another count as equal: equal cores can differ that
-/// much for a while, and a wrong weight would unbalance the threads.
+/// A low clock, an interrupt or a busy hyperthread can only slow a probe down, so the best of the
+/// last probes counts. Speeds within a margin of one another count as equal: equal cores can differ
+/// that much for a while, and wrong weights would unbalance the threads.
 class LearnedSpeeds {
  public:
   /// Adds the result of a probe: its rate, in any unit.
@@ -33,7 +33,8 @@ class LearnedSpeeds {
   /// True if the cpu has been probed often enough.
   bool knows(CpuId cpu) const;
 
-  /// The cpu to probe next: of the least probed ones, the first. Needs at least one cpu.
+  /// Returns the cpu to probe next: the first of those with the fewest probes. Needs at least one
+  /// cpu.
   CpuId next(const Cpus& cpus) const;
 
  private:
@@ -50,8 +51,8 @@ struct ProbeResult {
   double rate = 0;  // steps of a fixed computation per second of cpu time
 };
 
-/// The rate at which the calling thread computes, per second of cpu time, so other threads on the
-/// cpu do not matter. Takes about 0.1 ms on a core of 3 GHz.
+/// Returns the rate at which the calling thread computes, per second of cpu time, so that other
+/// threads on the cpu do not matter. Takes about 0.1 ms on a core of 3 GHz.
 double computing_rate();
 
 /// Probes the speeds of cpus; tests use a simulated implementation.
@@ -64,8 +65,8 @@ class CpuProbe {
   virtual std::optional<ProbeResult> result() = 0;
 };
 
-/// A thread that probes. It does not use the caller's own affinity, which, once set, would no
-/// longer grow with the cgroup's cpuset.
+/// A thread that probes. It does not change the caller's own affinity: an affinity that was set
+/// once would no longer grow with the cgroup's cpuset.
 class SpeedProbe : public CpuProbe {
  public:
   SpeedProbe();

@@ -35,7 +35,7 @@ TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_given_cpus) {
   EXPECT_THAT(learned.of({}), ElementsAre());
 }
 
-TEST(LearnedSpeeds, are_equal_if_they_differ_only_as_much_as_clocks_of_equal_cores) {
+TEST(LearnedSpeeds, count_as_equal_if_they_differ_no_more_than_the_clocks_of_equal_cores) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 100 * cpu);
@@ -62,7 +62,7 @@ TEST(LearnedSpeeds, follow_a_cpu_that_becomes_slow_and_recovers) {
   }
 }
 
-TEST(LearnedSpeeds, choose_the_cpu_with_the_fewest_probes_next) {
+TEST(LearnedSpeeds, the_cpu_with_the_fewest_probes_is_probed_next) {
   LearnedSpeeds learned;
   EXPECT_EQ(learned.next({2, 3}), 2u);
   learned.note(2, 1000);
@@ -72,7 +72,7 @@ TEST(LearnedSpeeds, choose_the_cpu_with_the_fewest_probes_next) {
   EXPECT_EQ(learned.next({2, 3}), 2u);
 }
 
-TEST(SpeedProbe, measures_each_cpu_and_keeps_the_callers_affinity) {
+TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_caller) {
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());

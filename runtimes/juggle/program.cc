@@ -147,7 +147,8 @@ std::optional<Ending> Program::ended() {
 }
 
 void Program::forward(int signal, int code) const {
-  // pid_ is still the program's: it is not reused before its exit status has been collected.
+  // pid_ still belongs to the program, because the kernel does not reuse it before the exit status
+  // has been collected.
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program under the balancer: starts it, forwards signals to it, and waits for its end.
+// The program under the balancer. This class starts it, forwards signals to it, and waits for its
+// end.
 #pragma once
 
 #include <csignal>
@@ -17,7 +18,7 @@ namespace poise::juggle {
 /// The exit statuses that shells use for a command that cannot be run.
 constexpr int kNotFound = 127, kNotExecutable = 126;
 
-/// How a program ended; `text` tells why it could not be run.
+/// How a program ended. `text` says why it could not be run.
 struct Ending {
   int status = 0;  // exit status, if `signal` is 0
   int signal = 0;  // the signal that ended the program, or 0
@@ -61,8 +62,8 @@ class Program {
   pid_t pid() const { return pid_; }
   bool is_child() const { return is_child_; }
   /// A descriptor that becomes readable when an attached program ends. It is -1 for a child, whose
-  /// end SIGCHLD reports, and if the kernel has no such descriptors (before Linux 5.3, or refused);
-  /// then poll ended().
+  /// end SIGCHLD reports. It is also -1 if the kernel has no such descriptors (before Linux 5.3) or
+  /// refuses them; then poll ended().
   int pidfd() const { return pidfd_.get(); }
 
   /// Collects ended children, including adopted ones. Returns how the program ended, once it has

@@ -27,8 +27,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The path of the process's group in a hierarchy. In version 2 its line is "0::/path"; in version
-/// 1 it is like "4:cpu,cpuacct:/path".
+/// Returns the path of the process's group in a hierarchy. In version 2 the line with it is
+/// "0::/path"; in version 1 it is like "4:cpu,cpuacct:/path".
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -56,8 +56,8 @@ std::optional<Mount> mount_in(std::string_view line) {
   return Mount{words[3], words[4], is_unified};
 }
 
-/// The path of `group` relative to `root`. In a container, only the part of the hierarchy below
-/// `root` is mounted.
+/// Returns the path of `group` relative to `root`. In a container, only the part of the hierarchy
+/// below `root` is mounted.
 std::string_view below(std::string_view group, std::string_view root) {
   const std::string_view rest = group.substr(std::min(root.size(), group.size()));
   const bool is_below = root != "/" && group.starts_with(root) && (rest.empty() || rest[0] == '/');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cpu time that a cgroup may use, in cpus. Under a quota the kernel throttles threads on any
-// cpu.
+// The quota of cpu time of a cgroup, as a number of cpus. Under a quota the kernel throttles
+// threads on any cpu.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace poise::juggle {
 
-/// Parses "150000 100000" (quota and period in microseconds) as 1.5 cpus; nothing for "max …" and
-/// "-1 …", which mean no quota.
+/// Parses "150000 100000" (quota and period in microseconds) as 1.5 cpus. Returns nothing for "max
+/// …" and "-1 …", which mean that there is no quota.
 std::optional<double> parse_cpu_max(std::string_view text);
 
 /// A cgroup's folder that may hold a quota: in cpu.max (version 2), or in cpu.cfs_quota_us and
@@ -26,8 +26,8 @@ struct QuotaFolder {
 /// texts of /proc/self/cgroup and /proc/self/mountinfo.
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
-/// The tightest quota among this process's cgroups and their ancestors; nothing if there is none.
-/// Tests give the folder of a recorded system as `root`.
+/// Returns the smallest quota among this process's cgroups and their ancestors, or nothing if there
+/// is none. Tests give the folder of a recorded system as `root`.
 std::optional<double> quota_cpus(const std::string& root = "");
 
 }  // namespace poise::juggle

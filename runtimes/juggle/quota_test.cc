@@ -28,7 +28,7 @@ TEST(Quota, is_converted_to_a_number_of_cpus) {
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_to_the_root) {
+TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_up_to_the_root) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -38,14 +38,14 @@ TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_to_the_root) {
                           QuotaFolder{"/sys/fs/cgroup/unified", true}));
 }
 
-TEST(Quota, of_a_container_is_found_where_its_cgroup_is_mounted) {
+TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   const char* const part = "32 31 0:29 /box/1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
   EXPECT_THAT(quota_folders("4:cpu:/box/1\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu", false}));
   EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu", false}));
-  // With a cgroup name space of its own, the container's group is the root.
+  // If the container has a cgroup name space of its own, its group is the root.
   const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
@@ -89,8 +89,8 @@ TEST(Quota, is_read_from_files_of_version_2) {
   EXPECT_EQ(quota_cpus(system.root), 2.5);
 }
 
-// A batch job on a host with cgroup version 1: its parent group has the tighter quota.
-TEST(Quota, is_read_from_files_of_version_1_and_the_tightest_counts) {
+// A batch job on a host with cgroup version 1, whose parent group has the smaller quota.
+TEST(Quota, is_read_from_files_of_version_1_and_the_smallest_quota_counts) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},
       {"/proc/self/mountinfo", std::string(kMounts)},
@@ -114,7 +114,7 @@ TEST(Quota, is_unlimited_if_no_file_limits_it) {
   EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
 }
 
-TEST(Quota, of_this_process_is_a_positive_number_of_cpus_if_there_is_one) {
+TEST(Quota, the_quota_of_this_process_is_a_positive_number_of_cpus_or_unlimited) {
   const auto quota = quota_cpus();
   EXPECT_TRUE(!quota || *quota > 0);
 }

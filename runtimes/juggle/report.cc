@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The share of time for which the thread has run since it began to take part.
+/// Fraction of the time since the thread began to take part for which it has run.
 double share(const ThreadTally& thread) {
   const double since_s = thread.seen_s - thread.part_since_s;
   return since_s > 0 ? thread.run_s / since_s : 0;

@@ -62,7 +62,8 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
 }
 
 TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
-  // Three threads on two cpus that ran 20 s in total: 20/3 s per thread, times n/m or ceil(n/m).
+  // Three threads on two cpus ran for 20 s in total, so each ran for 20/3 s; the prediction
+  // multiplies this by n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(
@@ -70,7 +71,7 @@ TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
       HasSubstr("their work in 10.00 s; predicted on free cpus 10.00 s balanced, 13.33 s not"));
 }
 
-TEST(Report, without_threads_has_no_invalid_numbers) {
+TEST(Report, contains_no_invalid_numbers_if_there_were_no_threads) {
   for (const std::string& text : {summary_text({}), summary_json({}), live_text({}, 5)}) {
     EXPECT_THAT(text, Not(HasSubstr("nan")));
     EXPECT_THAT(text, Not(HasSubstr("inf")));
@@ -86,7 +87,7 @@ TEST(Report, json_lists_every_thread) {
   EXPECT_EQ(json["speeds"], nlohmann::json::array());
 }
 
-TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay_of_a_thread) {
+TEST(Report, timeline_shows_for_each_cpu_which_threads_ran_there_and_when) {
   const auto events = nlohmann::json::parse(trace_json(tally()))["traceEvents"];
   ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ(events[0]["args"]["name"], "cpu 0");

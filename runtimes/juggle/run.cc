@@ -45,15 +45,15 @@ timespec timespec_of(double wait_s) {
   return {static_cast<time_t>(whole_s), static_cast<long>((std::max(0.0, wait_s) - whole_s) * 1e9)};
 }
 
-/// Why the balancer woke up.
+/// The reason why the balancer woke up.
 struct WakeUp {
   bool somebody_ended = false;  // the program, the guard or an adopted child has ended
   bool leaves = false;          // an attached balancer was told to leave its program
   bool is_early = false;        // before the next balancing point is due
 };
 
-/// Stops this process as the terminal stops one that does not handle SIGTSTP, so that the shell
-/// sees the usual status.
+/// Stops this process as the terminal stops a process that does not handle SIGTSTP, so that the
+/// shell sees the usual status.
 void stop_like_terminal() {
   sigset_t stop;
   ::sigemptyset(&stop);
@@ -88,7 +88,7 @@ void say_not_balanced(const Options& options, const std::exception& reason) {
     options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
 
-/// A program, and its balancer as long as balancing is possible.
+/// A program, with its balancer as long as balancing is possible.
 class Watch {
  public:
   Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
@@ -168,7 +168,7 @@ void Watch::balance() {
   if (balancer_) due_s_ = now_s() + balancer_->next_s();
 }
 
-/// The guard process was killed: starts a new one.
+/// Starts a new guard process after the old one was killed.
 void Watch::replace_guard() {
   with_balancer([&](Balancer&) {
     guard_.restart();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A simulated kernel for tests, which set its threads, affinities and clock.
+// A simulated kernel for tests, which control its threads, affinities and clock.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class SimulatedKernel : public Kernel {
 
   static constexpr double kPhaseS = 0.002;  // of threads that sleep
 
-  /// `cpus` are those that the balancer may use.
+  /// `cpus` are the cpus that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
 
   /// Starts a thread, which the next scan() finds.
@@ -38,8 +38,8 @@ class SimulatedKernel : public Kernel {
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
-  /// Lets all threads compute for `seconds`: threads pinned to one cpu share it, the others share
-  /// all cpus. They take turns of any length.
+  /// Lets all threads compute for `seconds`. Threads pinned to one cpu share it, and the others
+  /// share all cpus, without time slices.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;
@@ -54,9 +54,9 @@ class SimulatedKernel : public Kernel {
     }
   }
   void end(pid_t id) { threads_by_id.at(id).is_alive = false; }
-  /// The affinity of a thread.
+  /// Returns the affinity of a thread.
   const Cpus& on(pid_t id) const { return threads_by_id.at(id).affinity; }
-  /// The key under which a thread was found.
+  /// Returns the key under which a thread was found.
   std::uint64_t key_of(pid_t id) const {
     return std::find_if(found_.begin(), found_.end(),
                         [id](const auto& thread) { return thread.second.id == id; })

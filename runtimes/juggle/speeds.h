@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The speeds of the cpus in use: as Linux reports them, or as probes measure them while the program
-// runs.
+// The speeds of the cpus in use, either as Linux reports them or as probes measure them while the
+// program runs.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class Speeds {
   /// Takes over the result of the last probe. Returns true if the speeds may have changed.
   bool learn();
 
-  /// Probes one of the busy cpus if a probe is due in this round; idle cpus run at a low clock.
+  /// Probes one of the busy cpus if a probe is due in this round. (Idle cpus run at a low clock.)
   /// Each cpu is probed several times soon after the start, then rarely. Returns true if a probe
   /// starts.
   bool begin_probe(std::uint64_t round, const Cpus& busy);

@@ -60,7 +60,7 @@ int run(Speeds& speeds, std::uint64_t from_round, std::uint64_t to_round, const 
   return probes;
 }
 
-TEST(Speeds, of_unequal_cpus_are_learned_by_probes) {
+TEST(Speeds, speeds_of_unequal_cpus_are_learned_by_probes) {
   Machine machine{.rates = {{1, 0.5}}};
   Speeds speeds = speeds_on(machine, {0, 1});
   EXPECT_THAT(speeds.all(), Each(1));
@@ -69,7 +69,7 @@ TEST(Speeds, of_unequal_cpus_are_learned_by_probes) {
   EXPECT_FALSE(speeds.are_equal());
 }
 
-TEST(Speeds, that_linux_reports_are_not_probed) {
+TEST(Speeds, speeds_that_linux_reports_are_not_probed) {
   Machine machine;
   Speeds speeds = speeds_on(machine, {0, 1}, [](const Cpus&) {
     return std::vector<double>{1, 0.25};
@@ -87,7 +87,7 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
   EXPECT_GT(machine.probes[1], 0);
 }
 
-TEST(Speeds, of_equal_cpus_are_probed_rarely_once_they_are_known) {
+TEST(Speeds, equal_cpus_are_probed_rarely_once_they_are_known) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
   const std::uint64_t start = kTuning.equal_probe_rounds, end = start + 10 * start;
@@ -99,7 +99,7 @@ TEST(Speeds, of_equal_cpus_are_probed_rarely_once_they_are_known) {
             static_cast<int>((end - start) / kTuning.probe_rounds));
 }
 
-TEST(Speeds, that_were_learned_are_remembered_when_cpus_come_and_go) {
+TEST(Speeds, remain_known_when_cpus_go_offline_and_come_back) {
   Machine machine{.rates = {{1, 0.5}}};
   Speeds speeds = speeds_on(machine, {0, 1});
   run(speeds, 0, 100, {0, 1});

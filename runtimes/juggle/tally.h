@@ -40,15 +40,15 @@ struct Tally {
   std::uint64_t early_wake_ups = 0;  // wake-ups by signals before a balancing point was due
   std::uint64_t visits = 0;          // probes of the speeds of cpus, each of which wakes a thread
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
-  // Cpu time: minimum of a round, and sum over all rounds.
+  // Cpu time of the balancer: the minimum of a round, and the sum over all rounds.
   double least_round_s = 0, rounds_cpu_s = 0;
   // Number of rounds without a scan, a migration or a probe, and their cpu time.
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the program's threads, as far as they were seen
-  // Seconds for which threads took part, and sums over these threads: their time, the cpu time that
-  // each would have had with equal shares, and the cpu time with no migration, if all waited for
-  // the slowest.
+  // Seconds for which threads took part, and three sums over these threads: their time, the cpu
+  // time that each would have had if all had run equally long, and the cpu time without migrations
+  // if all waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;
@@ -56,7 +56,7 @@ struct Tally {
   bool is_balancing = false;
   JuggleAction action = JuggleAction::leave;  // what is done with the threads now
   JuggleFacts facts;                          // what the diagnosis is based on
-  std::uint32_t most_threads = 0;    // maximal number of threads that took part at the same time
+  std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted
 };

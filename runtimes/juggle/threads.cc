@@ -22,7 +22,8 @@ namespace poise::juggle {
 
 namespace {
 
-/// Reads a short file of /proc completely; nothing if the file or its thread no longer exists.
+/// Reads a short file of /proc completely. Returns nothing if the file or its thread no longer
+/// exists.
 std::optional<std::string> read_short(const Descriptor& file) {
   std::string text;
   std::array<char, 4096> buffer;
@@ -40,7 +41,8 @@ Descriptor open_to_read(int folder, const std::string& path) {
 
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
-/// Nothing if this process may not open more files.
+/// Returns the numbers that are names in a folder, or nothing if this process may not open more
+/// files.
 std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -167,7 +169,7 @@ Changes ThreadFinder::scan() {
   return changes;
 }
 
-/// True if all threads of the process are known and alive, and it has no others.
+/// True if the known threads of the process are exactly its threads and all are alive.
 bool ThreadFinder::is_as_seen(pid_t id, const Process& process) const {
   struct stat status {};
   if (!process.has_all || ::fstat(process.task.get(), &status) != 0 ||

@@ -27,8 +27,8 @@ class Descriptor {
   int fd_;
 };
 
-/// From /proc/PID/task/TID/schedstat: time on a cpu, time ready to run but waiting for one, and how
-/// often the thread was put on a cpu (0: unknown).
+/// The content of /proc/PID/task/TID/schedstat: time on a cpu, time ready to run but waiting for a
+/// cpu, and how often the thread was put on a cpu (0: unknown).
 struct CpuTime {
   double run_s = 0, wait_s = 0;
   std::uint64_t turns = 0;
@@ -40,7 +40,7 @@ std::optional<CpuTime> parse_schedstat(std::string_view text);
 /// blanks and brackets.
 std::optional<std::uint64_t> parse_start_time(std::string_view stat);
 
-/// The numbers in /proc/PID/task/TID/children.
+/// Parses the numbers in /proc/PID/task/TID/children.
 std::vector<pid_t> parse_children(std::string_view text);
 
 /// A thread. Its `key` is never reused; its `id` may be reused when the thread is dead.
@@ -61,8 +61,8 @@ struct Changes {
 /// threads, and all threads beyond max_threads.
 class ThreadFinder {
  public:
-  /// `with_adopted`: also follow children that the calling thread adopts (as the first thread of a
-  /// subreaper), except `not_followed`.
+  /// With `with_adopted` it also follows children that the calling thread adopts (as the first
+  /// thread of a subreaper), except `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   /// Scans /proc for processes and threads; fast if no thread was created or ended.
@@ -104,8 +104,8 @@ class ThreadFinder {
   std::map<std::uint64_t, FoundThread> threads_;
 };
 
-/// The last id assigned to a process or thread on this host, from /proc/loadavg: while it does not
-/// change, no thread is new.
+/// Reads the last id assigned to a process or thread on this host from /proc/loadavg. As long as it
+/// does not change, no thread is new.
 class LastBorn {
  public:
   LastBorn();
@@ -116,18 +116,18 @@ class LastBorn {
   Descriptor file_;
 };
 
-/// The cpu time of a thread; nothing if the thread is gone.
+/// Returns the cpu time of a thread, or nothing if the thread has ended.
 std::optional<CpuTime> read_time(const FoundThread& thread);
 
-/// The start time of a thread that is alive now.
+/// Returns the start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);
 
-/// The state of a process from /proc: 'R' running, 'S' sleeping, 'T' stopped and so on; 0: the
-/// process does not exist.
+/// Returns the state of a process from /proc: 'R' running, 'S' sleeping, 'T' stopped and so on; 0
+/// if the process does not exist.
 char state_of(pid_t process);
 
-/// The part of /proc that is missing although threads cannot be found or measured without it, and
-/// the reason; empty if nothing is missing.
+/// Returns the part of /proc that is needed to find or measure threads but is missing, with the
+/// reason; empty if nothing is missing.
 std::string missing_in_proc();
 
 }  // namespace poise::juggle

@@ -41,7 +41,7 @@ TEST(Threads, children_are_read_as_process_ids) {
   EXPECT_THAT(parse_children(""), IsEmpty());
 }
 
-TEST(Threads, of_this_process_are_found_when_they_are_created_and_end) {
+TEST(Threads, threads_of_this_process_are_found_when_they_are_created_and_when_they_end) {
   // The finder excludes the process that runs it, so the test runs it in a child.
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -85,7 +85,7 @@ struct Family {
   pid_t child;
 };
 
-TEST(Threads, of_children_of_children_are_found) {
+TEST(Threads, threads_of_grandchildren_are_found) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 100);
   for (int tries = 0; tries < 1000 && finder.threads().size() < 2; ++tries) {
@@ -101,7 +101,7 @@ TEST(Threads, of_children_of_children_are_found) {
   }
 }
 
-/// A child that waits for a command, acts, confirms, and waits for its end.
+/// A child that waits for a command, carries it out, confirms, and waits until it is ended.
 struct Told {
   template <class Before, class Then>
   Told(Before before, Then then) {
@@ -136,7 +136,7 @@ struct Told {
   pid_t child;
 };
 
-TEST(Threads, of_a_process_that_started_after_the_last_scan_are_found) {
+TEST(Threads, threads_of_a_process_that_started_after_the_last_scan_are_found) {
   const Told told([] {},
                   [] {
                     if (::fork() == 0)
@@ -151,7 +151,7 @@ TEST(Threads, of_a_process_that_started_after_the_last_scan_are_found) {
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
-TEST(Threads, that_reuse_the_id_of_another_thread_are_found) {
+TEST(Threads, a_thread_that_reuses_the_id_of_another_is_found) {
   std::optional<std::thread> one, other;
   std::atomic<bool> may_end = false;
   const Told told([&] { one.emplace([&] { may_end.wait(false); }); },
@@ -177,7 +177,7 @@ TEST(Threads, that_reuse_the_id_of_another_thread_are_found) {
   EXPECT_THAT(all.born, SizeIs(1));
 }
 
-TEST(Threads, of_a_process_that_changes_its_user_are_dropped) {
+TEST(Threads, threads_of_a_process_that_changes_its_user_are_dropped) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
   constexpr uid_t kNobody = 65534;
   const Told told([] {}, [] { static_cast<void>(::setuid(kNobody) == 0); });
@@ -190,7 +190,7 @@ TEST(Threads, of_a_process_that_changes_its_user_are_dropped) {
   EXPECT_FALSE(finder.is_ours(told.child));
 }
 
-TEST(Threads, that_are_dead_have_no_time) {
+TEST(Threads, a_thread_that_has_ended_has_no_times) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);
   const pid_t family_root = family->child;
@@ -213,7 +213,7 @@ TEST(Threads, the_last_process_id_changes_with_every_new_process) {
   EXPECT_NE(last_born.id(), before);
 }
 
-TEST(Threads, beyond_the_maximum_are_ignored) {
+TEST(Threads, threads_beyond_the_maximum_number_are_ignored) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 0);
   EXPECT_THAT(finder.scan().born, IsEmpty());

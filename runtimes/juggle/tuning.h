@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All numbers of the thread balancer that were chosen. Those of its decisions are in
+// All tuned numbers of the thread balancer, except those of its decisions, which are in
 // poise/online/juggle_tuning.h.
 #pragma once
 
@@ -12,12 +12,12 @@ struct Tuning {
   // Scans of /proc for threads, and counts of the threads of known processes.
   double scan_share = 0.1;   // of the run so far between two walks: a late find costs that
   double min_scan_s = 0.05;  // minimal seconds between two scans, each of which costs 20 to 100 us
-  // Maximal seconds between two scans, so that new processes are found soon.
+  // Maximum number of seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
-  // A count is due after this share of the time run so far; counts are cheaper than scans.
+  // A count is due after this fraction of the run time so far; counts are cheaper than scans.
   double count_share = 0.01;
-  double max_count_s = 0.5;  // maximal seconds between two counts
-  // With more processes a count would cost as much as a scan.
+  double max_count_s = 0.5;  // maximum time in s between two counts
+  // Maximum number of processes for counting. With more, a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
   // Affinities that the program sets.
@@ -25,7 +25,7 @@ struct Tuning {
   // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
   std::uint64_t own_choice_rounds = 10;  // rounds between two checks of threads that are pinned
-  std::size_t max_stays = 1'000'000;     // maximal number of stays in a trace: about 40 MB
+  std::size_t max_stays = 1'000'000;     // maximum number of stays in a trace: about 40 MB
 
   // Rounds between two probes of cpu speeds; each probe wakes a thread.
   std::uint64_t first_probe_rounds = 2;    // while speeds are unknown

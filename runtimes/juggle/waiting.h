@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the threads of a process wait for each other, as far as its settings and libraries tell.
+// Finds out how the threads of a process wait for each other, as far as its settings and libraries
+// show it.
 #pragma once
 
 #include <string_view>
@@ -7,14 +8,15 @@
 
 namespace poise::juggle {
 
-/// True if waiting threads use their cpu. `environ` is the text of /proc/PID/environ, variables
-/// separated by NUL: OpenMP's OMP_WAIT_POLICY=active, GCC's GOMP_SPINCOUNT=infinite, LLVM's and
-/// Intel's KMP_BLOCKTIME=infinite and KMP_LIBRARY=turnaround. `maps` is the text of /proc/PID/maps:
-/// ranks of MPICH and of Open MPI poll for messages, and threads of ggml (llama.cpp) spin at their
+/// True if waiting threads use their cpu. `environ` is the text of /proc/PID/environ, with
+/// variables separated by NUL. Active waiting is requested by OpenMP's OMP_WAIT_POLICY=active,
+/// GCC's GOMP_SPINCOUNT=infinite, and LLVM's and Intel's KMP_BLOCKTIME=infinite and
+/// KMP_LIBRARY=turnaround. `maps` is the text of /proc/PID/maps, which shows the libraries: ranks
+/// of MPICH and of Open MPI poll for messages, and threads of ggml (llama.cpp) spin at their
 /// barriers.
 bool waits_actively(std::string_view environ, std::string_view maps);
 
-/// The same for a process; false if its files cannot be read.
+/// Reads both files of a process. Returns false if they cannot be read.
 bool waits_actively(pid_t process);
 
 }  // namespace poise::juggle

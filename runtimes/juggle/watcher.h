@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides when to scan /proc for new and dead threads. A scan costs more than a balancing point, so
-// cheaper signs are checked first.
+// Decides when to scan /proc for new and ended threads. A scan costs more than a balancing point,
+// so cheaper checks come first.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Watcher {
   /// tells whether any process or thread was created on this host.
   bool is_time_to_scan();
 
-  /// Notes that a thread was found dead, because others may have been created.
+  /// Records that a thread has ended, because others may have been created at the same time.
   void saw_death() { saw_death_ = true; }
 
   Changes scan();

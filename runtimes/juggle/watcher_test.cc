@@ -10,14 +10,14 @@
 namespace poise::juggle {
 namespace {
 
-/// A watcher whose last scan was at this time.
+/// A watcher, with the time of its last scan.
 struct Watched {
   explicit Watched(double time_s) : watcher(kernel) {
     kernel.time_s = time_s;
     EXPECT_TRUE(watcher.is_time_to_scan());
     watcher.scan();
   }
-  /// True if it would scan at this time.
+  /// True if the watcher would scan at this time.
   bool scans_at(double time_s) {
     kernel.time_s = time_s;
     return watcher.is_time_to_scan();
@@ -33,7 +33,7 @@ TEST(Watcher, does_not_search_while_no_process_starts_on_the_host) {
   for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.scans_at(time_s));
 }
 
-TEST(Watcher, searches_if_a_process_has_started_and_a_search_is_due) {
+TEST(Watcher, searches_for_threads_if_a_process_has_started_and_a_search_is_due) {
   Watched watched(10);
   watched.kernel.born = 77;
   EXPECT_FALSE(watched.scans_at(10.9));
@@ -53,7 +53,7 @@ TEST(Watcher, searches_when_due_if_starts_of_processes_are_unknown) {
   EXPECT_TRUE(watched.scans_at(11));
 }
 
-TEST(Watcher, searches_at_once_after_a_death) {
+TEST(Watcher, searches_at_once_after_a_process_has_ended) {
   Watched watched(10);
   watched.watcher.saw_death();
   EXPECT_TRUE(watched.scans_at(10));
@@ -67,7 +67,7 @@ TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
   EXPECT_TRUE(watched.scans_at(10.2));
 }
 
-TEST(Watcher, limits_the_counting_to_a_share_of_the_run) {
+TEST(Watcher, limits_counting_to_a_fraction_of_the_time) {
   Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects without their type, as the engine handles them.
+// The interface through which the engine handles objects without knowing their type.
 #pragma once
 
 #include <cstddef>

@@ -7,12 +7,12 @@
 
 namespace poise::objects {
 
-/// Wall time since an arbitrary start that is the same for all threads of the process.
+/// Returns the wall time since an arbitrary start that is the same for all threads of the process.
 inline double wall_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// CPU time of the calling thread.
+/// Returns the CPU time of the calling thread.
 inline double cpu_now_s() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -26,9 +26,9 @@
 
 namespace poise::objects {
 
-/// What an object needs: a default constructor, and step(). Unless it is trivially copyable it also
-/// needs serialize() (runtimes/archive/archive.h). Optional members: `position()`, an array of
-/// three doubles for geometric strategies, and `movable()`.
+/// The requirements on an object: a default constructor, and step(). Unless it is trivially
+/// copyable it also needs serialize() (runtimes/archive/archive.h). Optional members: `position()`,
+/// an array of three doubles for geometric strategies, and `movable()`.
 template <typename T>
 concept Object =
     std::default_initializable<T> &&
@@ -54,11 +54,11 @@ class Collection {
     for (std::uint64_t i = 0; i < steps; ++i) step();
   }
 
-  /// Decides and migrates now, whatever the options say.
+  /// Decides and migrates now, independent of the options for automatic balancing.
   BalanceResult balance() { return engine_.balance(); }
 
-  /// Figures of the run. Collective: call it before an `if (rank() == 0)` that prints them, not
-  /// inside, or the job hangs.
+  /// Returns the figures of the run. It is collective: call it before an `if (rank() == 0)` that
+  /// prints them, not inside, or the job hangs.
   Totals totals() { return engine_.totals(); }
 
   /// Completes the trace and the timeline. If it is not called, the destructor does so.

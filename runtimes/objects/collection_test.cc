@@ -122,7 +122,7 @@ TEST(Collection, results_do_not_depend_on_the_number_of_threads) {
                              .place_per_thread = place_per_thread});
 }
 
-TEST(Collection, results_do_not_depend_on_the_mode_of_decision) {
+TEST(Collection, results_do_not_depend_on_which_ranks_decide) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u})
       expect_serial_results(
@@ -170,7 +170,7 @@ struct Heavy {
 };
 
 TEST(Collection, balances_measured_loads) {
-  // At the start all work is on the first rank.
+  // At the start, all work is on the first rank.
   const auto make = [](ObjectId id) { return Heavy{id < 4 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make, {.strategy = "greedy", .clock = Clock::wall});
   objects.run(2);
@@ -179,11 +179,12 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // An object that slept too long may be alone on its rank, but every rank has one.
+  // An object that slept too long may be alone on its rank, but every rank has at least one heavy
+  // object.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, idle_ranks_run_steps_of_others_and_loads_count_for_the_owner) {
+TEST(Collection, idle_ranks_run_steps_of_other_ranks_and_the_load_counts_for_the_owner) {
   const auto make = [](ObjectId id) { return Heavy{id < 12 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 48, make,
                             {.strategy = "keep", .clock = Clock::wall, .lend = true});
@@ -227,7 +228,7 @@ TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
   EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(10));
 }
 
-TEST(Collection, sums_in_the_order_of_ids) {
+TEST(Collection, reductions_add_up_values_in_the_order_of_object_ids) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "rotate", .period = 1});
   objects.run(3);
   double expected = 0;
@@ -303,7 +304,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
     }
 }
 
-TEST(Collection, refuses_subphases_from_64_on) {
+TEST(Collection, refuses_subphase_64_and_above) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
@@ -362,7 +363,7 @@ TEST(Collection, a_timeline_covers_every_place) {
   }
 }
 
-TEST(Collection, a_trace_has_a_phase_per_decision_and_one_for_the_remaining_steps) {
+TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_remaining_steps) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

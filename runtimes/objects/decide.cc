@@ -110,7 +110,8 @@ Outcome Decider::on_every_rank(const Measurements& own, Decision& decision) {
   return outcome;
 }
 
-/// The first of two levels: every host is one place, as fast as all its places together.
+/// Decides the first of two levels, where every host is one place that is as fast as all its places
+/// together.
 Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
   const Machine& machine = layout_.machine;
   MachineParts parts;
@@ -144,8 +145,8 @@ Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
   return run(Machine(std::move(parts)), coarse);
 }
 
-/// The second of two levels: distributes the tasks of this host over its places, and ignores
-/// messages to and from other hosts.
+/// Decides the second of two levels: distributes the tasks of this host over its places, and
+/// ignores messages to and from other hosts.
 Outcome Decider::within_host(const MeasuredPhase& phase, const Placement& host_of_task,
                              std::vector<TaskId>& tasks) const {
   const Machine& machine = layout_.machine;

@@ -22,7 +22,7 @@ struct Decision {
   double imbalance_before = 0;         // as measured
   double imbalance_after = 0;          // as predicted
   std::optional<MeasuredPhase> phase;  // on rank 0: the input of the decision
-  // On rank 0: why `placement` is the current one; empty if the strategy succeeded.
+  // On rank 0, the reason why `placement` is the current one; empty if the strategy succeeded.
   std::string failure;
 };
 

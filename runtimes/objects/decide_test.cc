@@ -10,7 +10,7 @@ namespace {
 
 constexpr ObjectId kObjects = 64;
 
-/// This rank's part of a workload that is heaviest on the first rank.
+/// Returns this rank's part of a workload that is heaviest on the first rank.
 Measurements measurements_of(const JobLayout& layout) {
   Measurements own;
   for (ObjectId id = 0; id < kObjects; ++id) {
@@ -25,7 +25,7 @@ Measurements measurements_of(const JobLayout& layout) {
   return own;
 }
 
-/// The load of the busiest place divided by the average load.
+/// Returns the load of the busiest place divided by the average load.
 double imbalance_of(const JobLayout& layout, const Placement& placement) {
   std::vector<double> loads(layout.machine.num_places());
   for (ObjectId id = 0; id < kObjects; ++id)
@@ -53,12 +53,12 @@ void expect_balance(Mode mode, std::uint32_t ranks_per_host, double at_most) {
   EXPECT_EQ(Placement(of_root), decision.placement) << "rank " << rank;
 }
 
-TEST(Decider, rank_0_or_all_ranks_find_a_balanced_placement) {
+TEST(Decider, decisions_by_rank_0_and_by_all_ranks_are_balanced) {
   expect_balance(Mode::root, 0, 1.06);
   expect_balance(Mode::replicated, 0, 1.06);
 }
 
-TEST(Decider, two_levels_find_a_balanced_placement) {
+TEST(Decider, decisions_in_two_levels_are_balanced) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
@@ -101,7 +101,7 @@ TEST(Decider, keeps_the_placement_if_ranks_compute_different_ones) {
     EXPECT_EQ(decision.placement.of(row.id), row.place);
 }
 
-TEST(Decider, mode_automatic_uses_two_levels_for_many_places_on_several_hosts) {
+TEST(Decider, mode_auto_uses_two_levels_for_many_places_on_several_hosts) {
   for (const std::uint32_t places_per_rank : {1u, 300u})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const JobLayout layout = discover_layout(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});
@@ -111,7 +111,7 @@ TEST(Decider, mode_automatic_uses_two_levels_for_many_places_on_several_hosts) {
     }
 }
 
-TEST(JobLayout, the_places_of_a_host_are_consecutive) {
+TEST(JobLayout, places_of_one_host_have_consecutive_numbers) {
   for (const std::uint32_t ranks_per_host : {0u, 1u, 2u, 3u})
     for (const std::uint32_t places_per_rank : {1u, 3u}) {
       const JobLayout layout = discover_layout(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a collection of objects: steps, measurements and balancing. This is everything that does not
-// depend on the type of the objects.
+// Runs a collection of objects: steps, measurements and balancing. It contains everything that does
+// not depend on the type of the objects.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Runs one step of all objects, then balances if it is time to.
+  /// Runs one step of all objects, then balances if it is due.
   void step();
   BalanceResult balance();
   Totals totals() { return totals_over_ranks(comm_, meter_, balancing_, num_threads_); }

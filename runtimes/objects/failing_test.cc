@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose object 5 fails, as its argument says: throws in its third step (step), throws an
-// Error or an int while it is serialized (serialize, odd), or kills its rank in the step after the
-// fourth decision (kill). tests/mpi/crash_test.py checks how the job ends. With the argument
-// none it runs 10 steps and ends well.
+// A program whose object 5 fails as its argument says: it throws in its third step (step), throws
+// an Error or an int while it is serialized (serialize, odd), or kills its rank in the step after
+// the fourth decision (kill). tests/mpi/crash_test.py checks how the job ends. With the argument
+// none it runs 10 steps and exits with status 0.
 #include <csignal>
 #include <string_view>
 

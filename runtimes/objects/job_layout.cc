@@ -14,7 +14,7 @@ namespace poise::objects {
 
 namespace {
 
-/// What a rank knows about where it runs.
+/// The location of a rank in the job.
 struct RankLocation {
   int leader = 0;  // the lowest rank on its host
   std::int32_t core_os_index = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts, ranks and places of a job, and the machine that they make up.
+// The hosts, ranks and places of a job, and the machine that they form.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct JobLayout {
 
 struct LayoutOptions {
   std::uint32_t places_per_rank = 1;
-  /// The number of consecutive ranks that count as one host; 0: the ranks that share memory count
-  /// as one.
+  /// The number of consecutive ranks that count as one host. With 0, the ranks that share memory
+  /// count as one host.
   std::uint32_t ranks_per_host = 0;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-/// Stands before the ids of the receivers and the payload, both of which are padded to kAlignment.
+/// The header of a message. The ids of the receivers and the payload follow it, both padded to
+/// kAlignment.
 struct MessageHeader {
   ObjectId from;
   std::uint32_t num_receivers;

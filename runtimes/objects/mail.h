@@ -61,8 +61,8 @@ class Inbox {
 class MessageRouter {
  public:
   virtual ~MessageRouter() = default;
-  /// The buffer to which to append a message for object `to`. Throws Error if there is no such
-  /// object.
+  /// Returns the buffer to which to append a message for object `to`. Throws Error if there is no
+  /// such object.
   virtual Buffer& buffer_for(ObjectId to) = 0;
   /// Called once per message and receiver, to measure the communication.
   virtual void note(ObjectId from, ObjectId to, std::uint64_t bytes) = 0;

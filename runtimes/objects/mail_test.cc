@@ -54,7 +54,7 @@ TEST(Outbox, keeps_messages_in_the_order_of_sending) {
   EXPECT_EQ(messages_in(router.buffer[1]), (std::vector<ReadMessage>{{7, {3}, "other buffer"}}));
 }
 
-TEST(Outbox, receivers_with_the_same_buffer_share_one_copy) {
+TEST(Outbox, receivers_of_the_same_buffer_share_one_copy) {
   TwoBuffers router;
   Outbox outbox(router, 1);
   outbox.send_to_all(std::vector<ObjectId>{5, 2, 4, 9}, std::string("hello"));
@@ -91,7 +91,7 @@ TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
   Outbox outbox(router, 1);
   outbox.send(0, std::string("some text"));
   const auto whole = router.buffer[0].bytes();
-  // Only bytes before the padding count, because missing padding at the end does no harm.
+  // Bytes of the padding are not tested, because missing padding at the end does no harm.
   const std::size_t needed = 16 + 16 + to_bytes(std::string("some text")).size();
   for (std::size_t size = 1; size < needed; ++size) {
     auto bytes = whole.first(size);

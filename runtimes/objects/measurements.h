@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks measured in a phase, and how it becomes the input of a strategy.
+// The measurements of the ranks in a phase, and their conversion to the input of a strategy.
 #pragma once
 
 #include <mpi.h>

@@ -25,8 +25,8 @@ void sort_by_sender(std::vector<Mail>& inbox) {
 
 }  // namespace
 
-/// Moves the messages for this rank into kept_ and returns those for other ranks, by rank. Gives
-/// the buffers of the previous step back to the workers and the messenger for reuse.
+/// Moves the messages for this rank into kept_ and returns those for other ranks, by rank. Returns
+/// the buffers of the previous step to the workers and the messenger for reuse.
 std::vector<MessageBuffer> MessageExchange::collect(
     std::span<const std::unique_ptr<Worker>> workers, const JobLayout& layout) {
   std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(layout.num_ranks));

@@ -44,14 +44,15 @@ class Messenger {
   explicit Messenger(MPI_Comm comm, std::size_t max_piece = std::size_t{1} << 30)
       : comm_(comm), max_piece_(max_piece) {}
 
-  /// Sparse all-to-all: sends outgoing[r] to rank r unless it is empty, and returns the messages
-  /// sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent; a
-  /// non-blocking barrier detects that all have arrived (Hoefler, Siebert and Lumsdaine, "Scalable
-  /// communication protocols for dynamic sparse data exchange", 2010).
+  /// Sparse all-to-all exchange: sends outgoing[r] to rank r unless it is empty, and returns the
+  /// messages sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent;
+  /// a non-blocking barrier detects that all have arrived (Hoefler, Siebert and Lumsdaine,
+  /// "Scalable communication protocols for dynamic sparse data exchange", 2010).
   std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing);
 
-  /// Provides memory for the messages received next, and frees what was provided before. Receiving
-  /// into new memory takes longer than the transfer, because the system zeroes new pages first.
+  /// Provides memory for the messages received next, and frees the memory that was provided before.
+  /// Receiving into new memory takes longer than the transfer, because the system zeroes new pages
+  /// first.
   void reuse(std::vector<MessageBuffer> buffers) { spare_ = std::move(buffers); }
 
   /// Starts a point-to-point send and returns at once. finish() waits for all sends.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank measures about itself, for the whole run and since the last decision: loads and
-// waiting times.
+// Measures loads and waiting times of a rank, for the whole run and since the last decision.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +45,8 @@ class Meter {
   /// Begins a new phase by resetting what was measured since the last decision.
   void begin_phase(LocalObjects& objects);
 
-  /// This rank's work since the last decision, in seconds per thread: by subphase if the program
-  /// has subphases, else in total.
+  /// Returns this rank's work since the last decision in seconds per thread, by subphase if the
+  /// program has subphases, otherwise in total.
   std::vector<double> busy_s(const LocalObjects& objects, int num_threads) const;
 
  private:

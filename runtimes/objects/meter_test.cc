@@ -34,7 +34,7 @@ class MeterTest : public testing::Test {
   Meter meter_;
 };
 
-TEST_F(MeterTest, a_new_phase_resets_the_phase_but_not_the_run) {
+TEST_F(MeterTest, a_new_phase_resets_times_of_the_phase_but_not_of_the_run) {
   meter_.add_load(2, 3);
   meter_.add_idle(1);
   meter_.end_step(4);
@@ -53,19 +53,19 @@ TEST_F(MeterTest, a_new_phase_resets_the_phase_but_not_the_run) {
   EXPECT_EQ(meter_.run().wall_s, 44);
 }
 
-TEST_F(MeterTest, time_in_balancing_counts_for_the_run_but_for_no_phase) {
+TEST_F(MeterTest, balancing_time_counts_in_the_run_but_in_no_phase) {
   meter_.add_balancing(5);
   EXPECT_EQ(meter_.run().wall_s, 5);
   EXPECT_EQ(meter_.phase().wall_s, 0);
 }
 
-TEST_F(MeterTest, busy_time_is_load_per_thread_plus_background) {
+TEST_F(MeterTest, busy_time_is_load_divided_by_threads_plus_background_load) {
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));
 }
 
-TEST_F(MeterTest, with_subphases_loads_and_busy_times_are_by_subphase) {
+TEST_F(MeterTest, loads_and_busy_times_are_measured_per_subphase) {
   meter_.enter_subphase(0, objects_);
   meter_.add_step(objects_[0], 4, 40);
   meter_.enter_subphase(1, objects_);
@@ -78,7 +78,7 @@ TEST_F(MeterTest, with_subphases_loads_and_busy_times_are_by_subphase) {
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{2.5, 4.5}));
 }
 
-TEST_F(MeterTest, refuses_subphases_from_64_on) {
+TEST_F(MeterTest, refuses_subphase_64_and_above) {
   meter_.enter_subphase(63, objects_);
   EXPECT_THROW(meter_.enter_subphase(64, objects_), Error);
 }

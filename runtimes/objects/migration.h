@@ -10,8 +10,8 @@
 
 namespace poise::objects {
 
-/// What one rank has to send and receive to reach a new placement. Every rank knows both
-/// placements, so the ranks need not communicate to make the plan.
+/// The objects that one rank has to send and receive to reach a new placement. Every rank knows
+/// both placements, so the ranks need not communicate to make the plan.
 struct MigrationPlan {
   std::uint64_t num_migrations = 0;  // sum over all ranks
   std::size_t num_arriving = 0;

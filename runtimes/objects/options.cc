@@ -16,7 +16,7 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr std::size_t kMinPieceBytes = 64;  // the header of a message must fit
+constexpr std::size_t kMinPieceBytes = 64;  // a message must have room for its header
 
 void set_strategy(Options& options, Text text, const Variable&) {
   options.strategy = parse_strategy(text).text();
@@ -28,7 +28,8 @@ void set_period(Options& options, Text text, const Variable& row) {
   options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
-// Applied in this order: a period overrides what a strategy implies.
+// Applied in this order, because a given period takes precedence over the one that a given strategy
+// implies.
 constexpr balance::Setter<Options> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},

@@ -30,11 +30,11 @@ struct Options {
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
   std::string strategy = "poise";
-  /// POISE_PERIOD: steps between decisions; 0: only when the program calls balance().
+  /// POISE_PERIOD: number of steps between decisions. With 0, only a call of balance() decides.
   std::uint32_t period = 0;
   /// POISE_PERIOD=auto: decide when it pays (when_to_balance.h). Only used if `period` is 0.
   bool is_automatic = false;
-  /// Steps of the whole run, for POISE_PERIOD=auto; 0: unknown.
+  /// Number of steps of the whole run, for POISE_PERIOD=auto. 0 if it is unknown.
   std::uint64_t expected_steps = 0;
   /// Initial placement: a name of poise/placement/initial.h.
   std::string placement = "blocked";
@@ -46,7 +46,7 @@ struct Options {
   std::string trace = {};
   /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none.
   std::string timeline = {};
-  /// POISE_LOG: write one line per decision to this file; "-": to stderr; empty: none.
+  /// POISE_LOG: write one line per decision to this file. "-" means stderr; empty means no log.
   std::string log = {};
   /// POISE_BUDGET: seconds that a decision may take (as 2s or 100ms); 0: no limit.
   double budget_s = 0;
@@ -56,19 +56,20 @@ struct Options {
   bool place_per_thread = false;
   /// POISE_LEND=1: idle ranks run steps of other ranks' objects (step_offload.h).
   bool lend = false;
-  /// POISE_RANKS_PER_HOST: this many consecutive ranks count as one host; 0: the ranks that share
-  /// memory.
+  /// POISE_RANKS_PER_HOST: number of consecutive ranks that count as one host. With 0, the ranks
+  /// that share memory count as one host.
   std::uint32_t ranks_per_host = 0;
   /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
-  /// The kind of each step, for programs whose steps differ: below 64, and the same on every rank.
-  /// Loads are then measured by kind, and `poise` balances each kind. Empty: all steps are alike.
+  /// The kind of each step, for programs whose steps differ: a number below 64 that is the same on
+  /// every rank. Loads are then measured per kind, and `poise` balances each kind. Empty if all
+  /// steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
-  /// Most bytes of one MPI message; at least 64. Larger messages are split.
+  /// Maximum number of bytes of one MPI message; at least 64. Larger messages are split.
   std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
-/// The options with the environment applied. POISE_STRATEGY without POISE_PERIOD means
+/// Returns the options with the environment applied. POISE_STRATEGY without POISE_PERIOD means
 /// POISE_PERIOD=auto, unless the program sets a period. Throws Error naming the variable and what
 /// would work.
 Options with_environment(Options options,

@@ -54,7 +54,7 @@ TEST(Options, the_environment_overrides_the_program) {
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
-TEST(Options, are_those_of_the_table_if_no_variable_is_set) {
+TEST(Options, have_the_defaults_of_the_table_if_no_variable_is_set) {
   const Options initial;
   const auto unchanged = [&](const Options& options) {
     return options.period == initial.period && options.is_automatic == initial.is_automatic &&

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-/// Stands before a packed object. After it follow the times of the object's steps, its bytes and
-/// its messages, each padded to kAlignment.
+/// The header of a packed object. The times of the object's steps, its bytes and its messages
+/// follow it, each padded to kAlignment.
 struct alignas(kAlignment) PackedObjectHeader {
   ObjectId id;
   std::uint32_t num_step_times = 0;

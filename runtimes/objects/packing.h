@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects as bytes, together with their unread messages, for migration and offloading.
+// Packs objects together with their unread messages, for migration and offloading.
 #pragma once
 
 #include <functional>

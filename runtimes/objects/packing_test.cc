@@ -55,7 +55,7 @@ TEST_F(PackingTest, objects_are_unpacked_in_the_order_of_packing) {
   EXPECT_TRUE(bytes.empty());
 }
 
-TEST_F(PackingTest, the_inbox_travels_with_the_object) {
+TEST_F(PackingTest, received_messages_migrate_with_the_object) {
   LocalObject sent = object(5, "reader");
   const Buffer hello = to_bytes(std::string("hello")), empty;
   sent.inbox = {Mail(7, hello.bytes()), Mail(8, empty.bytes())};
@@ -71,7 +71,7 @@ TEST_F(PackingTest, the_inbox_travels_with_the_object) {
   EXPECT_TRUE(restored.inbox[1].bytes().empty());
 }
 
-TEST_F(PackingTest, the_times_of_steps_travel_with_the_object) {
+TEST_F(PackingTest, measured_times_of_steps_migrate_with_the_object) {
   LocalObject sent = object(0, "x");
   sent.step_s = {0.5, 0, 2};
   Buffer buffer;

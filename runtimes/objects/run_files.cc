@@ -14,7 +14,7 @@ namespace poise::objects {
 
 namespace {
 
-/// The time at which the timeline begins, about the same on all ranks.
+/// Returns the time at which the timeline begins, which is about the same on all ranks.
 double common_start_s(MPI_Comm comm, bool has_timeline) {
   if (has_timeline) MPI_Barrier(comm);
   return wall_now_s();

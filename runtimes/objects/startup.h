@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes all ranks agree on the options before the first object exists.
+// Gives all ranks the same options before the first object exists.
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +8,8 @@
 
 namespace poise::objects {
 
-/// The options with the environment of rank 0 applied, the same on every rank. An invalid setting
-/// ends the job: rank 0 prints one line, and the exit status is 2. Collective.
+/// Returns the options with the environment of rank 0 applied, the same on every rank. An invalid
+/// setting ends the job: rank 0 prints one line, and the exit status is 2. Collective.
 Options agreed_options(MPI_Comm comm, const Options& options);
 
 }  // namespace poise::objects

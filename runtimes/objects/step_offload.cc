@@ -22,7 +22,7 @@ struct TaskHeader {
   std::uint32_t owner_rank, index;
 };
 
-/// Stands before an object that returns: the time of its step.
+/// The header of an object that returns. It contains the time of its step.
 struct alignas(16) StepTimes {
   double cpu_s, wall_s;
 };
@@ -127,8 +127,8 @@ std::vector<double> OffloadedSteps::work_ends_s() const {
   return {end_s};
 }
 
-/// Lists the objects by descending time of their steps: with short steps at the end, the wait for
-/// the last one is short.
+/// Lists the objects by descending time of their steps. If short steps come last, the wait for the
+/// last one is short.
 std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   std::vector<std::uint32_t> order(parts_.objects.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -146,8 +146,8 @@ void OffloadedSteps::find_cost_unit() {
   cost_unit_s_ = std::max(sums[0] / std::max(sums[1], 1.0), tuning::kMinCostUnit_s);
 }
 
-/// The average time of an object's step in the current subphase, because subphases differ in their
-/// costs.
+/// Returns the average time of an object's step in the current subphase. There is one average per
+/// subphase, because steps of different subphases differ in cost.
 float& OffloadedSteps::step_s(LocalObject& object) const {
   const std::uint32_t subphase = parts_.meter.subphase();
   if (object.step_s.size() <= subphase) object.step_s.resize(subphase + 1);

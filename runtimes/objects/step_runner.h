@@ -29,7 +29,8 @@ class StepRunner {
   /// Runs one step of every object, and adds the times to the meter. Ends the job if an object
   /// throws.
   virtual void run() = 0;
-  /// For each of this rank's places: the time at which it finished its objects in the last step.
+  /// Returns for each of this rank's places the time at which it finished its objects in the last
+  /// step.
   virtual std::vector<double> work_ends_s() const = 0;
 };
 

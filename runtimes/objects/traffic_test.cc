@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the MPI calls of a step through MPI's profiling interface.
+// Counts the MPI calls of a step through MPI's profiling interface, to test the traffic of objects.
 #include <gtest/gtest.h>
 #include <vector>
 

@@ -7,13 +7,13 @@
 
 namespace poise::objects::tuning {
 
-// --- When to decide (when_to_balance.h, decide.h)
+// --- Numbers that determine when to decide (when_to_balance.h, decide.h)
 
 /// Number of steps after a decision until the first check whether balancing pays: several, so that
 /// one slow step is not taken for an imbalance. Chosen, not measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
-/// Maximal number of steps between two checks. The distance doubles while balancing does not pay;
+/// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
 /// this limit bounds how long a late imbalance goes unnoticed. Chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
@@ -30,15 +30,15 @@ inline constexpr std::size_t kMaxPastPhases = 64;
 /// transfer and unpacking overlap.
 inline constexpr std::size_t kMigrationMessageBytes = std::size_t{4} << 20;
 
-// --- Traces and timelines (run_files.h)
+// --- Numbers for traces and timelines (run_files.h)
 
 /// Number of steps per traced phase in a run that never balances.
 inline constexpr std::uint64_t kStepsOfTracedPhase = 10;
 
-/// Maximal number of spans that a rank keeps for the timeline (about 32 MB).
+/// Maximum number of spans that a rank keeps for the timeline (about 32 MB).
 inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 
-// --- Offloaded steps (step_offload.h)
+// --- Numbers for offloaded steps (step_offload.h)
 
 /// Weight of the newest measurement in the moving average of an object's time per step. One half
 /// follows a load that changes within two or three steps.
@@ -52,10 +52,10 @@ inline constexpr double kMinCostUnit_s = 1e-9;
 inline constexpr std::size_t kSpareBytes = 1024;
 inline constexpr std::size_t kSpareDivisor = 8;
 
-/// Sizes in bytes: of the largest allocation that malloc serves from its heap, and of the free
-/// memory that the heap keeps. Otherwise objects that come and go in every step would return their
-/// pages to the system each time and have them zeroed again, which takes longer than to copy the
-/// objects.
+/// Two limits in bytes: on the size of an allocation that malloc serves from its heap, and on the
+/// free memory that the heap keeps. With malloc's defaults, objects that come and go in every step
+/// would return their pages to the system each time; zeroing them again takes longer than copying
+/// the objects.
 inline constexpr int kMaxHeapAllocationBytes = 32 << 20;
 inline constexpr int kKeptHeapBytes = 512 << 20;
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides when to balance: a pure function of what the ranks measured.
+// Decides when to balance, as a pure function of the ranks' measurements.
 #pragma once
 
 #include <cstdint>
 
 namespace poise::objects {
 
-/// What the ranks know together when they check whether to balance.
+/// The data that the ranks share when they check whether to balance.
 struct RunState {
   // Figures since the last decision.
   std::uint64_t steps = 0;
-  // Load of the busiest rank; with subphases, the sum of the busiest rank's load in each.
+  // Load of the busiest rank. With subphases, the sum over the subphases of the busiest rank's
+  // load.
   double busiest_s = 0;
   double average_s = 0;  // average load over the ranks
 
@@ -32,9 +33,9 @@ struct BalanceVerdict {
 /// rare.
 std::uint64_t first_check();
 
-/// Balancing pays if the time it saves in the steps to come exceeds the cost of the last decision.
-/// The steps to come are the expected remaining ones or, if unknown, as many as were done so far.
-/// While it does not pay, the distance between two checks doubles, up to a limit.
+/// Balancing pays if the time that it saves in the remaining steps exceeds the cost of the last
+/// decision. If the number of remaining steps is unknown, as many are expected as were done so far.
+/// While balancing does not pay, the distance between two checks doubles, up to a limit.
 BalanceVerdict when_to_balance(const RunState& state);
 
 }  // namespace poise::objects

@@ -23,7 +23,7 @@ TEST(WhenToBalance, balances_if_the_remaining_steps_save_more_time_than_balancin
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance, expects_the_steps_so_far_again_if_the_total_is_unknown_or_exceeded) {
+TEST(WhenToBalance, expects_as_many_steps_again_as_were_made_if_the_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;
@@ -53,7 +53,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, starts_over_with_the_first_check_after_a_decision) {
+TEST(WhenToBalance, resets_the_check_interval_after_a_decision) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

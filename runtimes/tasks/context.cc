@@ -32,8 +32,8 @@ void Context::add(With* with, FunctionId function, std::span<const Item> items,
 void Context::wait(unsigned team) { runtime_->wait(team); }
 bool Context::yield() { return runtime_->yield(); }
 void Context::poll() { runtime_->progress(); }
-std::uint32_t Context::rank() const { return runtime_->engine().rank(); }
-std::uint32_t Context::num_ranks() const { return runtime_->engine().num_ranks(); }
+std::uint32_t Context::rank() const { return runtime_->engine().messenger().rank; }
+std::uint32_t Context::num_ranks() const { return runtime_->engine().messenger().num_ranks; }
 std::pmr::memory_resource* Context::memory() { return runtime_->memory(); }
 Counters Context::counters() const { return runtime_->counters(); }
 std::string Context::summary() { return runtime_->summary(); }

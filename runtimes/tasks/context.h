@@ -47,7 +47,7 @@ struct Options {
   Policy policy = {};
 };
 
-/// What a program can say about a task besides its arguments.
+/// Properties of a task besides its arguments.
 struct With {
   double cost = 1;  // expected cost relative to other tasks of the same function
   std::int32_t priority = 0;
@@ -56,7 +56,8 @@ struct With {
   // Ranks that get a copy of the task ahead of time. The first of them with a free thread runs the
   // task, once.
   std::vector<std::uint32_t> replicas = {};
-  // Values that the program's own policy reads, and the task itself on whichever rank runs it.
+  // Values that the program's own policy can read, and also the task itself on the rank where it
+  // runs.
   Annotations annotations = {};
   // The task runs after earlier ordered tasks of this rank that access the same data. Children of a
   // task depend on one another only, because their parent may wait for them.
@@ -147,13 +148,14 @@ class Context {
   /// Where ranks cannot share memory, this is ordinary memory.
   std::pmr::memory_resource* memory();
   Counters counters() const;
-  /// The counters of all ranks as a table; empty except on rank 0. Collective.
+  /// Returns the counters of all ranks as a table on rank 0, and an empty text on other ranks.
+  /// Collective.
   std::string summary();
 
-  /// Facts about the task that the calling thread runs. Throws Error outside of tasks.
+  /// Returns facts about the task that the calling thread runs. Throws Error outside of tasks.
   Self self() const;
 
-  /// The context of the task that the calling thread runs. Throws Error outside of tasks.
+  /// Returns the context of the task that the calling thread runs. Throws Error outside of tasks.
   static Context& current();
 
  private:

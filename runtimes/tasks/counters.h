@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a context counts on each rank, and the failures of its tasks.
+// The counters of a context on each rank, and the failures of its tasks.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@ struct Failure {
   std::uint32_t rank = 0;  // the rank that ran the task
 };
 
-/// What one rank has counted since its context was created.
+/// The counters of one rank since its context was created.
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
   double working_s = 0;                                        // time in tasks, summed over threads
   double waiting_s = 0;   // time in waits, with and without tasks
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
-  // Time that threads spent in waits, neither in tasks nor in transfers; waits that have ended.
+  // Time that threads spent in finished waits, outside of tasks and transfers.
   double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks
   std::uint64_t requests = 0, declines = 0;          // steal requests sent, and those declined
   std::uint64_t loans = 0;                           // messages that carried lent tasks
   std::uint64_t bytes_lent = 0, bytes_back = 0, messages = 0;
-  // Bytes that lent tasks read and wrote: sent in messages, copied once within the node's shared
-  // memory, and accessed in place.
+  // Bytes that lent tasks read and wrote, in three parts: sent in messages, copied once within the
+  // node's shared memory, and accessed in place.
   std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
-  // Copies sent to other ranks, and received copies that ran here.
+  // Number of copies sent to other ranks, and of received copies that ran here.
   std::uint64_t replicas_sent = 0, replicas_won = 0;
   std::uint64_t answers = 0;  // loans that answered a steal request
   // The largest number of tasks lent to a single rank.

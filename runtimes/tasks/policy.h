@@ -28,9 +28,9 @@ struct Self {
 };
 Self self_of(const Task& task);
 
-/// Decisions that a program takes over from the setting `policy`. Called by one thread at a time,
+/// Decisions that a program makes instead of the setting `policy`. Called by one thread at a time,
 /// on the rank that lends. These functions must not submit or wait. If one throws, the first
-/// exception is printed and the job goes on.
+/// exception is printed and the job continues.
 struct Policy {
   LendingPolicy decide = {};
   // The load of this rank that the policies of other ranks see. Default: the number of tasks it may
@@ -41,7 +41,7 @@ struct Policy {
   // Called for each copy of a task, the original included, that does not run because another copy
   // was started first. Items whose data lie in the owner's memory are null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
-  // True: fill LendingView::queue, which takes time proportional to its length.
+  // If true, LendingView::queue is filled, which takes time proportional to its length.
   bool sees_queue = false;
 };
 

@@ -32,13 +32,15 @@ thread_local Context* context_of_thread = nullptr;
 // The runtime whose engine this thread has locked.
 thread_local const Runtime* engine_locked_here = nullptr;
 
-// One mutex for all contexts: below MPI_THREAD_MULTIPLE only one of them may call MPI at a time.
+// One mutex for all contexts, because below MPI_THREAD_MULTIPLE only one of them may call MPI at a
+// time.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
 }
 
-// The offset at which a literal follows others. No type needs an alignment above its size.
+// Returns the offset at which a literal follows other literals. No type needs an alignment above
+// its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
@@ -73,14 +75,14 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
-// Ends the job; for destructors, which must not throw.
+// Ends the job. Destructors call it, because they must not throw.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
 
-// Keeps the engine alive, because other ranks may still send to it. They wait for this rank and
-// report that it is missing.
+// Keeps the engine alive, because other ranks may still send messages to it. They wait for this
+// rank and report that it is missing.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));
@@ -118,7 +120,7 @@ void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   try {
     for (own_threads_ = 0; own_threads_ < own; ++own_threads_)
       threads_.emplace_back([this] { work_in_background(); });
-    if (wants_progress_thread(settings_) && engine_->num_ranks() > 1)
+    if (wants_progress_thread(settings_) && engine_->messenger().num_ranks > 1)
       threads_.emplace_back([this] { progress_in_background(); });
   } catch (const std::system_error& refused) {
     error = fmt::format("a tasks::Context wants {} more threads, but the system allows {}: {}", own,
@@ -138,7 +140,7 @@ void Runtime::stop_threads() {
     closing_ = true;
   }
   wait_changed_.notify_all();
-  engine_->progress_parker().wake();
+  engine_->doorbells().progress_parker().wake();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -169,8 +171,9 @@ Runtime::~Runtime() {
 
 // Writes the trace. An error is printed and otherwise ignored.
 void Runtime::write_trace() {
-  const std::vector<RankTrace> ranks = recorder_->gathered(engine_->communicator());
-  if (engine_->rank() != 0) return;
+  const std::vector<RankTrace> ranks =
+      recorder_->gathered(engine_->messenger().transport.communicator());
+  if (engine_->messenger().rank != 0) return;
   const auto is_cut = [](const RankTrace& rank) { return rank.ran.size() == tuning::kMaxEvents; };
   if (std::any_of(ranks.begin(), ranks.end(), is_cut))
     std::fprintf(stderr, "poise: the trace %s is cut: it has the first %zu tasks per rank\n",
@@ -204,9 +207,11 @@ void Runtime::describe(Task& task, With&& with) const {
     task.extras.make().annotations =
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
-    if (rank >= engine_->num_ranks())
-      fail("With::replicas has rank {}; there are only {} ranks", rank, engine_->num_ranks());
-    if (rank != engine_->rank() && !with.pinned) task.extras.make().replicas.push_back(rank);
+    if (rank >= engine_->messenger().num_ranks)
+      fail("With::replicas has rank {}; there are only {} ranks", rank,
+           engine_->messenger().num_ranks);
+    if (rank != engine_->messenger().rank && !with.pinned)
+      task.extras.make().replicas.push_back(rank);
   }
   if (with.on_finish) task.extras.make().on_finish = std::move(with.on_finish);
   if (with.on_lend) task.extras.make().on_lend = std::move(with.on_lend);
@@ -256,7 +261,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   auto finished = engine_->take_finished();
   last_poll_s_.store(now, std::memory_order_relaxed);
   if (!was_called && is_cold && pool_->queued() > 0)
-    poll_cost_s_.store(moved_average(poll_cost_s_, clock_s() - now, tuning::kPollCostWeight));
+    poll_cost_s_.store(moved_poll_cost_s(poll_cost_s_, clock_s() - now));
   report_missing(now);
   lock.unlock();
   Context* const before = std::exchange(context_of_thread, &owner_);
@@ -277,25 +282,22 @@ void Runtime::report_missing(double now_s) {
         stderr,
         "poise: rank %u has been waiting for tasks for %.0f s, but %u of its %u threads have "
         "not entered the wait\n",
-        engine_->rank(), waited_s, team_ - inside_, team_.load());
+        engine_->messenger().rank, waited_s, team_ - inside_, team_.load());
   for (const std::uint32_t rank : engine_->missing())
     std::fprintf(stderr,
                  "poise: rank %u has been waiting for tasks for %.0f s, but rank %u has not "
                  "entered the wait\n",
-                 engine_->rank(), waited_s, rank);
+                 engine_->messenger().rank, waited_s, rank);
 }
 
-// True if a poll is due after a task of `task_s` seconds. Only polls find messages that ring no
-// doorbell, so they become more frequent as less work remains.
+// True if a poll is due after a task of `task_s` seconds.
 bool Runtime::poll_is_due(double now_s, double task_s) const {
-  const double since_s = now_s - last_poll_s_.load(std::memory_order_relaxed);
-  if (since_s < poll_s_) return false;
-  if (engine_->has_messages()) return true;
-  const tuning::PollBudget& budget = engine_->all_messages_notify()
-                                         ? tuning::kPollBudgetWithDoorbell
-                                         : tuning::kPollBudgetWithoutDoorbell;
-  const double remaining_s = static_cast<double>(pool_->queued()) * task_s;
-  return since_s >= std::min(budget.max_work_share * remaining_s, poll_cost_s_ / budget.max_share);
+  return poise::poll_is_due({.since_s = now_s - last_poll_s_.load(std::memory_order_relaxed),
+                             .has_messages = engine_->has_messages(),
+                             .all_notify = engine_->all_messages_notify(),
+                             .remaining_s = static_cast<double>(pool_->queued()) * task_s,
+                             .poll_cost_s = poll_cost_s_},
+                            poll_s_);
 }
 
 // Runs tasks until the queue is empty, a poll is due, or `until()` holds. Returns whether any ran.
@@ -312,9 +314,7 @@ bool Runtime::run_tasks(Until until) {
     any = true;
     const double task_s = (now_s - begin_s) / static_cast<double>(batch_size);
     if (until() || poll_is_due(now_s, task_s)) return true;
-    const double few = tuning::kBatchShare * static_cast<double>(pool_->queued());
-    max_batch = static_cast<std::size_t>(
-        std::clamp<double>(std::min(tuning::kBatch_s / task_s, few), 1, tuning::kMaxBatch));
+    max_batch = next_batch(task_s, pool_->queued());
   }
 }
 
@@ -322,20 +322,21 @@ bool Runtime::run_tasks(Until until) {
 // messages differs from `announced`.
 void Runtime::park(std::uint32_t announced, double sleep_s) {
   if (any_thread_ || is_main_thread())
-    engine_->park_until_notified(announced, sleep_s);
+    engine_->doorbells().park_until_notified(announced, sleep_s);
   else
     std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
 }
 
-// Runs tasks and polls until `until()` holds. After a round of the termination detector the thread
-// spins again, because the next round or the end comes soon and would only have to wake it.
+// Runs tasks and polls until `until()` is true. After a round of the termination detector the
+// thread spins again: the next round or the end comes soon, and waking a sleeping thread would take
+// longer.
 template <typename Until, typename Poll>
 void Runtime::work(Until until, Poll poll) {
   Context* const before = std::exchange(context_of_thread, &owner_);
   Backoff backoff;
   std::uint32_t announced = 0, rounds = 0;
   const auto poll_and_note = [&] {
-    announced = engine_->announced();
+    announced = engine_->doorbells().announced();
     poll();
     const std::uint32_t last = std::exchange(rounds, engine_->termination_rounds());
     if (rounds != last) backoff.reset();
@@ -431,7 +432,7 @@ Counters Runtime::counters() const {
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;
   if (!is_ours) lock.lock();
   Counters counters = pool_->counters();
-  const Counters& other = engine_->counters();
+  const Counters& other = engine_->messenger().counters;
   counters.requests = other.requests;
   counters.declines = other.declines;
   counters.bytes_back = other.bytes_back;
@@ -451,6 +452,8 @@ Counters Runtime::counters() const {
   return counters;
 }
 
-std::string Runtime::summary() { return summary_of(engine_->communicator(), counters()); }
+std::string Runtime::summary() {
+  return summary_of(engine_->messenger().transport.communicator(), counters());
+}
 
 }  // namespace poise::tasks

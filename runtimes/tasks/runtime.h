@@ -19,6 +19,8 @@
 #include "runtimes/tasks/pool/pool.h"
 #include "runtimes/tasks/trace.h"
 
+#include "poise/online/polling.h"
+
 namespace poise::tasks {
 
 class Runtime {
@@ -36,7 +38,7 @@ class Runtime {
   std::string summary();
   Self self() const;
   Counters counters() const;
-  std::pmr::memory_resource* memory() { return &engine_->arena(); }
+  std::pmr::memory_resource* memory() { return &engine_->messenger().arena; }
   const OffloadEngine& engine() const { return *engine_; }
 
   static Context* current_context();
@@ -50,7 +52,6 @@ class Runtime {
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);
   void leave();
-  struct WakeBackoff;
   template <typename Until>
   bool run_tasks(Until until);
   template <typename Until, typename Poll>
@@ -59,8 +60,7 @@ class Runtime {
   void work_in_background();
   void progress_in_background();
   bool poll_is_due(double now_s, double task_s) const;
-  double progress_sleep_s(double max_s) const;
-  void sleep_until_woken(double sleep_s, WakeBackoff& wake);
+  void sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes);
   void report_missing(double now_s);
   [[noreturn]] static void refuse(FunctionId function);
   void write_trace();

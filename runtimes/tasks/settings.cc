@@ -18,11 +18,11 @@ namespace poise::tasks {
 
 namespace {
 
-// Deprecated names of settings, and the present ones.
+// Deprecated names of settings, with their present names.
 constexpr std::pair<std::string_view, std::string_view> kDeprecated[] = {
     {"helper", "progress_thread"}, {"helper_us", "progress_us"}};
 
-// The trace is set by a variable only: its value is a path, and only rank 0 reads it.
+// The trace can be set by a variable only, because its value is a path that only rank 0 reads.
 constexpr std::string_view kTrace = "trace";
 
 std::string present_name(std::string name) {

@@ -16,16 +16,17 @@ namespace poise::tasks {
 
 struct Ran {
   double begin_s = 0, end_s = 0;
-  // Threads of a rank are numbered in the order in which they ran their first task.
+  // Number of the thread. Threads of a rank are numbered in the order in which they ran their first
+  // task.
   std::uint32_t thread = 0;
   std::uint32_t function = 0, owner = 0;
   std::uint64_t slot = 0;  // index in the owner's table of lent tasks
 };
 /// The reason why one rank lent tasks to another.
 struct Reason {
-  // True: the borrower sent a steal request. False: the lender expected it to be idle soon.
+  // True if the borrower sent a steal request; false if the lender expected it to be idle soon.
   bool asked = false;
-  // Whether all functions' times are known; if not, the seconds below are unknown.
+  // True if the times of all functions are known; otherwise the seconds below are unknown.
   bool times_known = false;
   std::uint32_t tasks = 0;  // in the loan
   struct Busy {

@@ -16,7 +16,7 @@ import unittest
 RING, POISE = os.environ["RING"], os.environ["POISE"]
 HAS_TREES = os.path.exists(os.environ["CHARM_HOME"] + "/include/HybridBaseLB.h")
 HAS_TREE_LB = os.path.exists(os.environ["CHARM_HOME"] + "/include/TreeLB.h")
-MOVABLE = 56  # 56 of the 64 pieces can move; they are balanced three times
+MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three times
 
 
 def charm(*flags, pes=4, variables=()):

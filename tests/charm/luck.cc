@@ -37,7 +37,8 @@ struct Luck {
   std::uint64_t sum_of(const Gambler& gambler) const { return gambler.steps; }
   double checksum(std::uint64_t sum) const { return static_cast<double>(sum); }
   void check(std::uint64_t before, std::uint64_t after) const {
-    if (at == "check") poise::fail("{} steps at first, {} at last", before, after);
+    if (at == "check")
+      poise::fail("the objects made {} steps before the last phase and {} after it", before, after);
   }
 };
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program for the balancers' tests: a ring of pieces with uneven work, balanced every ten
-// steps. It prints the number of moves, and "ok" only if no message was lost, no pinned piece
+// steps. It prints the number of moves. It prints "ok" only if no message was lost, no pinned piece
 // moved, and every other piece left the PE that the program took out of service (an optional
-// argument). Other arguments:
-// "multicast": the first piece, which is pinned, ends each step of all pieces by a multicast.
-// "apart": pieces do not wait for each other, and those on the fourth PE take long to pack, so that
-// PEs get out of step.
-// "checkpoint FOLDER": writes a checkpoint to FOLDER.STEP after each balancing; +restart FOLDER.20
-// continues from the second.
+// argument). Other arguments: "multicast": the first piece, which is pinned, ends each step of all
+// pieces by a multicast. "apart": pieces do not wait for each other, and those on the fourth PE
+// take long to pack, so that PEs get out of step. "checkpoint FOLDER": writes a checkpoint to
+// FOLDER.STEP after each balancing; +restart FOLDER.20 continues from the second.
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>

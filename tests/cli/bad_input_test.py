@@ -25,10 +25,10 @@ class BadInput(CliTest):
     def test_a_missing_command_is_refused(self):
         self.assert_refused(says="--help")
 
-    def test_unknown_command_suggests_the_nearest(self):
+    def test_the_error_of_an_unknown_command_suggests_the_nearest(self):
         self.assert_refused("comapre", "g.graph", says=['"comapre"', 'did you mean "compare"?', "plan"])
 
-    def test_unknown_options_suggest_the_nearest(self):
+    def test_the_error_of_an_unknown_option_suggests_the_nearest(self):
         self.assert_refused("--verson", says='did you mean "--version"?')
         self.assert_refused("compare", "g.graph", "--stratgies", "keep",
                             says=['did you mean "--strategies"?', "poise compare --help"])
@@ -42,7 +42,7 @@ class BadInput(CliTest):
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
         self.assert_refused("strategies", "all", says='"all"')
 
-    def test_numbers_are_whole_and_in_range(self):
+    def test_numbers_that_are_not_whole_or_out_of_range_are_refused(self):
         plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
         for flag in "--seed", "--phase", "--every":
             for text in "-1", "1.5", "x", "", "99999999999999999999":
@@ -61,14 +61,14 @@ class BadInput(CliTest):
 
     # Strategies.
 
-    def test_unknown_strategy_suggests_the_nearest_and_lists_all(self):
+    def test_the_error_of_an_unknown_strategy_suggests_the_nearest_and_lists_all(self):
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "gredy",
                             says=['"gredy"', 'did you mean "greedy"?', "nuco"])
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",
                             says='did you mean "nuco"?')
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategies")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
-                            says='there is an empty name in the list of strategies "keep,"')
+                            says='the list of strategies "keep," contains an empty name')
 
     def test_invalid_knobs_are_refused(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"

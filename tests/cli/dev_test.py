@@ -33,10 +33,10 @@ class Dev(unittest.TestCase):
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
             return (folder / "calls").read_text().splitlines()
 
-    def test_builds_without_configuring_again(self):
+    def test_a_second_build_does_not_configure_again(self):
         self.assertEqual(self.calls(None), ["ninja -C build"])
 
-    def test_configures_a_copied_checkout_for_itself(self):
+    def test_a_copied_checkout_gets_its_own_build_folder(self):
         self.assertEqual(self.calls("/where/it/came/from"), ["cmake --preset release --fresh", "ninja -C build"])
 
 

@@ -2,7 +2,6 @@
 
 """Compares the documents about the command line with the program."""
 
-import json
 import os
 import pathlib
 import re
@@ -12,19 +11,6 @@ import unittest
 
 import files
 from run_poise import POISE, CliTest
-
-# The rows of the first table in docs/juggle.md, under their names in the benchmark.
-THREADS = {
-    "bound, one phase": "bound threads, one phase",
-    "bound, three phases, asleep at barriers": "bound threads, sleeping",
-    "bound, spinning at barriers": "bound threads, spinning",
-    "free, asleep at barriers (left to the kernel)": "free threads, sleeping",
-    "free, yielding at barriers": "free threads, yielding",
-    "free, phases of 10 ms (left to the kernel)": "free threads, short phases",
-    "bound, each going through 4 MiB of its own": "bound threads, 4 MiB of memory each",
-    "2 bound, one per cpu, and a stranger on one": "bound threads, one per cpu, and a stranger",
-    "two programs, of 2 threads and of 1, bound": "two programs, bound",
-}
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -37,18 +23,7 @@ class Docs(CliTest):
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_threads_contains_the_measured_results(self):
-        measured = json.loads((ROOT / "bench" / "results" / "juggle.json").read_text())["results"]
-        rows = {result["scenario"]: {row["runner"]: row for row in result["rows"]}
-                for result in measured if "runner" in result["rows"][0]}
-        page = (ROOT / "docs" / "juggle.md").read_text(encoding="utf-8")
-        for words, scenario in THREADS.items():
-            plain, auto = rows[scenario]["plain"], rows[scenario]["auto"]
-            share = f"{100 * auto['of_bound']:.1f}%" if auto["of_bound"] else ""
-            line = f"| {words} | {plain['median_s']:.2f} s | {auto['median_s']:.2f} s | {share}"
-            self.assertIn(line.rstrip(), page)
-
-    def test_variables_are_listed_as_in_the_code(self):
+    def test_the_table_of_variables_is_generated_from_the_code(self):
         page = self.run_poise("variables", "--page").stdout
         self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
                          "write it again: build/bin/poise variables --page > docs/variables.md")
@@ -67,7 +42,7 @@ class Docs(CliTest):
         self.assertGreater(len(read), 5)
         self.assertEqual(read - known, set())
 
-    def test_a_misspelt_variable_is_told_and_the_command_runs(self):
+    def test_a_misspelt_variable_is_reported_and_the_command_runs(self):
         done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))

@@ -35,7 +35,7 @@ class Generate(CliTest):
         self.assertEqual(files["a.poise"], files["b.poise"])
         self.assertNotEqual(files["a.poise"], files["c.poise"])
 
-    def test_the_suffix_selects_the_format(self):
+    def test_the_suffix_of_the_file_selects_the_format(self):
         self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.json")
         self.assertEqual(set(self.files()), {"t.0.json", "t.1.json"})
         self.assertEqual(json.loads(self.files()["t.0.json"])["type"], "LBDatafile")

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs every command of the guides: blocks of a page marked ```sh, in order, in one empty folder."""
+"""Runs the code blocks of README.md and docs/*.md. Blocks of a page marked ```sh run in order, in one empty folder.
+
+    ```sh            runs and must succeed
+    ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
+    ```text          output: these lines come in this order, among others, in that of the block before
+    <!-- setup: COMMAND -->   runs first, for files that the reader has
+    ```c, ```cpp …   another test compiles or runs them (ELSEWHERE), or they are marked no-run, too
+"""
 
 import os
 import pathlib
@@ -10,29 +17,107 @@ import unittest
 
 from run_poise import POISE, CliTest
 
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-PAGES = "start.md",
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LIMIT_S = 120  # of a block
+# Blocks of other languages: page and language -> the test that runs or compiles them.
+ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
+             ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
+             ("formats.md", "python"): "tests/docs/formats_example.py"}
+PART = re.compile(r"^<!-- (?P<kind>setup|no-run): (?P<why>.*?) -->$|^```(?P<language>[a-z]*)(?P<mark>[^\n]*)\n(?P<body>.*?)^```$",
+                  re.S | re.M)
+
+
+def parts_of(page):
+    return list(PART.finditer(page.read_text(encoding="utf-8")))
+
+
+def words_of(line):
+    return " ".join(line.split())
+
+
+def missing_lines(wanted, printed):
+    """The lines of `wanted` that do not follow one another in `printed`; spaces do not count."""
+    rest, missing = iter(map(words_of, printed.splitlines())), []
+    for line in filter(None, map(words_of, wanted.splitlines())):
+        if line not in rest:
+            missing.append(line)
+            rest = iter(())
+    return missing
+
+
+def anchors_of(page):
+    """The names that forges and MyST give to the headings of a page."""
+    headings = re.findall(r"(?m)^#+ (.*)$", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 class Guides(CliTest):
-    def test_every_command_works(self):
-        for page in PAGES:
-            blocks = re.findall(r"^```sh\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.S | re.M)
-            self.assertTrue(blocks, page)
-            path = f"{pathlib.Path(POISE).resolve().parent}:{os.environ['PATH']}"
-            for block in blocks:
-                with self.subTest(f"{page}: {block}"):
-                    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, timeout=120,
-                                          env={**os.environ, "PATH": path}, capture_output=True, text=True,
-                                          check=False)
-                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    def run_block(self, block):
+        environment = {**os.environ, "PATH": f"{pathlib.Path(POISE).resolve().parent}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, timeout=LIMIT_S, env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
 
-    def test_links_between_pages_lead_somewhere(self):
-        for page in [*DOCS.glob("**/*.md"), *(DOCS.parent).glob("*.md")]:
+    def run_page(self, page):
+        printed = ""
+        for part in parts_of(page):
+            if part["kind"] == "setup":
+                self.run_block(part["why"])
+            elif part["language"] == "sh" and not part["mark"]:
+                printed = self.run_block(part["body"])
+            elif part["language"] == "text" and not part["mark"]:
+                self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
+
+    def test_every_block_works(self):
+        for page in PAGES:
+            with self.subTest(page.name):
+                self.setUp()  # an empty folder for each page
+                self.run_page(page)
+
+    def test_every_block_is_run_somewhere_or_says_why_not(self):
+        for page in PAGES:
+            before = None
+            for part in parts_of(page):
+                if part["language"] is None:
+                    before = part
+                    continue
+                name = f"{page.name}: {part[0][:60]!r}"
+                self.assertIn(part["mark"], ("", " no-run"), name)
+                self.assertTrue(part["language"], f"{name}: a block names its language")
+                if part["mark"] and part["language"] != "text":
+                    self.assertTrue(before and before["kind"] == "no-run" and before.end() + 1 == part.start(),
+                                    f"{name}: the line before says why it is not run")
+                elif part["language"] not in ("sh", "text"):
+                    test = ELSEWHERE.get((page.name, part["language"]))
+                    self.assertTrue(test, f"{name}: no test runs it")
+                    self.assertIn(page.name, (ROOT / test).read_text(encoding="utf-8"))
+
+    def test_commands_are_in_blocks_that_run(self):
+        for page in PAGES:
+            text = PART.sub("", page.read_text(encoding="utf-8"))
+            self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
+
+    def test_missing_lines_of_output_are_found(self):
+        self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
+        self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
+        self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])
+
+    def test_links_between_pages_have_targets_that_exist(self):
+        for page in [*(ROOT / "docs").glob("**/*.md"), *ROOT.glob("*.md")]:
             text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
-            for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
-                with self.subTest(f"{page.name}: {target}"):
-                    self.assertTrue((page.parent / target).exists())
+            for target, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", text):
+                with self.subTest(f"{page.name}: {target}#{heading}"):
+                    other = page.parent / target if target else page
+                    self.assertTrue(other.exists())
+                    if heading and other.suffix == ".md":
+                        self.assertIn(heading, anchors_of(other))
+
+    def test_guides_can_be_read_at_one_sitting(self):
+        for name in "start", "which", "juggle", "objects", "python", "strategies":
+            lines = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").splitlines()
+            self.assertLessEqual(sum(not line.startswith("<!--") for line in lines), 150, f"{name}.md: results and reference belong on other pages")
 
 
 if __name__ == "__main__":

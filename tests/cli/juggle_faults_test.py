@@ -58,7 +58,7 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # Processes that are still alive may start others.
+                    # Processes that are still alive may start other processes.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -67,7 +67,7 @@ class Faults(JuggleTest):
                         os.killpg(process.pid, signal.SIGKILL)
         print(f"{kills} kills with seed {seed}, {was_kept} of them seen amid balancing")
 
-    def test_thousands_of_short_lived_threads_do_no_harm(self):
+    def test_a_program_with_thousands_of_short_lived_threads_runs_normally(self):
         script = ("import threading, time\n"
                   "end, born = time.monotonic() + 2, 0\n"
                   "while time.monotonic() < end:\n"
@@ -100,7 +100,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(summary["refusals"], 0)
 
-    def test_memory_is_bounded_with_a_fork_bomb(self):
+    def test_memory_use_stays_bounded_if_the_program_is_a_fork_bomb(self):
         (self.folder / "bomb").write_text(
             '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
         process = self.start(*QUICK, "--", "sh", "bomb", "7")
@@ -286,7 +286,7 @@ class Recipes(JuggleTest):
         for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # The single thread of the second program shares a cpu: without balancing it would take twice as long.
+            # The single thread of the second program shares a cpu, so without balancing it would take twice as long.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

@@ -19,7 +19,7 @@ from run_poise import POISE
 
 QUOTAS = pathlib.Path("/sys/fs/cgroup/cpu")
 NOBODY = 65534
-# Computes until the balancer has pinned it to a cpu.
+# A program that computes until the balancer has pinned it to a cpu.
 UNTIL_KEPT = ("import os, threading, time\n"
               "def compute_until_kept():\n"
               "    end = time.monotonic() + 10\n"
@@ -86,7 +86,7 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first process has not changed its program, so /proc gives most of its files to root.
+        # The first process still runs its old program, so /proc gives most of its files to root.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"
@@ -96,7 +96,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # A single cpu would be the one to which its parent was pinned at that time.
+            # If it is a single cpu, it is the one to which the parent was pinned at that time.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):
@@ -162,7 +162,7 @@ class Watching(JuggleTest):
         self.assertNotIn("\x1b", done.stderr)
         self.assertRegex(done.stderr, r"\n[1-9]\.\d s, balancing, \d threads with")
 
-    def test_a_diagnosis_moves_no_thread_and_tells_what_is_wrong_and_the_cure(self):
+    def test_a_diagnosis_moves_no_thread_and_reports_cause_and_remedy(self):
         one = min(CPUS)
         done = self.run_poise("juggle", "--diagnose", "--json", "s.json", "--", "timeout", "3", "taskset", "-c", str(one),
                               "sh", "-c", "exec 2> /dev/null; " + BUSY)
@@ -175,7 +175,7 @@ class Watching(JuggleTest):
         self.assertEqual(summary["migrations"], 0)
         self.assertIn("one_cpu", [cause["kind"] for cause in summary["causes"]])
 
-    def test_the_terminal_keeps_its_settings_and_its_signals_reach_the_program(self):
+    def test_the_terminal_keeps_its_settings_and_signals_from_the_keyboard_reach_the_program(self):
         script = "trap 'echo caught; exit 5' INT; echo up; while :; do sleep 0.05; done"
         leader, follower = pty.openpty()
         before = termios.tcgetattr(follower)
@@ -194,7 +194,7 @@ class Watching(JuggleTest):
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_a_shell_sees_the_status_of_a_stopped_program(self):
+    def test_a_shell_sees_that_a_program_is_stopped(self):
         for command in ("", f"{POISE} juggle -- "):
             script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
             leader, follower = pty.openpty()

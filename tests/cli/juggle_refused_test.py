@@ -18,7 +18,7 @@ from refusing_kernel import refusing
 from run_poise import POISE
 
 EXIT_7 = ("--", "sh", "-c", "sleep 0.5; exit 7")
-SMALL_MASK_BYTES = 128  # a cpu_set_t: 1,024 cpus
+SMALL_MASK_BYTES = 128  # size of a cpu_set_t, for 1,024 cpus
 
 
 def line_of(stream):
@@ -61,13 +61,13 @@ class Refused(JuggleTest):
         end_all(workers)
         self.assertEqual(process.communicate(timeout=WAIT_S)[1], "")
 
-    def test_the_program_is_balanced_and_its_end_noticed_without_pidfd_open(self):
+    def test_without_pidfd_open_the_program_is_balanced_and_its_end_is_noticed(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_a_running_program_is_attached_to_and_its_end_noticed_without_pidfd_open(self):
+    def test_without_pidfd_open_a_running_program_can_be_attached_to_and_its_end_is_noticed(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -104,7 +104,7 @@ class Refused(JuggleTest):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
     def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
-        # The balancer may open 14 files, most of which it opens before it looks for threads.
+        # Limits the balancer to 14 open files. It opens most of them before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
 
@@ -128,7 +128,7 @@ class Refused(JuggleTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assert_one_line(done.stderr, "not balanced")
 
-    def test_the_exit_status_is_kept_if_the_parent_ignores_the_end_of_children(self):
+    def test_the_exit_status_is_passed_on_if_the_parent_ignores_SIGCHLD(self):
         self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 

@@ -16,7 +16,7 @@ from run_poise import POISE, CliTest
 
 CPUS = os.sched_getaffinity(0)
 WAIT_S = 20
-# Starts three children that compute until they are killed, each with a parent.
+# Starts three children, each with a parent process, that compute until they are killed.
 BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
 QUICK = ("--policy", "proactive", "--period", "20ms")
 
@@ -89,7 +89,7 @@ class Statuses(JuggleTest):
         self.assertEqual(self.status_of("true").returncode, 0)
         self.assertEqual(self.status_of("sh", "-c", "exit 7").returncode, 7)
 
-    def test_the_signal_that_ends_the_program_ends_the_balancer(self):
+    def test_the_balancer_ends_by_the_same_signal_as_the_program(self):
         self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
     def test_a_missing_command_gives_status_127(self):
@@ -106,10 +106,10 @@ class Statuses(JuggleTest):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
 
-    def test_arguments_after_the_dashes_go_to_the_program(self):
+    def test_arguments_after_two_dashes_are_passed_to_the_program(self):
         self.assertEqual(self.status_of("echo", "--policy", "-x").stdout, "--policy -x\n")
 
-    def test_background_children_of_the_program_do_not_delay_the_end(self):
+    def test_the_balancer_does_not_wait_for_background_children_of_the_program(self):
         done = self.run_poise("juggle", "--", "sh", "-c",
                               "sleep 30 > /dev/null 2>&1 & echo $!; exit 3")
         end_all([int(done.stdout)])
@@ -156,13 +156,13 @@ class Affinities(JuggleTest):
             end_all([*workers, shell])
             process.communicate(timeout=WAIT_S)
 
-    def test_no_cpu_has_two_threads_more_than_another(self):
+    def test_numbers_of_threads_per_cpu_differ_by_at_most_one(self):
         two = sorted(CPUS)[:2]
         _, _, workers = self.start_busy("--cpus", ",".join(map(str, two)))
         for _ in range(20):
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # A swap takes two calls; between them three threads may be on one cpu.
+            # A swap takes two system calls; between them three threads may be on one cpu.
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 
@@ -186,7 +186,7 @@ class Affinities(JuggleTest):
             os.sched_setaffinity(pid, chosen)
         return False
 
-    def test_a_running_program_can_be_attached_to_and_left(self):
+    def test_the_balancer_can_attach_to_a_running_program_and_detach(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -218,7 +218,7 @@ class Affinities(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertIn("threads on cpus", errors)
         summary = json.loads((self.folder / "s.json").read_text())
-        # The shell may have computed for long enough, too.
+        # The shell itself may have computed for long enough to be counted.
         self.assertLessEqual(set(workers), {thread["thread"] for thread in summary["threads"]})
         self.assertEqual(len(summary["speeds"]), len(summary["cpus"]))
         self.assertEqual(max(summary["speeds"]), 1)

@@ -18,7 +18,7 @@ class JuggleVariables(CliTest):
         return [row["name"] for row in self.json_of("variables", "--json")["variables"]
                 if row["readers"] == "poise juggle"]
 
-    def test_of_any_value_is_taken_or_refused_in_one_line(self):
+    def test_any_value_of_a_variable_is_accepted_or_refused_in_one_line(self):
         names, refused = self.names(), 0
         self.assertEqual(len(names), 4)
         for name in names:
@@ -34,7 +34,7 @@ class JuggleVariables(CliTest):
                         self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
         self.assertGreater(refused, 2 * len(nonsense.KINDS))
 
-    def test_cpus_that_do_not_exist_are_told_once(self):
+    def test_cpus_that_do_not_exist_are_reported_once(self):
         absent = max(os.sched_getaffinity(0)) + 1
         for arguments, variables in ((["--cpus", f"0-{absent}"], {}), ([], {"POISE_JUGGLE_CPUS": f"0-{absent}"})):
             done = self.run_poise("juggle", *arguments, "--", "echo", "it runs", env={**os.environ, **variables})

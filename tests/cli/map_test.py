@@ -68,7 +68,7 @@ class Map(CliTest):
     def places(self, name="places"):
         return [int(line) for line in (self.folder / name).read_text().split()]
 
-    def test_maps_one_rank_to_each_place_and_reports_what_it_says(self):
+    def test_one_rank_is_mapped_to_each_place_and_the_report_agrees_with_the_map(self):
         for machine in "node:4 core:4", "torus:4x4 core:1", "rack:2 node:2 numa:2 core:2":
             report = self.json_of("map", "g.graph", "-m", machine, "-o", "places", "--json")
             places = self.places()
@@ -78,7 +78,7 @@ class Map(CliTest):
             for key in "internode_bytes", "busiest_node_bytes", "busiest_card_bytes":
                 self.assertLessEqual(report["after"][key], report["before"][key])
 
-    def test_traffic_is_that_of_an_independent_sum(self):
+    def test_the_traffic_reported_equals_an_independent_sum(self):
         report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "-o", "places", "--json")
         for places, cost in (self.places(), report["after"]), (range(16), report["before"]):
             nodes = [place // 4 for place in places]
@@ -101,7 +101,7 @@ class Map(CliTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(set(self.places())), 16, strategy)
 
-    def test_starts_from_the_map_that_is_given(self):
+    def test_the_mapper_starts_from_the_given_map(self):
         scattered = [4 * (r % 4) + r // 4 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in scattered))
         report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "--placement", "now", "--json")
@@ -110,20 +110,20 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_capacity_and_cores(self):
+    def test_ranks_get_the_given_number_of_cores_and_places_the_given_number_of_ranks(self):
         self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), sorted([*range(8)] * 2))
         self.json_of("map", "g.graph", "-m", "node:4 core:8", "--cores", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), list(range(0, 32, 2)))
 
-    def test_reads_a_report_of_mpip(self):
+    def test_a_report_of_mpip_is_read_as_traffic(self):
         (self.folder / "r.mpiP").write_text(MPIP)
         report = self.json_of("map", "r.mpiP", "-m", "node:2 core:1", "--json")
         self.assertEqual(report["before"]["internode_bytes"], 3500)
         self.assertEqual(report["before"]["busiest_card_bytes"], 3000)
         self.assertEqual(report["messages"], 4)
 
-    def test_refuses_what_does_not_fit(self):
+    def test_numbers_of_ranks_or_hosts_that_do_not_fit_are_refused(self):
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", "--cores", 2, "--capacity", 4,
                             says="cannot share")
@@ -132,7 +132,7 @@ class Map(CliTest):
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "-o", "-", "--json", says="stdout")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", says="--hosts")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", "--hosts", "a,b",
-                            says="2 hosts are named, but the map uses 4 nodes")
+                            says="2 host names are given, but the map uses 4 nodes")
         (self.folder / "twice").write_text("0\n" * 16)
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
 
@@ -142,7 +142,7 @@ class LaunchFiles(CliTest):
 
     def setUp(self):
         super().setUp()
-        # Two pairs, 0-2 and 1-3, and the map that keeps ranks where a placement has them.
+        # The traffic has two pairs, 0-2 and 1-3. The strategy keep leaves ranks where the placement has them.
         (self.folder / "g.graph").write_text("4 2 001\n3 10\n4 10\n1 10\n2 10\n")
 
     def launch(self, launcher, places, *arguments, machine="node:2 core:2"):
@@ -151,7 +151,7 @@ class LaunchFiles(CliTest):
                               "--for", launcher, *arguments)
         return {name: (self.folder / name).read_text() for name in report["files"]}, report["commands"]
 
-    def test_openmpi(self):
+    def test_the_rankfile_for_openmpi_binds_each_rank_to_its_place(self):
         files, commands = self.launch("openmpi", [0, 2, 1, 3], "--hosts", "aa,bb")
         self.assertEqual(files, {"rankfile": "rank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n"})
         self.assertIn("mpirun -np 4 --rankfile rankfile ./program", commands[0])
@@ -160,7 +160,7 @@ class LaunchFiles(CliTest):
         self.assertEqual(files["rankfile"],
                          "rank 0=+n0 slot=0-3\nrank 1=+n1 slot=0-3\nrank 2=+n0 slot=4-7\nrank 3=+n1 slot=4-7\n")
 
-    def test_mpich(self):
+    def test_the_host_list_for_mpich_follows_the_map(self):
         files, commands = self.launch("mpich", [1, 0, 3, 2], "--hosts", "aa,bb")
         self.assertEqual(files, {"hosts": "aa:2\nbb:2\n"})
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to user:1,0 ./program"])
@@ -169,7 +169,7 @@ class LaunchFiles(CliTest):
         self.assertIn("  2) cpus=1 ;;\n", files["hosts.bind.sh"])
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to none sh hosts.bind.sh ./program"])
 
-    def test_slurm(self):
+    def test_the_files_for_slurm_follow_the_map(self):
         # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k; map_cpu gives
         # the lowest rank of every node the first CPU of the list, and so on.
         files, commands = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "h")
@@ -182,14 +182,14 @@ class LaunchFiles(CliTest):
         self.assertIn("--cpu-bind=none sh hosts.bind.sh ./program", commands[0])
         self.assertEqual(len(files), 2)
 
-    def test_cray(self):
+    def test_the_rank_order_for_cray_mpich_follows_the_map(self):
         # intro_mpi(3): MPICH_RANK_ORDER lists ranks, comma-separated, in the order in which nodes are filled.
         files, commands = self.launch("cray", [0, 2, 1, 3])
         self.assertEqual(files, {"MPICH_RANK_ORDER": "0,2,1,3\n"})
         self.assertTrue(commands[0].startswith("MPICH_RANK_REORDER_METHOD=3 "))
         self.assertIn("--ntasks-per-node=2", commands[0])
 
-    def test_lsf(self):
+    def test_the_files_for_lsf_follow_the_map(self):
         # IBM Job Step Manager, "Explicit Resource File (ERF) format"; hosts of the job are counted from 1.
         files, commands = self.launch("lsf", [0, 2, 1, 3])
         self.assertEqual(files["map.erf"], "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\n"
@@ -197,7 +197,7 @@ class LaunchFiles(CliTest):
                          "rank: 3: { host: 2; cpu: {1} }\n")
         self.assertEqual(commands, ["jsrun --erf_input map.erf ./program"])
 
-    def test_pbs(self):
+    def test_the_files_for_pbs_follow_the_map(self):
         files, commands = self.launch("pbs", [0, 2, 1, 3], "--hosts", "aa,bb")
         self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
         self.assertIn("-machinefile hosts sh hosts.bind.sh ./program", commands[0])
@@ -264,12 +264,12 @@ class RealLaunchers(CliTest):
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
 
     def expect(self, bound, places):
-        # Open MPI binds to all hardware threads of a core, of which the place's is one.
+        # Open MPI binds to all hardware threads of a core, and the place is one of these.
         for rank, place in enumerate(places):
             self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
         self.assertNotEqual(bound[0], bound[1])
 
-    def test_open_mpi_binds_as_the_rankfile_says(self):
+    def test_open_mpi_binds_ranks_as_the_rankfile_says(self):
         for places in [1, 0], [0, 1]:
             bound = self.run_as_printed("openmpi", "mpicc.openmpi", places, replace=[("mpirun ", "mpirun.openmpi ")])
             self.expect(bound, places)
@@ -282,12 +282,12 @@ class RealLaunchers(CliTest):
                                     replace=[("mpirun ", f"{home}/bin/mpirun ")])
         self.expect(bound, [1, 0])
 
-    def test_hydra_binds_as_the_list_says(self):
+    def test_hydra_binds_ranks_as_the_host_list_says(self):
         for places in [1, 0], [0, 1]:
             bound = self.run_as_printed("mpich", "mpicc.mpich", places, replace=[("mpiexec ", "mpiexec.mpich ")])
             self.expect(bound, places)
 
-    def test_the_script_binds_where_the_launcher_cannot(self):
+    def test_the_wrapper_script_binds_ranks_if_the_launcher_cannot(self):
         for launcher, compiler, program in ("mpich", "mpicc.mpich", "mpiexec.mpich"), \
                 ("openmpi", "mpicc.openmpi", "mpirun.openmpi --bind-to none --oversubscribe"):
             if shutil.which(compiler) is None:

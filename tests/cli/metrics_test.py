@@ -30,7 +30,7 @@ class Metrics(CliTest):
                 self.assertAlmostEqual(got[name], value, delta=1e-9 * max(1e-3, abs(value)),
                                        msg=name)
 
-    def test_evaluate_follows_the_definitions(self):
+    def test_evaluate_computes_the_metrics_by_their_definitions(self):
         for seed in range(40):
             with self.subTest(seed=seed):
                 machine, graph, before, after = self.write_case(seed)
@@ -45,7 +45,7 @@ class Metrics(CliTest):
                            "--json")
         self.assert_metrics(got, model.metrics(machine, graph, after, after))
 
-    def test_plan_reports_what_it_wrote(self):
+    def test_plan_reports_the_metrics_of_the_placement_it_wrote(self):
         for seed in range(100, 110):
             for strategy in "greedy", "refine", "nuco", "random":
                 with self.subTest(seed=seed, strategy=strategy):
@@ -61,7 +61,7 @@ class Metrics(CliTest):
                         7 * got["iteration_s"] + got["migration_s"] + got["decision_s"])
                     self.assertEqual(got["makespan_bound_s"], max(got["bounds"].values()))
 
-    def test_compare_agrees_with_plan(self):
+    def test_compare_reports_the_same_metrics_as_plan(self):
         machine, graph, before, _ = self.write_case(200)
         rows = self.json_of("compare", "g.graph", "--machine", machine.text, "--model", "nuco", "--placement", "before",
                             "--strategies", "keep,greedy,nuco:alpha=1e-4", "--json")["results"]

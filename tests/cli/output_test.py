@@ -84,7 +84,7 @@ class Output(CliTest):
         done = self.run_poise("--version")
         self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\nbuilt with \w+ [\d.]+ \(\w+\), hwloc \d.*\n$")
 
-    def test_json_has_its_keys_and_nothing_else_is_printed(self):
+    def test_json_has_the_documented_keys_and_nothing_else_is_printed(self):
         plan = self.json_of("plan", "g.graph", "--placement", "places", "-s", "greedy", "--json")
         for key in METRICS + ["strategy", "decision_s", "decision_wall_s", "amortised_s", "every",
                               "machine", "trace", "phase", "bounds"]:
@@ -132,7 +132,7 @@ class Output(CliTest):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
-    def test_a_new_start_placement_works_on_any_machine(self):
+    def test_start_placements_work_on_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
                                     "keep", "--json")["results"][0]
                 for start in ("blocked", "round_robin")}
@@ -207,7 +207,7 @@ class Output(CliTest):
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "keep", "-o", "/dev/full",
                             status=1, says="/dev/full")
 
-    def test_inputs_come_from_stdin_as_well(self):
+    def test_inputs_can_be_read_from_stdin(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         files.write_vt(self.folder, "vt", [[[1.0, 2.0]]])
         for name in "g.graph", "g.poise", "vt.0.json":
@@ -275,7 +275,7 @@ class Output(CliTest):
             os.close(follower)
             self.assertIn(b"greedy", all_of(terminal))
 
-    # The table of compare.
+    # Tests of the table that compare prints.
 
     def rows_of(self, *arguments):
         """Returns the names of the strategies in the order of the table, and the table's lines."""
@@ -307,7 +307,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_curve_leads_from_the_best_placement_back_to_the_current_one(self):
+    def test_the_curve_goes_from_the_best_placement_back_to_the_current_one(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy
@@ -359,7 +359,7 @@ class Output(CliTest):
             os.close(follower)
             return b"\x1b[1m" in all_of(terminal)
 
-    def test_bold_text_is_used_only_on_terminals_that_allow_it(self):
+    def test_bold_text_is_used_only_on_terminals_that_support_it(self):
         self.assertTrue(self.colours_of())
         self.assertFalse(self.colours_of(NO_COLOR="1"))
         self.assertFalse(self.colours_of(TERM="dumb"))
@@ -404,7 +404,7 @@ class Output(CliTest):
         self.assertEqual(page.tags.count("svg"),
                          sum(name == "aria-label" and bool(value) for name, value in page.attributes))
 
-    def test_names_are_escaped_in_the_html_page(self):
+    def test_the_html_page_escapes_markup_in_names(self):
         (self.folder / "<b>&.graph").write_text(files.GRAPH)
         text = self.page_of("compare", "<b>&.graph", "--placement", "places")
         self.assertIn("&lt;b&gt;&amp;.graph", text)

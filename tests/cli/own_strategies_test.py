@@ -46,7 +46,7 @@ class OwnStrategies(CliTest):
         return {row["strategy"]: row for row in
                 self.json_of("compare", "t.poise", "-m", "node:2 core:2", "--json", *arguments)["results"]}
 
-    def test_a_program_a_file_and_a_built_in_one_are_compared(self):
+    def test_a_program_and_a_file_and_a_built_in_strategy_are_compared(self):
         rows = self.rows("-s", "nuco:alpha=1e-4,exec:python3 mine.py,greedy", "--also", "also=places")
         self.assertEqual(list(rows), ["nuco:alpha=0.0001", "exec:python3 mine.py", "greedy", "also"])
         own, also = rows["exec:python3 mine.py"], rows["also"]
@@ -54,7 +54,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(own["nuco_messages"], also["nuco_messages"])
         self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
 
-    def test_a_program_gets_the_problem(self):
+    def test_a_program_reads_the_problem_from_stdin(self):
         self.rows("-s", "exec:python3 mine.py")
         asked = json.loads((self.folder / "asked.json").read_text())
         self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (2, 12))
@@ -70,7 +70,7 @@ class OwnStrategies(CliTest):
         for column in "load_s", "movable", "current":
             self.assertEqual(len(asked[column]), 12)
 
-    def test_plan_takes_one_too(self):
+    def test_plan_accepts_a_program_as_strategy(self):
         done = self.run_poise("plan", "t.poise", "-s", "exec:python3 mine.py", "-o", "-")
         self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
         self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
@@ -82,9 +82,9 @@ class OwnStrategies(CliTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_a_program_that_fails_is_a_row_with_one_line(self):
+    def test_a_program_that_fails_has_a_row_with_one_line_of_error(self):
         script = self.folder / "bad.sh"
-        for body, words in (("exit 3", "ended with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
+        for body, words in (("exit 3", "exited with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
                             ("echo hello", "is not a place number"), ("echo 1", "the workload has 12"),
                             ("yes 9 | head -12", "9"), ('echo "{}"', "no list")):
             with self.subTest(body=body):
@@ -95,7 +95,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot be started", row["error"])
 
-    def test_a_program_that_does_not_end_is_killed_with_what_it_started(self):
+    def test_a_program_that_does_not_end_is_killed_with_its_children(self):
         (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
         (self.folder / "slow.sh").chmod(0o755)
         begin = time.monotonic()
@@ -110,14 +110,14 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_program_need_not_read_a_large_problem(self):
+    def test_a_program_may_answer_without_reading_a_large_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)
         self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
-    def test_a_shared_object_is_called(self):
+    def test_a_strategy_in_a_shared_object_is_called(self):
         (self.folder / "mine.c").write_text(PLUGIN)
         subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-I", ROOT, "mine.c", "-o",
                         "libmine.so"], cwd=self.folder, check=True, timeout=60)
@@ -128,10 +128,10 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
-    def test_what_is_not_such_a_thing_is_refused(self):
-        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot be loaded"), (["-s", "plugin:"], "a file is missing"),
-                                 (["-s", "plugin:./mine.py"], "cannot be loaded"), (["-s", "exec:"], "a command is missing"),
-                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "an empty name in the list"),
+    def test_files_that_are_not_strategies_are_refused(self):
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
+                                 (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
+                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),
                                  (["-s", "exec:true", "--exec-limit", "soon"], "--exec-limit")):
             with self.subTest(arguments=arguments):

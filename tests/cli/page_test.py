@@ -16,7 +16,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--virtual-time-budget=2000", "--dump-dom")
 
-# Runs after the page's script; leaves what happened in an element of its own.
+# A script that runs after the page's script and stores the results in an element of its own.
 CLICKS = """<script>
 const result = {errors: []};
 addEventListener("error", event => result.errors.push(event.message));
@@ -68,7 +68,7 @@ class Pages(CliTest):
         self.assertEqual(result["errors"], [])
         return result
 
-    def test_compare_page_sorts_saves_and_shows_values(self):
+    def test_the_page_of_compare_sorts_its_table_and_saves_pictures_and_shows_values(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
                            "--html", "page.html")
@@ -89,7 +89,7 @@ class Pages(CliTest):
                 self.assertRegex(result["bar"], r"^place 0: .* of work, .* of messages$")
                 self.assertTrue(result["width"], "the page is wider than the window")
 
-    def test_simulate_page_sorts(self):
+    def test_the_page_of_simulate_sorts_its_table(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
         self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5", "--html", "page.html")
         result = self.in_browser("page.html", "total")

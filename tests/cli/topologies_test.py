@@ -47,7 +47,7 @@ def spread_out(numbers, size):
 
 @unittest.skipUnless(FILES, f"no topologies in {DATA}")
 class TopologiesTest(run_poise.CliTest):
-    def test_places_domains_and_caches_are_those_of_the_file(self):
+    def test_places_and_domains_and_caches_agree_with_the_hwloc_file(self):
         for path in FILES:
             with self.subTest(path.name):
                 self.check(path)

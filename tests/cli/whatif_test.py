@@ -8,7 +8,7 @@ import unittest
 import files
 from run_poise import CliTest
 
-# Two ranks and three phases: rank 0 has three times the load, then all loads double.
+# Two ranks and three phases: rank 0 has three times the load of rank 1, and all loads double in the last phase.
 RANKS = [[[3, 3], [3, 3], [6, 6]], [[1, 1], [1, 1], [2, 2]]]
 
 
@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_cycling_starts_over_at_the_end_of_the_trace(self):
+    def test_with_cycle_the_replay_starts_over_at_the_end_of_the_trace(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -84,7 +84,7 @@ class Events(CliTest):
                      "--decision-time", "0s", "--engine", "events")
         self.command = (*self.base[:-2], "--every", 2, "--engine", "events")
 
-    def test_work_alone_takes_as_long_as_the_formula_says(self):
+    def test_without_messages_a_step_takes_as_long_as_the_formula_says(self):
         answer = self.json_of("simulate", "run", "-m", "core:2 migrated_task:0", "--decision-time", "0s", "-s", "greedy",
                               "--steps", 4, "--every", 2, "--engine", "events", "--json")
         self.assertEqual((answer["engine"], answer["sharing"]), ("events", "fluid"))
@@ -137,7 +137,7 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
-    def test_juggling_shares_the_places_of_a_domain(self):
+    def test_juggling_distributes_threads_over_the_places_of_a_domain(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
                        "three.poise")
         base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,
@@ -146,7 +146,7 @@ class Events(CliTest):
         juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
         self.assertAlmostEqual(juggled / apart, 0.75, 2)
 
-    def test_seeds_change_drifting_loads_and_repeat(self):
+    def test_equal_seeds_give_equal_drifting_loads_and_other_seeds_give_others(self):
         totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
                   for seed in (1, 1, 2)]
         self.assertEqual(totals[0], totals[1])

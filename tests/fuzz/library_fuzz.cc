@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libpoise with arbitrary arrays: a call refuses exactly the arrays that an independent check calls
-// wrong, a refusal changes nothing, and what was accepted can be planned, evaluated and read again.
+// Calls libpoise with arbitrary arrays. A call must refuse exactly the arrays that an independent
+// check calls wrong, a refusal must change nothing, and accepted arrays can be planned, evaluated
+// and read again.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +15,7 @@
 
 namespace {
 
-/// The input as numbers; zeros after its end.
+/// The fuzzer's input as numbers; after its end, all numbers are 0.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -28,9 +29,9 @@ class Input {
   }
   std::uint32_t below(std::uint32_t limit) { return next<std::uint8_t>() % limit; }
   bool any() { return (next<std::uint8_t>() & 1) != 0; }
-  /// Usually a plausible load, sometimes arbitrary bits.
+  /// Returns a plausible load in most cases, and arbitrary bits in the others.
   double seconds() { return below(16) == 0 ? next<double>() : below(50) * 0.25; }
-  /// Mostly below the limit, sometimes any bits.
+  /// Returns a number below the limit in most cases, and arbitrary bits in the others.
   std::uint32_t index(std::uint32_t limit) {
     return below(32) == 0 ? next<std::uint32_t>() : below(limit + (below(16) == 0));
   }
@@ -65,7 +66,7 @@ void expect(int result, bool is_valid) {
   POISE_CHECK(is_valid || std::strchr(poise_last_error(), '\n') == nullptr);
 }
 
-/// All columns that the calls below set.
+/// Returns all columns that the calls below set, as text.
 std::string columns_of(const poise_workload* workload) {
   poise_arrays* arrays = nullptr;
   POISE_CHECK(poise_arrays_create(nullptr, workload, nullptr, 0, &arrays) == POISE_OK);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines as JSON: what is accepted is written and read again, and must give the same text.
+// Reads machines as JSON. An accepted machine is written and read again, and must give the same
+// text.
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"

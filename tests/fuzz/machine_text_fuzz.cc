@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines as one line of text, in Poise's syntax and in hwloc's synthetic syntax.
+// Reads machines as one line of text, in Poise's syntax and in hwloc's synthetic syntax.
 #include "tests/fuzz/target.h"
 
 #include "poise/machine/discover.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication matrices, MatrixMarket or CSV by the first bytes: what is accepted is a valid
-// trace.
+// Reads communication matrices, as MatrixMarket or CSV according to their first bytes. An accepted
+// matrix must be a valid trace.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/matrix.h"

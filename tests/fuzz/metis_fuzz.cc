@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// METIS graphs: what is accepted is written and read again, and must give the same text.
+// Reads METIS graphs. An accepted graph is written and read again, and must give the same text.
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"

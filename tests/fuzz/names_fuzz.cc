@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of strategies and workloads with their knobs: what is accepted is printed and parsed again,
-// and must give the same text.
+// Parses names of strategies and workloads with their knobs. Accepted names are printed and parsed
+// again, and must give the same text.
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native format, as given and with its checksums corrected, so that the code behind them is
-// reached. What is accepted is written and read again, and must give the same bytes.
+// Reads the native format, both as given and with its checksums corrected, so that the code after
+// the checks is tested, too. An accepted trace is written and read again, and must give the same
+// bytes.
 #include <algorithm>
 
 #include "tests/fuzz/target.h"

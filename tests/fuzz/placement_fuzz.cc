@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement files, one place per line or JSON.
+// Reads placement files, with one place per line or as JSON.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/placement_file.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit flipped.
+// Runs the seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit
+// flipped.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ void try_input(const std::string& input) {
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()), 0);
 }
 
-TEST(Seeds, are_accepted_or_refused_without_a_crash_even_if_damaged) {
+TEST(Seeds, files_are_read_or_refused_without_a_crash_even_if_damaged) {
   std::vector<std::filesystem::path> seeds;
   for (const auto& file : std::filesystem::directory_iterator(POISE_FUZZ_SEEDS))
     seeds.push_back(file.path());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all fuzzers share: bad input may be refused with an Error; anything else is a defect.
+// Code that all fuzzers share. Bad input may be refused with an Error; any other failure is a
+// defect.
 #pragma once
 
 #include <cstddef>

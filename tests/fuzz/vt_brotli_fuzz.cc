@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One vt LBDatafile compressed by brotli; zero bytes are data here, not separators.
+// Reads one vt LBDatafile compressed by brotli. Zero bytes are data here, not separators.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/brotli.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vt LBDatafiles, plain or brotli: zero bytes separate the files of ranks 0, 1, ….
+// Reads vt LBDatafiles, plain or brotli. Zero bytes separate the files of ranks 0, 1, ….
 #include "tests/fuzz/target.h"
 
 #include "poise/base/text.h"

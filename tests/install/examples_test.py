@@ -83,43 +83,43 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
-    def test_a_project_of_the_language_c_takes_the_component_c(self):
+    def test_a_cmake_project_in_c_finds_the_component_c(self):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
 
-    def test_without_components_a_project_of_the_language_c_gets_it_too(self):
+    def test_a_cmake_project_in_c_that_names_no_component_gets_c(self):
         self.moves(self.by_cmake("plain_c", languages="C", components="", source="../program.c",
                                            target="poise::c"))
 
-    def test_a_c_project_that_asks_for_cpp_is_told_why_not(self):
+    def test_a_cmake_project_in_c_that_asks_for_cpp_gets_an_error_with_the_reason(self):
         with self.assertRaisesRegex(AssertionError, "need a project with the language CXX"):
             self.by_cmake("wrong", languages="C", components="COMPONENTS cxx", source="../program.c", target="poise::c")
         with self.assertRaisesRegex(AssertionError, "nonsense"):
             self.by_cmake("nonsense", languages="C", components="COMPONENTS nonsense", source="../program.c",
                           target="poise::c")
 
-    def test_cpp_takes_the_static_library(self):
+    def test_the_component_cpp_links_the_static_library(self):
         self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
                                            source="../program.cc", target="poise::poise"))
 
     @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
-    def test_fortran_compiles_the_module(self):
+    def test_a_cmake_project_in_fortran_compiles_the_module(self):
         expected = "makespan 3.000, moves 3"
         self.assertIn(expected, self.by_cmake("in_fortran", languages="C Fortran", components="COMPONENTS fortran",
                                               source="../program.f90", target="poise::fortran"))
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
 
-    def test_pkg_config_serves_c_and_cpp(self):
+    def test_pkg_config_builds_c_and_cpp_programs(self):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
-    def test_a_topology_of_hwloc_becomes_a_machine(self):
+    def test_the_installed_command_reads_a_topology_of_hwloc(self):
         hwloc = run(["pkg-config", "--cflags", "--libs", "hwloc"]).split()
         self.assertIn("6 places", self.by_compiler(["cc", "-Wall", "-Werror"], ["topology.c"], "poise", *hwloc))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_the_compilers_of_mpi_build_tasks_and_objects(self):
+    def test_mpicc_and_mpicxx_build_programs_with_tasks_and_objects(self):
         launch = os.environ["LAUNCH"].split()
         matmul = ROOT / "miniapps" / "matmul"
         builds = [(os.environ["MPICC"], [matmul / "matmul.c"], "poise-tasks-c", [], ["20", "20", "0"]),

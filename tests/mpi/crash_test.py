@@ -12,7 +12,7 @@ import unittest
 
 POISE, PROGRAM = os.environ["POISE"], os.environ["PROGRAM"]
 LAUNCH = os.environ["LAUNCH"].split()
-DECISIONS = 4  # the number of steps before the rank is killed
+DECISIONS = 4  # number of steps before the rank is killed
 OBJECT = 'object 5 of "luck", step {} on rank 1: '
 BAD_SETTINGS = {
     "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',
@@ -42,7 +42,7 @@ class CrashTest(unittest.TestCase):
     def run_until_killed(self, trace):
         self.trouble_of("kill", POISE_TRACE=trace)
 
-    def test_the_error_names_the_object_that_throws(self):
+    def test_the_error_names_the_object_that_threw(self):
         for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
                                    ("odd", 3, "it threw something that is not a std::exception")):
             with self.subTest(trouble):

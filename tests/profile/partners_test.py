@@ -12,7 +12,7 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
-# Sleeps last at least this long; on a busy machine the others are late, too.
+# Minimum waiting time. Sleeps last at least this long; on a busy machine, other ranks are late, too.
 LEAST = ROUNDS * LATE_NS / 2
 
 
@@ -93,7 +93,7 @@ class Partners(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)
                 for rank in range(1, 4):
-                    # It waits for the whole first round of those before it; then all work at once.
+                    # Each rank waits for the whole first round of the ranks before it; then all work at the same time.
                     self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 

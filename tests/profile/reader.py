@@ -45,7 +45,7 @@ def read_phase(reader):
              "outside": reader.number(), "may_wait_ns": dict(zip(WAITS, [reader.signed() for _ in WAITS])),
              "may_wait_calls": dict(zip(WAITS, [reader.number() for _ in WAITS])), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
              "peak": reader.number(), "cpu": reader.signed()}
-    # (peer, whether it was fetched from there) -> (messages, bytes)
+    # Maps (peer, whether the data were fetched from it) to (messages, bytes).
     phase["traffic"] = {}
     for _ in range(reader.number()):
         key = reader.number()

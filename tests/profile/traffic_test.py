@@ -38,7 +38,7 @@ class Traffic(unittest.TestCase):
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # Monitored without the library, whose own messages at the end would be counted, too.
+        # This run is monitored without the library, whose own messages at the end would be counted, too.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
         expected = monitored(self.folder)

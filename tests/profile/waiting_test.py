@@ -11,8 +11,8 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, LATE_NS = 3, 20 * 20_000_000
-# On a busy machine the others are late, too: a quarter of what the sleeps take is expected of those who wait,
-# and less than that of the others.
+# On a busy machine the other ranks are late, too. So a rank that waits is expected to wait for at least a quarter of
+# the sleeping time, and the others for less.
 LEAST = LATE_NS / 4
 
 

@@ -40,7 +40,7 @@ def ring(n=40, seed=1):
 
 
 class Decisions(unittest.TestCase):
-    def test_a_plan_is_that_of_the_command(self):
+    def test_plan_returns_the_placement_of_the_command(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.poise")
             now = np.arange(40) % 3
@@ -54,7 +54,7 @@ class Decisions(unittest.TestCase):
                                   capture_output=True, text=True, timeout=60).stdout
             self.assertEqual(poise.evaluate(MACHINE, ring(), now).iteration_s, json.loads(done)["iteration_s"])
 
-    def test_metrics_are_those_of_the_definition(self):
+    def test_metrics_agree_with_their_definitions(self):
         workload, where = ring(), np.arange(40) % 8
         work_s = np.bincount(where, weights=workload.load_s, minlength=8)
         metrics = poise.evaluate(MACHINE, workload, np.zeros(40, int), where)
@@ -87,7 +87,7 @@ class Decisions(unittest.TestCase):
         np.testing.assert_array_equal(seen["indptr"], np.arange(41))
         np.testing.assert_array_equal(poise.plan(MACHINE, workload, now, mine), np.arange(40) % 8)
 
-    def test_progress_is_told_and_stops_the_work(self):
+    def test_the_progress_callback_is_called_and_can_stop_the_work(self):
         told = []
         poise.compare(MACHINE, ring(), None, ["keep", "greedy"], progress=lambda *what: told.append(what))
         self.assertEqual(told, [(0, 2, "keep"), (1, 2, "greedy")])
@@ -109,7 +109,7 @@ class Decisions(unittest.TestCase):
         self.assertEqual(poise.imports(before, after, 2).task.tolist(), [2])
         self.assertEqual(len(poise.exports(before, before)), 0)
 
-    def test_threads_may_decide_at_once(self):
+    def test_several_threads_may_compute_plans_at_the_same_time(self):
         results = [None] * 4
         workload = ring(400)
 
@@ -125,7 +125,7 @@ class Decisions(unittest.TestCase):
 
 
 class Data(unittest.TestCase):
-    def test_a_machine_is_arrays(self):
+    def test_a_machine_is_read_as_arrays(self):
         machine = poise.Machine("node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5")
         self.assertEqual((machine.num_places, machine.num_domains, machine.num_nodes), (8, 4, 2))
         self.assertEqual(machine.speed.tolist(), [1, 0.5] * 4)
@@ -150,7 +150,7 @@ class Data(unittest.TestCase):
         del workload  # the column keeps its memory
         np.testing.assert_array_equal(column, expected)
 
-    def test_a_trace_that_is_written_is_read(self):
+    def test_a_trace_is_unchanged_after_writing_and_reading(self):
         workload = poise.Workload([1, 2, 3], [4, 5, 6], ([0, 1], [1, 2], [7, 8], [2, 3]), positions=[[0, 1], [2, 3], [4, 5]],
                                   pinned=[False, True, False], background_s=[0.5, 0.25], footprint_bytes=[1, 2, 3],
                                   shared_block=[-1, 0, 0], shared_block_bytes=[9], place_bytes=[10, 11], overlap=0.5,
@@ -167,7 +167,7 @@ class Data(unittest.TestCase):
                      "subphase_load_s"):
             np.testing.assert_array_equal(getattr(first.workload, name), getattr(workload, name), name)
 
-    def test_a_simulation_has_runs_with_steps(self):
+    def test_a_simulation_returns_the_steps_of_each_run(self):
         trace = poise.Trace([poise.Phase(ring(), np.zeros(40))], 8)
         simulation = poise.simulate(MACHINE, trace, ["greedy", lambda p: p.current], steps=20, every=5, decision_s=1)
         still, greedy, own = simulation
@@ -176,14 +176,14 @@ class Data(unittest.TestCase):
         self.assertAlmostEqual(greedy.step_iteration_s.sum(), greedy.iteration_s)
         self.assertLess(greedy.step_iteration_s[5], still.step_iteration_s[5] / 2)
 
-    def test_the_table_of_strategies_has_knobs(self):
+    def test_the_table_of_strategies_lists_their_knobs(self):
         table = {row.name: row for row in poise.strategies()}
         self.assertIn("poise", table)
         self.assertIn("alpha", [knob.name for knob in table["nuco"].knobs])
         self.assertTrue(table["anneal"].is_oracle)
 
     @needs("scipy")
-    def test_scipy_matrices_are_messages(self):
+    def test_scipy_matrices_are_accepted_as_messages(self):
         from scipy.sparse import coo_array, random_array
         matrix = coo_array(([5, 6], ([0, 1], [1, 2])), shape=(3, 3))
         workload = poise.Workload([1, 1, 1], messages=matrix)
@@ -194,7 +194,7 @@ class Data(unittest.TestCase):
             poise.Workload([1] * 9, messages=random_array((9, 9), density=0.5))
 
     @needs("networkx")
-    def test_networkx_graphs_are_workloads(self):
+    def test_networkx_graphs_are_accepted_as_workloads(self):
         import networkx
         graph = networkx.Graph()
         graph.add_node("a", load_s=2, size_bytes=10)
@@ -206,7 +206,7 @@ class Data(unittest.TestCase):
         self.assertEqual(poise.Workload.from_networkx(networkx.DiGraph([(0, 1)])).indptr.tolist(), [0, 1, 1])
 
     @needs("pandas")
-    def test_pandas_tables_are_workloads(self):
+    def test_pandas_tables_are_accepted_as_workloads(self):
         import pandas
         tasks = pandas.DataFrame({"load_s": [1.0, 2.0], "size_bytes": [3, 4], "x": [0.5, 1.5]})
         messages = pandas.DataFrame({"from": [0], "to": [1], "bytes": [9]})
@@ -226,7 +226,7 @@ class Refusals(unittest.TestCase):
         self.assertIn(words, str(caught.exception))
         self.assertNotIn("\n", str(caught.exception))
 
-    def test_wrong_arrays_name_index_and_value(self):
+    def test_the_error_of_a_wrong_array_names_index_and_value(self):
         self.refuses("load_s[1] is nan", poise.Workload, [1, np.nan])
         self.refuses("load_s[0] is -1", poise.Workload, [-1])
         self.refuses("load_s has shape (1, 1)", poise.Workload, [[1]])
@@ -247,7 +247,7 @@ class Refusals(unittest.TestCase):
         self.refuses("there is no cost", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses("background load has 1 entries", poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
-    def test_what_lies_in_a_matrix_is_found(self):
+    def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):
         class Matrix:  # as scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])
             indptr, indices = np.array([0, 1, 5]), np.array([1])
@@ -256,7 +256,7 @@ class Refusals(unittest.TestCase):
                 return self
         self.refuses("messages.indptr[2] is 5, but there are 1 indices", poise.Workload, [1, 1], messages=Matrix())
 
-    def test_random_arguments_raise_errors_of_the_package(self):
+    def test_random_arguments_raise_only_errors_of_the_package(self):
         random = np.random.default_rng(7)
         values = [None, 0, -1, 2**70, np.nan, "x", [], [1], [[1]], [np.inf, 1], np.zeros(3), {"a": 1}, (1, 2), object(),
                   ([0], [9], [1]), ([0], [0], [-1], [1]), np.array([1 + 2j]), b"x"]
@@ -284,7 +284,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
 
     @needs("matplotlib")
-    def test_pictures_return_axes_with_what_they_show(self):
+    def test_pictures_return_axes_that_contain_the_data(self):
         import matplotlib
         matplotlib.use("Agg")
         workload, now = ring(), np.zeros(40)

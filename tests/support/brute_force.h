@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The oracle for tiny problems: tries every placement.
+// The oracle for tiny problems, which tries every placement.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline double iteration_s(const Problem& problem, const Placement& placement) {
       .iteration_s;
 }
 
-/// Tries every placement of the movable tasks from `t` on; tasks before `t` stay as in `placement`,
+/// Tries every placement of the movable tasks from `t` on. Tasks before `t` stay as in `placement`,
 /// which is restored at the end.
 inline double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
   if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);

@@ -27,7 +27,7 @@ import sys
 import cluster_network
 
 NO_PRIVILEGES = 77
-INSIDE = "POISE_CLUSTER_INSIDE"  # set inside the namespaces, where they need not be made again
+INSIDE = "POISE_CLUSTER_INSIDE"  # set inside the namespaces, so that they are not created again
 PR_SET_PDEATHSIG = 1
 LIBC = cluster_network.LIBC
 
@@ -141,7 +141,7 @@ def inside(options):
     return status if status >= 0 else 128 - status
 
 
-# ---- outside: into namespaces that end with this process
+# ---- outside: starts the namespaces, which end with this process
 
 def missing(options):
     """What keeps this machine from being a cluster, or nothing."""

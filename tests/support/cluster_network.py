@@ -25,16 +25,17 @@ import time
 
 CLONE_NEWNET, PR_SET_TIMERSLACK = 0x40000000, 29
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 2, 0x1000
-MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52: IPv4, TCP, time stamps
+MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52 is the size of the IPv4 and TCP headers with time stamps
 FRAME_BYTES = MTU + ETHERNET_BYTES
-PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # of a link's bytes, once messages are large
-QUEUE_BYTES = 1 << 30  # of a link: more than all sockets can have in flight
-# What a link may send at once after a pause. Two frames, or else the time the kernel may wake up late.
+PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bytes that large messages can use
+QUEUE_BYTES = 1 << 30  # size of a link's queue: more than all sockets can have in flight
+# The burst that a link may send after a pause: two frames, or the bytes of the time by which the kernel may wake up
+# late.
 BURST_S = 0.5e-3
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# TCP that fills a link from the first byte, as the networks of clusters do. Windows are wider than the
-# queues, nothing is paced, and no timer fires while a packet waits in a long queue.
+# Settings with which TCP fills a link from the first byte, as in the networks of clusters: windows are larger than the
+# queues, there is no pacing, and no timer expires while a packet waits in a long queue.
 TCP_SETTINGS = {
     "ipv4/tcp_congestion_control": "reno", "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1", "ipv4/tcp_early_retrans": "0",
@@ -99,7 +100,7 @@ def tune_tcp():
             pass  # a kernel without IPv6
 
 
-# ---- the process that delays
+# ---- the process that delays messages
 
 class Delay:
     """Frames between the taps of hosts, `wires`, and those of their switches, `ports`."""
@@ -219,7 +220,7 @@ def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_b
         start_delay([wire for wire, _ in taps], [port for _, port in taps], racks, near_s, far_s)
 
 
-# ---- bytes from each host to each
+# ---- the bytes that each host sent to each other host
 
 def count_bytes(hosts):
     """A counter per pair: what comes from a host's wire is mirrored to a device that leads nowhere. (The

@@ -21,7 +21,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-/// Rank 0 prints everything.
+/// Sets the listener of this rank. Rank 0 prints everything.
 inline void report_as(int rank) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leak check of MPI programs, made while MPI's shared libraries are still loaded and have symbols.
+// Checks MPI programs for leaks while MPI's shared libraries are still loaded and have symbols.
 #pragma once
 
 #if defined(__has_feature)
@@ -18,16 +18,17 @@
 
 namespace poise {
 
-/// Call before MPI_Finalize, instead of the check at exit: ends the process with an error if memory
-/// leaked. Does nothing without the address sanitizer.
+/// To be called before MPI_Finalize, instead of the check at exit: ends the process with an error
+/// if memory leaked. Does nothing without the address sanitizer.
 inline void check_leaks() {
 #ifdef POISE_LOOKS_FOR_LEAKS
   __lsan_do_leak_check();
 #endif
 }
 
-/// MPI_Init_thread allocates memory that MPI never frees; at exit the libraries that did so are
-/// partly unloaded and cannot be named in a suppression.
+/// Initializes MPI without counting its allocations as leaks. MPI_Init_thread allocates memory that
+/// MPI never frees. At exit the responsible libraries are partly unloaded, so that a suppression
+/// cannot name them.
 inline int init_mpi(int& argc, char**& argv, int wanted) {
   int level = 0;
 #ifdef POISE_LOOKS_FOR_LEAKS

@@ -27,7 +27,7 @@ struct OwnedProblem {
   Problem view() const { return {machine, workload, current, machine.costs()}; }
 };
 
-/// A machine of machines/ by its name.
+/// Returns a machine of the folder machines/ by its name.
 inline Machine paper_machine(const std::string& name) {
   return find_machine(std::string(POISE_MACHINES "/") + name + ".json");
 }
@@ -36,7 +36,8 @@ inline double random_factor(Random& random) {
   return 1 + 0.3 * static_cast<double>(random.below(6));
 }
 
-/// Trees of all depths, networks that are not trees, and some machines with arbitrary factors.
+/// Returns a tree of any depth or a network that is not a tree, in some cases with arbitrary
+/// factors.
 inline Machine random_machine(Random& random) {
   static constexpr std::string_view kTexts[] = {
       "core:1",
@@ -77,8 +78,8 @@ inline Machine random_machine(Random& random) {
   return Machine(std::move(parts));
 }
 
-/// Loads, messages and background load; half of the time with few distinct values, so that ties are
-/// common.
+/// Draws loads, messages and background load. Half of the problems have few distinct values, so
+/// that ties are common.
 inline OwnedProblem random_problem(Machine machine, Random& random) {
   OwnedProblem problem{std::move(machine), {}, {}};
   const std::uint32_t num_places = problem.machine.num_places();

@@ -47,7 +47,7 @@ def comments(path, lines):
     begun, words = 0, []
     for number, line in enumerate(lines + [""], 1):
         match = alone.match(line)
-        if match and not line.startswith("#!"):
+        if match and not line.startswith("#!") and "SPDX-License-Identifier" not in line:
             begun = begun or number
             words.append(match[1])
             continue
@@ -57,6 +57,16 @@ def comments(path, lines):
         match = trailing.match(line)
         if match and '"' not in match[1] and is_long_enough(match[1]):
             yield number, match[1]
+
+
+def statement_at(line, next_lines):
+    """The statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
+    statement = ""
+    for more in [line, *next_lines]:
+        statement += " " + more
+        if ";" in more or statement.count("(") <= statement.count(")"):
+            break
+    return statement.split(";")[0]
 
 
 def errors(path, lines):
@@ -73,7 +83,7 @@ def errors(path, lines):
             if said:
                 yield number, said[1]
             continue
-        statement = " ".join([line[begin.start():], *lines[number:number + 3]]).split(";")[0]
+        statement = statement_at(line[begin.start():], lines[number:number + 3])
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests that a context does not change the affinity of threads; run by all ranks.
+// Tests that a context does not change the affinity of threads. All ranks run it.
 #include <chrono>
 #include <filesystem>
 #include <gmock/gmock.h>

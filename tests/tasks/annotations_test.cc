@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of annotations of tasks; each is run by all ranks.
+// Tests of annotations of tasks. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of memory that the ranks of a node share, and of copies made for lending; run by all ranks.
+// Tests of memory that the ranks of a node share, and of copies made for lending. All ranks run
+// each test.
 #include "runtimes/tasks/transport/arena.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
   arena.deallocate(here, sizeof(int));
 }
 
-TEST(Arena, allocates_disjoint_pieces_and_frees_all) {
+TEST(Arena, allocates_disjoint_pieces_and_frees_all_of_them) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);
@@ -146,8 +147,7 @@ TEST(Lending, copies_other_data_once) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);
   EXPECT_EQ(all.bytes_sent, 0u);
-  // 40 kB in and 40 kB out, copied once each way. A rank to which a task is lent on uses the same
-  // copy.
+  // 40 kB are copied in each direction. A rank to which a task is lent on uses the same copy.
   EXPECT_GE(all.bytes_copied, 80000 * all.returned);
   EXPECT_LE(all.bytes_copied, 80000 * all.lent);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
+// Tests of the context on several ranks. All ranks of MPI_COMM_WORLD run each test.
 #include "runtimes/tasks/context.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct Story {
     archive(title, words, number);
   }
 };
-// Replaces the number by the rank that ran the task.
+// A function that replaces the number by the rank that ran the task.
 const auto kRetell = function("retell", [](Story story, const std::string& how) {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   story.title = fmt::format("{}: {}", how, story.title);
@@ -69,7 +69,8 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
-// Each literal must be aligned for its type, and filled with its index from 1.
+// A function that checks its literals: each must be aligned for its type, and filled with its index
+// from 1.
 const FunctionId kLiterals =
     register_function("literals", "any", [](std::span<const Item> literals) {
       for (std::size_t i = 0; i < literals.size(); ++i) {
@@ -119,7 +120,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, of_any_kind_return_every_output) {
+TEST_P(Settings, all_outputs_return_with_settings_of_any_kind) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);
@@ -129,7 +130,7 @@ TEST_P(Settings, of_any_kind_return_every_output) {
   EXPECT_EQ(context.counters().submitted, context.counters().ran_own + context.counters().returned);
 }
 
-TEST_P(Settings, lend_long_tasks_unless_they_forbid_it) {
+TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_it) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   const bool lends = context.num_ranks() > 1 && GetParam() != "policy=none";
   const bool first = context.rank() == 0;
@@ -145,7 +146,7 @@ TEST_P(Settings, lend_long_tasks_unless_they_forbid_it) {
   }
 }
 
-TEST_P(Settings, count_tasks_submitted_by_tasks) {
+TEST_P(Settings, tasks_submitted_by_tasks_are_counted) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     runs = 0;
@@ -222,7 +223,7 @@ TEST(Context, summary_shows_loans_and_steal_requests) {
   }
 }
 
-TEST(Context, aligns_literals_of_all_sizes) {
+TEST(Context, literals_of_all_sizes_are_aligned_for_their_type) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const std::vector<std::vector<std::size_t>> sizes = {
       {4, 8}, {8, 4, 4}, {1, 2, 4, 8}, {1, 8, 2, 16, 1}, {8, 8, 8}, {1, 1, 1, 1, 1, 8}};
@@ -326,8 +327,8 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Tasks of a megabyte. At a borrower seven wait and one runs; some more have ended without this
-// rank knowing yet, and as many have replaced them.
+// Tasks of a megabyte. Seven wait at a borrower and one runs. Some more have ended without this
+// rank knowing yet, and were replaced by as many.
 TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);

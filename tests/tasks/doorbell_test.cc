@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of doorbells between ranks of a node; run by all ranks.
+// Tests of doorbells between ranks of a node. All ranks run each test.
 #include "runtimes/tasks/transport/doorbell.h"
 
 #include <atomic>
@@ -47,7 +47,7 @@ TEST(Doorbells, are_pending_until_the_message_is_received) {
   meet();
 }
 
-// A thread that is not asleep yet notices a wake by the count.
+// A thread that is not asleep yet notices a wake-up by the count.
 TEST(Doorbells, count_wakes_of_the_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
@@ -101,7 +101,7 @@ TEST(Doorbells, wake_threads_and_the_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, get_an_answer_from_a_rank_in_a_long_task) {
+TEST(Doorbells, a_rank_inside_a_long_task_answers_a_request) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a progress thread";
@@ -113,7 +113,7 @@ TEST(Doorbells, get_an_answer_from_a_rank_in_a_long_task) {
       if (other.asks) loans.push_back({other.rank, 1, {}});
     return loans;
   };
-  // Without a wake the progress thread polls only after a second.
+  // Without a wake-up, the progress thread polls only after a second.
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=on,progress_us=1000000", .policy = policy});
   constexpr int kWaits = 10;

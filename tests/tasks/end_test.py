@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 LAUNCH = os.environ["LAUNCH"].split()
-MOST_S = 15  # time-out of a job: it would never end if a killed rank went unnoticed; half a message takes 20 s to be noticed
+MOST_S = 15  # time-out of a job in seconds; a job would never end if a killed rank went unnoticed, and half a message is noticed after 20 s
 
 
 class EndTest(unittest.TestCase):
@@ -21,7 +21,7 @@ class EndTest(unittest.TestCase):
     def test_the_job_ends_if_a_rank_is_killed(self):
         self.ends_soon_after("rank 2 is inside its last task", "killed")
 
-    def test_the_job_ends_if_a_message_is_too_long(self):
+    def test_the_job_ends_if_a_message_is_longer_than_expected(self):
         self.ends_soon_after("rank 0 expects half a message", "truncated")
 
 

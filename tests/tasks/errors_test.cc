@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of errors: exceptions in tasks, wrong use of a context, ranks and messages that fail.
+// Tests of errors: exceptions in tasks, wrong use of a context, ranks and messages that fail. All
+// ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -32,7 +33,8 @@ const auto kThrow = function("throw", [](int what) {
 const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
 const auto kDoNothing = function("do nothing", [](int) {});
 
-// Returns the text of the exception that the wait throws on this rank; empty if it throws none.
+// Returns the text of the exception that the wait throws on this rank, or an empty text if it
+// throws none.
 std::string failure_of_wait(Context& context) {
   try {
     context.wait();
@@ -59,7 +61,7 @@ TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted_them) {
   context.wait();  // the context still works
 }
 
-TEST(Context, returns_exceptions_of_any_type_from_lent_tasks) {
+TEST(Context, lent_tasks_return_exceptions_of_any_type) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::uint32_t last = context.num_ranks() - 1;

@@ -41,7 +41,7 @@ int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) 
   return lent;
 }
 
-// Repeats steps until the number of lent tasks is `wanted`; false after 20 s.
+// Repeats steps until the number of lent tasks is `wanted`. Returns false after 20 s.
 template <typename Wanted>
 bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
   const auto end = Clock::now() + std::chrono::seconds(20);
@@ -53,7 +53,7 @@ bool some_step(Context& context, const DataTask& task, int handing_over_us, Want
   return false;
 }
 
-TEST(Exploration, detects_that_lending_pays_again) {
+TEST(Exploration, detects_when_lending_pays_again) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));
@@ -75,8 +75,8 @@ const auto kStayUntilFinished = function("stay until others are finished", [](in
   until_finished = Context::current().counters();
 });
 
-// A rank that runs no task of a function itself learns from results how long its tasks take. While
-// it does not know, each loan has a single task.
+// A rank that runs no task of a function itself learns from results how long its tasks take. Until
+// then, each loan consists of a single task.
 TEST(Exploration, learns_from_results_how_long_a_function_takes) {
   constexpr int kTasks = 200;
   Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off"});

@@ -30,7 +30,7 @@ const auto kPause = function("pause", [](std::span<const char>, int us) {
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 
-// Read only once, before several threads run.
+// The variable is read only once, before several threads run.
 bool is_first() {
   static const bool first = own_rank() == 0;
   return first;
@@ -45,14 +45,14 @@ std::string thrown_by_wait(Context& context) {
   return {};
 }
 
-// Submits this many tasks of a millisecond on rank 0.
+// Submits the given number of tasks of 1 ms on rank 0.
 template <typename With>
 void submit_pauses(Context& context, int tasks, const With& with_of) {
   static const std::vector<char> data(100);
   for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
-TEST(Faults, on_lend_that_throws_fails_its_task_only) {
+TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
@@ -81,7 +81,7 @@ TEST(Faults, on_lend_that_throws_fails_its_task_only) {
   }
 }
 
-TEST(Faults, wait_reports_what_on_finish_throws) {
+TEST(Faults, wait_reports_the_exception_that_on_finish_throws) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   std::atomic<int> finished = 0;
   submit_pauses(context, 40, [&](int t) {
@@ -111,7 +111,7 @@ const auto kUnreadable = function("unreadable", [](int number) {
   return result;
 });
 
-TEST(Faults, on_finish_is_called_if_the_result_is_unreadable) {
+TEST(Faults, the_on_finish_callback_is_called_if_the_result_is_unreadable) {
   Context context(MPI_COMM_WORLD);
   std::atomic<int> finished = 0;
   for (int number = 0; number < 5; ++number)
@@ -120,7 +120,7 @@ TEST(Faults, on_finish_is_called_if_the_result_is_unreadable) {
   EXPECT_EQ(finished, 5);
 }
 
-TEST(Faults, on_finish_is_destroyed_before_the_wait_ends) {
+TEST(Faults, the_on_finish_callback_is_destroyed_before_the_wait_ends) {
   Context context(MPI_COMM_WORLD, {.threads = 3});
   for (int wait = 0; wait < 20; ++wait) {
     const auto held = std::make_shared<std::atomic<int>>();
@@ -141,7 +141,7 @@ TEST(Faults, a_policy_may_throw_anything) {
   EXPECT_EQ(context.counters().lent, 0u);
 }
 
-TEST(Faults, on_finish_must_not_wait) {
+TEST(Faults, the_on_finish_callback_must_not_wait) {
   Context context(MPI_COMM_WORLD);
   std::string text;
   submit_pauses(context, 1, [&](int) {
@@ -159,7 +159,7 @@ TEST(Faults, on_finish_must_not_wait) {
   }
 }
 
-TEST(Faults, a_team_of_no_threads_is_refused) {
+TEST(Faults, a_wait_with_a_team_of_zero_threads_is_refused) {
   Context context(MPI_COMM_WORLD);
   EXPECT_THROW(context.wait(0), Error);
   context.wait();
@@ -175,7 +175,7 @@ TEST(Faults, unknown_functions_are_refused) {
   }
 }
 
-TEST(Faults, settings_of_the_message_format_must_be_equal) {
+TEST(Faults, settings_that_affect_the_message_format_must_be_equal_on_all_ranks) {
   if (count_ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
   for (const std::string name : {"large_bytes", "chunk_bytes", "shared_bytes"}) {
     const std::string settings = name + (is_first() ? "=20000" : "=30000");
@@ -292,7 +292,7 @@ TEST(Faults, several_threads_wait_for_several_contexts) {
   }
 }
 
-// The last test: the context that it abandons exists until the process ends.
+// This must be the last test: the context that it abandons exists until the process ends.
 TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait) {
   const auto leave = [] {
     Context context(MPI_COMM_WORLD, {.threads = 2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of items longer than MPI can count; run by all ranks if there is enough memory.
+// Tests of items longer than MPI can count. All ranks run each test, if there is enough memory.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLength =
     (std::size_t{1} << 31) / 8 + 1000;                 // elements: a little more than 2 GiB
-constexpr std::uint64_t kNeededKilobytes = 8'000'000;  // twice what is used
+constexpr std::uint64_t kNeededKilobytes = 8'000'000;  // twice the memory that the test uses
 
 const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> numbers) {
   for (auto& number : numbers) ++number;
@@ -26,7 +26,7 @@ const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> num
 const auto kKeepBusy = function(
     "keep busy", [](int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); });
 
-// Returns the minimum over all ranks.
+// Returns the free memory: the minimum over all ranks.
 std::uint64_t free_kilobytes() {
   std::uint64_t free = 0;
   std::ifstream file("/proc/meminfo");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the load table that the ranks of a node share; run by all ranks.
+// Tests of the load table that the ranks of a node share. All ranks run each test.
 #include "runtimes/tasks/offload/load_table.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(LoadTable, shows_the_last_load_of_each_rank_of_the_node) {
 }
 
 // All ranks write as fast as they can; no rank may read a mixture of two loads.
-TEST(LoadTable, shows_no_half_written_load) {
+TEST(LoadTable, never_shows_a_load_that_is_only_half_written) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());
@@ -85,7 +85,7 @@ TEST(LoadTable, gives_policies_the_loads_of_all_ranks_of_the_node) {
       return std::vector<Loan>{};
     };
     Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
-    // Repeated, because a rank may begin a step when another has already finished it.
+    // The step is repeated, because a rank may begin it when another rank has already finished it.
     const double end_s = clock_s() + 30;
     int has_all = count_ranks() == 1, goes_on = 1;
     while (!has_all && goes_on) {

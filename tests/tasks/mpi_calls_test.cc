@@ -13,7 +13,8 @@ namespace {
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<int> num_inside{0}, num_by_others{0}, num_at_once{0};
 
-// Relaxed, so that it adds no ordering that would hide a race from the thread sanitizer.
+// The memory order is relaxed, so that the counter adds no ordering that would hide a race from the
+// thread sanitizer.
 void add(std::atomic<int>& count, int number) {
   count.fetch_add(number, std::memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of policies of the program; each is run by all ranks.
+// Tests of policies of the program. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0")
 }
 
 TEST(Policy, decides_how_many_tasks_to_lend_to_whom) {
-  // Lends everything to the last rank, three tasks at a time.
+  // This policy lends everything to the last rank, three tasks at a time.
   std::atomic<int> decisions{0};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -91,7 +91,7 @@ TEST(Policy, decides_which_tasks_to_lend) {
   EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_the_loads_that_ranks_state) {
+TEST(Policy, sees_the_loads_that_other_ranks_send) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
@@ -106,7 +106,7 @@ TEST(Policy, sees_the_loads_that_ranks_state) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_others_busy_before_they_know_their_task_times) {
+TEST(Policy, sees_that_other_ranks_are_busy_before_they_know_their_task_times) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -126,7 +126,7 @@ TEST(Policy, sees_others_busy_before_they_know_their_task_times) {
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
 
-TEST(Policy, may_throw_or_name_unknown_ranks_and_tasks) {
+TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {
     throw std::runtime_error("I cannot decide");

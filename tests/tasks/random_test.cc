@@ -54,8 +54,8 @@ struct Batch {
   }
 };
 
-// The last quarter of tasks does not tell when it is lent, so that threads are kept until others
-// are.
+// Submits random tasks. The last quarter does not count when it is lent: it keeps threads busy
+// until enough other tasks are lent.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -73,14 +73,14 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   return batch;
 }
 
-// Only policies that count tasks lend such short tasks.
+// These tasks are so short that only policies that count tasks lend them.
 class Weather : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Weather,
     testing::Values("policy=cost", "policy=cost,delay_us=2000", "policy=lightest,max_tasks=1000000",
                     "policy=lightest,max_tasks=1000000,shared_bytes=0,delay_us=2000"));
 
-TEST_P(Weather, survives_random_tasks_with_delayed_messages) {
+TEST_P(Weather, random_tasks_give_the_right_sum_with_delayed_messages) {
   constexpr unsigned kThreads = 2;
   constexpr std::size_t kFew = 100, kMany = 4000;
   const std::uint64_t num_tasks = knob("POISE_STRESS_TASKS", 8000);
@@ -101,7 +101,7 @@ TEST_P(Weather, survives_random_tasks_with_delayed_messages) {
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // Of the tasks a bit over a third says when it leaves.
+    // A little more than a third of the tasks count when they are lent.
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

@@ -46,19 +46,20 @@ inline bool may_any_thread_call_mpi() {
   return level >= MPI_THREAD_SERIALIZED;
 }
 
-/// Settings with a progress thread, if MPI allows one.
+/// Settings with a progress thread, if the thread level of MPI allows one.
 inline std::string more_threads() {
   return may_any_thread_call_mpi() ? "progress_thread=on,progress_us=10" : "progress_thread=off";
 }
 
-/// Makes lending certain, however slow the machine: some tasks note when they are lent, others keep
-/// the threads of their rank until enough have been.
+/// Guarantees that tasks are lent even on a slow machine: some tasks count when they are lent, and
+/// others keep the threads of their rank busy until enough have been lent.
 inline std::atomic<std::int64_t> still_to_leave{0};
 
 inline bool enough_have_left() { return still_to_leave <= 0; }
 
 inline void stay_until_enough_have_left() {
-  // Only a test that would hang ends by time, before its own time-out of 300 s.
+  // A test that would hang ends after this time, before its own time-out of 300 s. Other tests do
+  // not depend on time.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
   while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
     Context::current().poll();
@@ -73,8 +74,8 @@ inline With says_when_it_leaves() {
   return With{.on_lend = [](std::span<Item>) { --still_to_leave; }};
 }
 
-/// Keeps threads busy in the next wait until `wanted` of the tasks that note it have been lent;
-/// does nothing on a single rank.
+/// Keeps threads busy in the next wait until `wanted` of the counting tasks have been lent. Does
+/// nothing on a single rank.
 inline void keep_threads_until_left(Context& context, std::int64_t wanted, unsigned threads = 1) {
   still_to_leave = context.num_ranks() == 1 ? 0 : wanted;
   for (unsigned i = 0; i < threads; ++i)

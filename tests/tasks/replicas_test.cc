@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of tasks replicated on other ranks; each is run by all ranks.
+// Tests of tasks replicated on other ranks. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<std::uint64_t> runs{0};
 
-// A task whose effect shows if it runs twice: it increments numbers in place.
+// A task whose effect shows whether it runs twice: it increments numbers in place.
 const auto kAddOne = function("add one", [](std::span<std::uint32_t> numbers, int us) {
   ++runs;
   if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
@@ -39,8 +39,8 @@ With on_all_ranks() {
   return with;
 }
 
-// Nothing is lent, so tasks that run on other ranks were replicated. With shared memory, and with
-// messages only.
+// These tests lend nothing, so tasks that run on other ranks were replicated. They run with shared
+// memory, and with messages only.
 class Replicas : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                          testing::Values("policy=none", "policy=none,shared_bytes=0",
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-TEST_P(Replicas, run_once_on_the_first_free_thread) {
+TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   constexpr std::size_t kTasks = 150, kLength = 3000;
   std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
@@ -74,7 +74,7 @@ TEST_P(Replicas, run_once_on_the_first_free_thread) {
 }
 
 // One copy of each task runs, and every other copy is reported on the rank that has it.
-TEST_P(Replicas, report_each_copy_that_did_not_run) {
+TEST_P(Replicas, each_copy_that_did_not_run_is_reported) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -135,7 +135,7 @@ TEST(Replication, returns_exceptions) {
   EXPECT_EQ(text.find("(and 9 more)") != std::string::npos, context.rank() == 0) << text;
 }
 
-TEST(Replication, to_unknown_ranks_is_refused) {
+TEST(Replication, replication_to_unknown_ranks_is_refused) {
   Context context(MPI_COMM_WORLD);
   With with;
   with.replicas = {1000};

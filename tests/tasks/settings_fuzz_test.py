@@ -23,7 +23,7 @@ import nonsense  # pylint: disable=wrong-import-position
 TIMEOUT_S = 120
 MAX_NAMES = 12
 CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")
-# Read by others first, who print something of their own.
+# These variables are read by other libraries first, which print messages of their own.
 READ_BY_OTHERS = {"OMP_NUM_THREADS", "OMP_TARGET_OFFLOAD", "LIBOMP_USE_HIDDEN_HELPER_TASK"}
 
 
@@ -61,7 +61,7 @@ class Nonsense(unittest.TestCase):
             self.assertEqual("".join(texts.values()), "", shown)
         return done.returncode
 
-    def test_is_refused_in_one_line_or_taken(self):
+    def test_any_setting_is_accepted_or_refused_in_one_line(self):
         readers, which, *arguments = sys.argv[1:]
         seed = int(os.environ.get("POISE_SEED", "1"))
         names = variables_of(set(readers.split(",")))

@@ -11,11 +11,11 @@ import tempfile
 import unittest
 
 TIMEOUT_S = 60
-RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # Open MPI's and MPICH's variable
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # the rank in variables of Open MPI and MPICH
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
-# variables, the line's parts
+# Each entry has the variables, and the parts of the line that is printed.
 NUMBER, RANGE, CHOICE = "is not a number; it takes", "is out of range; it takes", "is not one of"
 TASKS = [
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {trouble}"])

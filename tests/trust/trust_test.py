@@ -24,7 +24,7 @@ import trust_bench  # noqa: E402
 
 POISE = os.environ["POISE"]
 HARNESSES = {name: os.environ.get(name, "") for name in ("SIMGRID", "REPLAY")}
-# Places 0 and 1 are a node, 0 to 3 a rack. Bytes per second that are easy to divide by.
+# Places 0 and 1 are a node, and places 0 to 3 a rack. The bandwidths are easy to divide by.
 COSTS = {"card_out_bytes_per_s": 1000, "card_in_bytes_per_s": 500, "uplink_bytes_per_s": 800,
          "bus_bytes_per_s": 10000, "near_s": 0.25, "far_s": 0.5, "message_s": 0, "eager_bytes": 1000}
 CLUSTER = {"shape": (2, 2, 2), "near": "250ms", "far": "500ms"}
@@ -36,7 +36,7 @@ def described(messages, loads=(0,) * 8, overlap=False, places=range(8), **costs)
             "overlap": overlap}
 
 
-# What an iteration must take, worked out by hand.
+# Programs with the time of an iteration as computed by hand.
 CLOSED_FORMS = {
     "work alone": (described([], loads=(1, 2, 3, 0, 0, 0, 0, 0)), 3),
     "two tasks on one place": (described([[0, 1, 1, 5000]], loads=(1, 2, 0, 0, 0, 0, 0, 0),
@@ -55,10 +55,11 @@ CLOSED_FORMS = {
 }
 
 
-# Places 0 to 3, 4 to 7 and 8 to 11 are racks: two of them send to the third.
+# Places 0 to 3, 4 to 7 and 8 to 11 are racks. Two of them send to the third.
 THREE_RACKS = {**described([[0, 8, 1, 800], [4, 10, 1, 800]], loads=[0] * 12, places=range(12), far_s=0),
                "machine": "rack:3 node:2 core:2"}
-# Sender, receiver, bytes and time: larger messages than 1,000 bytes wait until place 2 has worked for 5 s.
+# Each row has sender, receiver, bytes and expected time. Messages above 1,000 bytes wait until place 2 has worked for 5
+# s.
 WAITING = [(described([[0, 2, 1, size]], loads=[0, 0, 5, 0, 0, 0, 0, 0]), expected_s)
            for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25))]
 
@@ -81,21 +82,21 @@ class Judge(unittest.TestCase):
         return trust_bench.tau(rows, lambda row: row["predicted"], lambda row: row["measured_s"][0],
                                lambda a, b: intervals.are_apart(a["measured_s"], b["measured_s"]))
 
-    def test_tau_counts_only_pairs_of_a_program_whose_intervals_are_apart(self):
+    def test_tau_counts_only_pairs_of_one_program_with_disjoint_intervals(self):
         rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
                 self.row("b", [9, 8, 10], 1)]
         self.assertEqual(self.tau_of(rows), (0, 2))  # 1 < 2 right, 1 < 2 wrong; 2 and 2 touch
 
-    def test_tau_is_one_for_the_truth_less_one_for_its_opposite_and_none_for_a_constant(self):
+    def test_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
         for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
             self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
 
-    def test_intervals_that_share_an_end_touch(self):
+    def test_intervals_with_a_common_end_are_not_disjoint(self):
         for one, other, apart in (([1, 1, 2], [3, 2, 4], False), ([1, 1, 1.9], [3, 2, 4], True)):
             self.assertEqual([intervals.are_apart(one, other), intervals.are_apart(other, one)], [apart, apart])
 
-    def test_the_interval_of_the_median_is_that_of_the_binomial_distribution(self):
+    def test_the_confidence_interval_of_the_median_follows_from_the_binomial_distribution(self):
         for count in range(1, 16):
             heads = [sum(bits) for bits in itertools.product((0, 1), repeat=count)]
             rank = intervals.rank_of_interval(count, 0.95)
@@ -104,7 +105,7 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
-    def test_the_interval_covers_the_median_nearly_always(self):
+    def test_the_confidence_interval_contains_the_median_at_least_as_often_as_stated(self):
         numbers = random.Random(1)
         covered = 0
         for _ in range(2000):
@@ -112,7 +113,7 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_both_formulas_give_the_closed_forms(self):
+    def test_both_formulas_agree_with_the_closed_forms(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             for name, (description, expected_s) in CLOSED_FORMS.items():
                 self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
@@ -125,8 +126,9 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_a_queue_starts_when_messages_are_ready_and_a_bottleneck_after_all_work(self):
-        # Place 0 works 1 s and sends for 4 s into node 1; place 4 works 3 s and sends 1 s more there.
+    def test_the_queue_model_starts_when_messages_are_ready_and_the_bottleneck_model_after_all_work(self):
+        # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
+        # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
                                 eager_bytes=10000)
         self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), 1 + 4 + 1)
@@ -134,20 +136,20 @@ class Judge(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
-    def test_half_of_the_programs_are_held_out(self):
+    def test_half_of_the_programs_are_kept_for_validation(self):
         made = programs.programs("/nonexistent", 32, 0.04, 1e7)
         known = programs.HELD_OUT & set(made)
         self.assertGreaterEqual(len(made), 10)
         self.assertTrue(0.4 < len(known) / len(made) < 0.6, f"{len(known)} of {len(made)}")
 
-    def test_work_and_traffic_are_those_asked_for(self):
+    def test_generated_programs_have_the_requested_work_and_traffic(self):
         for name, (load_s, messages) in programs.programs("/nonexistent", 32, 0.04, 1e7).items():
             work, traffic = programs.EMPHASIS.get(name, (1, 1))
             self.assertAlmostEqual(sum(load_s), 32 * 0.04 * work, msg=name)
             self.assertAlmostEqual(sum(row[3] for row in messages) / (1e7 * traffic), 1, 3, msg=name)
             self.assertTrue(all(a != b and 0 <= min(a, b) and max(a, b) < len(load_s) for a, b, _, _ in messages))
 
-    def test_the_trace_holds_what_the_program_says(self):
+    def test_the_trace_contains_the_loads_and_messages_of_the_program(self):
         load_s, messages = [0.5, 0.25, 1.0], [[0, 2, 3, 999], [2, 0, 1, 7], [1, 2, 200, 300000]]
         with tempfile.TemporaryDirectory() as folder:
             trace, places = pathlib.Path(folder, "t.poise"), pathlib.Path(folder, "places")
@@ -163,7 +165,7 @@ class Programs(unittest.TestCase):
 
 @unittest.skipUnless(HARNESSES["SIMGRID"], "SimGrid is not installed")
 class SimGrid(unittest.TestCase):
-    def test_gives_the_closed_forms(self):
+    def test_the_replay_agrees_with_the_closed_forms(self):
         done = run_harness("SIMGRID", [description for description, _ in CLOSED_FORMS.values()])
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -180,7 +182,7 @@ class SimGrid(unittest.TestCase):
         done = run_harness("SIMGRID", [THREE_RACKS])
         self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], 2, 6)
 
-    def test_refuses_a_task_that_is_not_there_by_line(self):
+    def test_a_message_to_a_missing_task_is_refused_with_its_line(self):
         done = run_harness("SIMGRID", [described([]), described([[0, 8, 1, 5]])])
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"replays:2: messages: \[0, 8, 1, 5\] with 8 tasks\n$")
@@ -201,10 +203,10 @@ class Replay(unittest.TestCase):
         self.assertGreater(min(rows[0]["iteration_s"]), 0.07)
         self.assertGreater(min(rows[1]["iteration_s"]), 0.04)
 
-    def test_refuses_a_machine_of_another_size(self):
+    def test_a_machine_with_another_number_of_places_is_refused(self):
         done = run_harness("REPLAY", [{**described([]), "machine": "node:4 core:4"}], *self.LAUNCHER)
         self.assertEqual(done.returncode, 2)
-        self.assertIn('"case" has 16 places, and there are 8 ranks', done.stderr)
+        self.assertIn('"case" has 16 places, but 8 ranks were started', done.stderr)
 
 
 if __name__ == "__main__":

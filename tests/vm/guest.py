@@ -119,7 +119,8 @@ def boot(cpus_per_domain, programs, script, timeout_s):
     """Returns the output of the machine from start to end in sections, each of which begins with a line `>>>
     NAME` of the script's output."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # Work is cpu time, so cpus that sleep leave the host to the others and change no ratio.
+    # Work is measured in cpu time. Idle cpus sleep, so the host's cores are free for the others, and ratios do not
+    # change.
     words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

@@ -24,7 +24,7 @@ PROGRAMS = [BIN / "poise", BIN / "phases"]
 ALL = "0-7"
 PHASE_S = 12
 RUNS = 3
-# If other programs used more of the host than this, times are printed but not judged.
+# If other programs use more than this fraction of the host, times are printed but not judged.
 QUIET_SHARE = 0.1
 KILLS = int(os.environ.get("POISE_KILLS", "3"))
 TIMEOUT_S = 400
@@ -32,8 +32,9 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-# As they are at one time: read twice alike, so no thread was on its way meanwhile. On a busy host each reading
-# takes up to a second: the period is much longer, or hardly any two would be alike.
+# A snapshot of all threads at one time: it is read twice, and if both readings agree, no thread was being moved. On a
+# busy host each reading takes up to a second, so the period must be much longer, or hardly any two readings would
+# agree.
 snapshot() {
   before=
   for i in $(seq 20); do
@@ -241,7 +242,7 @@ class TwelveCpus(MachineTest):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_sixteen_threads_take_the_predicted_time_if_they_stay_in_their_domains(self):
+    def test_sixteen_threads_bound_to_their_domains_take_the_predicted_time(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 

@@ -28,7 +28,7 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   return best;
 }
 
-/// Lists all groups of `arity` elements and takes disjoint ones, best first.
+/// Lists all groups of `arity` elements and takes disjoint groups, best first.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
   std::vector<Vertex> members;  // of all listed groups, one group after the other
   std::vector<double> values;
@@ -62,7 +62,7 @@ struct Edge {
 };
 
 /// Edges in order of weight, heaviest first. They are put into buckets, and a bucket is sorted only
-/// when it is reached: most pairs come from the first buckets, so most edges are never sorted.
+/// when it is needed. Most pairs come from the first buckets, so most edges are never sorted.
 class LazyBuckets {
  public:
   explicit LazyBuckets(const Graph& graph) {
@@ -115,8 +115,8 @@ std::vector<Vertex> pairs(const Graph& graph) {
   return group_of;
 }
 
-/// Parts of about `arity` vertices from the partitioner, made exact: the vertices least attached to
-/// a part that is too large move to parts that are too small.
+/// Takes parts of about `arity` vertices from the partitioner and makes their sizes exact: the
+/// vertices least attached to a part that is too large move to parts that are too small.
 std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
   const Vertex num_groups = graph.num_vertices() / arity;
   Graph counted = graph;
@@ -188,7 +188,8 @@ class Exchange {
     return true;
   }
 
-  /// Gain of u if it replaces v; the affinity between u and v is lost twice.
+  /// Gain of u if it replaces v. The affinity between u and v is subtracted twice, because it is
+  /// lost on both sides.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

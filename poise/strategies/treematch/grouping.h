@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of TreeMatch: elements in groups of equal size, by affinity.
+// One step of TreeMatch: divides elements into groups of equal size by affinity.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// All possibilities are listed up to this number: groupings of all elements, or single groups.
+/// Up to this number, all possibilities are listed, be it groupings of all elements or single
+/// groups.
 constexpr double kMaxListed = 30000;
 
-/// The group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with much
-/// affinity inside. `arity` must divide the number of vertices.
+/// Returns the group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with
+/// large affinity inside. `arity` must divide the number of vertices.
 ///
 /// Jeannot and Mercier, "Near-optimal placement of MPI processes on hierarchical NUMA
-/// architectures", Euro-Par 2010. If there are at most 30,000 groupings, the best is returned.
-/// Otherwise disjoint groups are chosen, best first: from all C(n, arity) groups if there are at
-/// most 30,000; for pairs, from the edges, sorted in buckets as far as needed; else by k-way
+/// architectures", Euro-Par 2010. If there are at most 30,000 groupings, returns the best.
+/// Otherwise chooses disjoint groups, best first: from all C(n, arity) groups if there are at most
+/// 30,000; for pairs, from the edges, which are sorted in buckets as needed; else by k-way
 /// partitioning. Exchanges of elements then improve the result.
 std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity);
 

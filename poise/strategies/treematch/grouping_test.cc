@@ -24,8 +24,8 @@ void expect_groups_of(std::uint32_t arity, const std::vector<Vertex>& group_of) 
 }
 
 TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
-  // 12 in pairs: all groupings are listed; 14 in pairs: buckets; 30 in threes: a list of groups;
-  // 200 in tens: partitioning.
+  // The cases cover each method: 12 elements in pairs (all groupings are listed), 14 in pairs
+  // (buckets), 30 in threes (a list of groups), and 200 in tens (partitioning).
   const std::vector<std::pair<Vertex, std::uint32_t>> shapes = {
       {12, 2}, {14, 2}, {600, 2}, {9, 3}, {30, 3}, {200, 10}, {62, 31}, {620, 31}};
   for (const auto& [size, arity] : shapes) {

@@ -22,14 +22,15 @@ constexpr Vertex kMaxForNearSlots =
     4096;  // larger networks would take too long: all distances are needed
 constexpr std::size_t kNearSlots = 12;
 constexpr int kSwapPasses = 8;
-/// Limit on distances computed in all passes: in complete graphs, swaps gain little.
+/// Limit on the number of distances computed in all passes. In complete graphs, swaps would gain
+/// little for this cost.
 constexpr std::size_t kMaxDistances = 30'000'000;
 constexpr Vertex kAttempts = 12;
 constexpr std::size_t kSlotsTried = 32;
 
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
-/// The dimension in which the slots have most different values.
+/// Returns the dimension in which the slots have the most different coordinates.
 std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
   std::size_t longest = 0, most = 0;
   for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
@@ -101,7 +102,7 @@ class Halving {
     }
   }
 
-  /// The slot with the smallest sum of distances to a sample of the others.
+  /// Returns the slot with the smallest sum of distances to a sample of the others.
   Vertex centre_of(const std::vector<Vertex>& slots) const {
     const std::size_t stride = 1 + slots.size() / kSlotsTried;
     Vertex centre = slots[0];
@@ -132,9 +133,9 @@ class Halving {
       left.vertices.push_back(right.vertices.back());
   }
 
-  /// The vertices of a region and two fixed vertices that stand for its halves. A cut edge costs
-  /// the distance between the halves; an edge that leaves the region costs the extra distance of
-  /// the half that is farther away.
+  /// Returns the graph of a region's vertices and two fixed vertices that represent its halves. A
+  /// cut edge costs the distance between the halves. An edge that leaves the region costs the extra
+  /// distance of the half that is farther away.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const auto size = static_cast<Vertex>(vertices.size());
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
@@ -175,7 +176,7 @@ class Halving {
   std::vector<Vertex> position_;  // index in the current region; kNone outside it
 };
 
-/// Per slot the nearest slots, itself first.
+/// Lists for each slot the nearest slots, starting with itself.
 std::vector<std::vector<Vertex>> near_slots(Vertex size, const Distance& distance) {
   std::vector<std::vector<Vertex>> near(size);
   std::vector<std::pair<double, Vertex>> by_distance(size);
@@ -242,7 +243,8 @@ class Swapping {
     return gain_of_v + gain_of_u;
   }
 
-  /// Cost of v's edges at a slot; the distance to a partner that it swaps with does not change.
+  /// Cost of v's edges if v were at a slot. The distance to the partner with which it swaps does
+  /// not change.
   double cost_at(Vertex v, Vertex slot, Vertex partner) const {
     double cost = 0;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {

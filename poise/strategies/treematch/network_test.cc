@@ -45,7 +45,7 @@ bool is_permutation(std::vector<Vertex> slot_of) {
   return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
 }
 
-/// Halving, then swaps, as the strategy does.
+/// Maps by halving and then by swaps, as the strategy does.
 std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   const Distance distance = node_distance(machine);
   std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));
@@ -54,7 +54,7 @@ std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   return slot_of;
 }
 
-TEST(MapToNetwork, shuffled_stencil_on_a_torus_takes_at_most_two_hops_per_edge) {
+TEST(MapToNetwork, a_shuffled_stencil_on_a_torus_needs_at_most_two_hops_per_edge) {
   for (const Vertex side : {4u, 8u}) {
     const Machine machine = machine_from_text(fmt::format("torus:{0}x{0}x{0} core:1", side));
     const Distance distance = node_distance(machine);
@@ -96,7 +96,7 @@ TEST(MapToNetwork, is_near_the_optimum_on_small_networks) {
   }
 }
 
-TEST(MapToNetwork, swaps_only_exchange_slots_of_the_same_kind) {
+TEST(MapToNetwork, only_slots_of_the_same_kind_are_swapped) {
   const Machine machine = machine_from_text("mesh:8 core:1");
   Random random(4);
   const Graph graph = grid(2, shuffled(8, random));

@@ -15,7 +15,8 @@ namespace poise::tree_match {
 
 namespace {
 
-/// The whole machine's tasks are bisected only a few times, which is worth more effort.
+/// Attempts per bisection. The graph of all tasks is bisected only a few times, so more effort
+/// pays.
 constexpr Vertex kAttempts = 8;
 constexpr Vertex kMaxNodesToHalve = 4096;
 constexpr Vertex kMaxNodesInTable = 2048;
@@ -58,7 +59,8 @@ std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& 
   return kinds;
 }
 
-/// The tiers of a tree network as arities; nothing if the groups of a tier differ in size.
+/// Returns the tiers of a tree network as arities, or nothing if the groups of a tier differ in
+/// size.
 std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   const Network& network = machine.network();
   if (network.shape != Network::Shape::tree) return std::nullopt;
@@ -80,7 +82,7 @@ std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   return arities;
 }
 
-/// Per group the nodes where its tasks are now.
+/// Lists for each group the nodes where its tasks are now.
 std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem,
                                                    const std::vector<NodeId>& group_of) {
   std::vector<std::vector<Anchor>> anchors(problem.machine.num_nodes());
@@ -118,7 +120,7 @@ std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
     even_out_by_swaps(demand.graph, shares, group_of);
     return group_of;
   }
-  // Empty tasks fill the remaining places, so that tasks may crowd on few nodes.
+  // Empty tasks fill the remaining places, so that tasks may be packed on few nodes.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);

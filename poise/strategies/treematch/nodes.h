@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns tasks to nodes: grouped by affinity and load, groups mapped to the network.
+// Assigns tasks to nodes: groups them by affinity and load, then maps the groups to the network.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// What is to be placed, and how much places can take.
+/// The tasks to be placed, and how much load places can take.
 struct Demand {
   Graph graph;                         // weights: loads, or 1 each
   std::vector<double> share_of_place;  // relative; 0: nothing may be placed there
@@ -24,12 +24,12 @@ struct Demand {
 /// Weight of a task for staying where it is.
 inline double anchor_weight(const Task& task) { return 1 + static_cast<double>(task.bytes); }
 
-/// The group of each task, one group per node: by affinity, or with `keeps_groups` the tasks now on
-/// each node; swaps then even the groups out.
+/// Returns the group of each task, with one group per node. Groups are formed by affinity or, with
+/// `keeps_groups`, by the node where each task is now; swaps then even out the groups.
 std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand, bool keeps_groups);
 
-/// The node of each group. Groups are exchanged only between nodes with the same places and shares,
-/// and not if tasks are pinned there.
+/// Returns the node of each group. Groups are exchanged only between nodes with equal places and
+/// shares, and only if no tasks are pinned there.
 std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
                                const std::vector<NodeId>& group_of);
 

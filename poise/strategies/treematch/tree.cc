@@ -14,14 +14,15 @@ namespace poise::tree_match {
 
 namespace {
 
-/// A level of the tree seen from the leaves: groups of `arity`, whose common vertex is `depth`
-/// edges below the root. Two leaves with this common vertex save 2 * depth hops.
+/// A level of the tree, seen from the leaves: groups of `arity`, whose common vertex is `depth`
+/// edges below the root. For two leaves with this common vertex, the path is 2 * depth hops shorter
+/// than across the root.
 struct Level {
   std::uint32_t arity;
   double depth;
 };
 
-/// From the leaves up; levels of arity 1 are dropped.
+/// Returns the levels from the leaves up; levels of arity 1 are dropped.
 std::vector<Level> levels_from_below(std::span<const std::uint32_t> arities) {
   std::vector<Level> levels;
   for (std::size_t i = arities.size(); i-- > 0;)
@@ -44,7 +45,7 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// Per level, from the leaves up: the group of each element of the level below.
+/// Per level, from the leaves up, the group of each element of the level below.
 using Grouping = std::vector<std::vector<Vertex>>;
 
 /// Numbers leaves depth-first, so that each group's leaves are consecutive.
@@ -90,7 +91,8 @@ class AllArrangements {
                       });
   }
 
-  /// Affinity inside a group has been counted and is dropped.
+  /// Merges the vertices of each group. Affinity inside a group has been counted already and is
+  /// dropped.
   Matrix merged(const Matrix& affinity, std::span<const Vertex> group_of, std::size_t level) const {
     Matrix groups(affinity.size() / levels_[level].arity);
     for (Vertex a = 0; a < affinity.size(); ++a)
@@ -207,7 +209,7 @@ class Turning {
     return merged;
   }
 
-  /// Grants the wishes of greatest weight; children without a wish keep their order.
+  /// Grants wishes for positions in order of weight; children without a wish keep their order.
   static std::vector<Vertex> positions(Vertex arity, std::span<const Wish> wishes) {
     std::vector<Vertex> position_of(arity, arity);
     std::vector<std::uint8_t> is_taken(arity, 0);

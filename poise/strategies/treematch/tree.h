@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TreeMatch: maps elements to the leaves of a tree so that those with much affinity are close.
+// TreeMatch: maps elements to the leaves of a tree so that those with large affinity are close.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// The prime factors of each arity, root first, smaller factors lower in the tree; arities of 1 are
-/// dropped. Groups of 2, 3 or 5 at a time keep the lists of possible groups short.
+/// Splits each arity into its prime factors, root first, with smaller factors lower in the tree;
+/// arities of 1 are dropped. With groups of 2, 3 or 5 elements, the lists of possible groups stay
+/// short.
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities);
 
-/// The leaf of each vertex, all different, on the tree with these arities from the root down. There
-/// must not be more vertices than leaves.
+/// Returns a different leaf for each vertex, on the tree with these arities from the root down.
+/// There must not be more vertices than leaves.
 ///
 /// Jeannot and Mercier, Euro-Par 2010: empty vertices fill the tree; then groups are formed
-/// bottom-up, each level grouping the groups of the level below. If the tree has at most 30,000
+/// bottom-up, and each level groups the groups of the level below. If the tree has at most 30,000
 /// distinct arrangements (all trees of up to 8 leaves, 2 x 8, 8 x 2), all are tried, and the sum of
 /// affinity times hops is optimal.
 std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> arities);

@@ -22,7 +22,7 @@ Graph drawn_graph(Vertex size, Random& random) {
   return affinity_graph(workload, Affinity::bytes);
 }
 
-/// Edges of the tree between two leaves, up and down.
+/// Number of tree edges on the path between two leaves, up and down.
 double hops(Vertex a, Vertex b, const std::vector<std::uint32_t>& arities) {
   double edges = 0;
   for (auto arity = arities.rbegin(); arity != arities.rend() && a != b; ++arity, edges += 2) {
@@ -45,7 +45,7 @@ Vertex count_leaves(const std::vector<std::uint32_t>& arities) {
   return std::accumulate(arities.begin(), arities.end(), Vertex{1}, std::multiplies<>());
 }
 
-/// The least cost of all permutations.
+/// Returns the smallest cost over all permutations.
 double least_cost(const Graph& graph, const std::vector<std::uint32_t>& arities) {
   std::vector<Vertex> leaf_of(count_leaves(arities));
   std::iota(leaf_of.begin(), leaf_of.end(), 0);
@@ -61,7 +61,7 @@ void expect_different_leaves(std::vector<Vertex> leaf_of, Vertex leaves) {
   EXPECT_LT(leaf_of.back(), leaves);
 }
 
-TEST(TreeMatch, splits_arities_into_primes) {
+TEST(TreeMatch, splits_the_arity_of_a_level_into_its_prime_factors) {
   EXPECT_EQ(split_to_primes({{12, 1, 8, 7}}), (std::vector<std::uint32_t>{3, 2, 2, 2, 2, 2, 7}));
 }
 
@@ -80,7 +80,7 @@ TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
     }
 }
 
-TEST(TreeMatch, fills_the_tree_with_empty_vertices) {
+TEST(TreeMatch, adds_empty_vertices_until_the_tree_is_full) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -95,8 +95,8 @@ TEST(TreeMatch, fills_the_tree_with_empty_vertices) {
   }
 }
 
-/// Cliques of the group sizes of every level; affinities grow towards the leaves; numbered at
-/// random.
+/// Cliques of the group sizes of every level, with affinities that grow towards the leaves.
+/// Vertices are numbered at random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
@@ -125,7 +125,7 @@ TEST(TreeMatch, recovers_a_hidden_tree_of_any_arity) {
   }
 }
 
-TEST(TreeMatch, permuting_children_keeps_the_cost_and_moves_members_back) {
+TEST(TreeMatch, permuting_children_keeps_the_cost_and_reduces_migrations) {
   const std::vector<std::uint32_t> arities = {2, 3, 2};
   Random random(11);
   const Graph graph = drawn_graph(12, random);

@@ -12,7 +12,7 @@ namespace poise::tree_match {
 
 namespace {
 
-/// With few nodes, more effort for each pays.
+/// Attempts per bisection. With few nodes, more effort for each pays.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {
@@ -27,7 +27,8 @@ bool is_symmetric(const Subtree& tree, const Inside& inside) {
   return tree.arities && has_equal_shares && !is_pinned(inside);
 }
 
-/// Maps groups to leaves; among equally good leaves, to where their members are now.
+/// Maps groups to leaves. If several leaves are equally good, a group goes to the leaf where most
+/// of its members are now.
 std::vector<Part> match_groups(const Inside& inside, const Subtree& tree,
                                std::span<const Part> group_of, Graph groups) {
   const Vertex num_groups = groups.num_vertices();

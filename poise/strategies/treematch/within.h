@@ -14,17 +14,18 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// Consecutive places that form a subtree of the machine.
+/// A range of consecutive places that is a subtree of the machine.
 struct Subtree {
   PlaceId first, last;
-  /// Arities from the root down, if all vertices of a level have the same; otherwise nothing.
+  /// Arities from the root down if all vertices of a level have the same arity; otherwise nothing.
   std::optional<std::vector<std::uint32_t>> arities;
 };
 
 /// The subtree of a node's places, with the machine's levels inside the node.
 Subtree subtree(const Machine& machine, PlaceId first, PlaceId last);
 
-/// What is to be placed. Vertices are numbered within the node, places from the node's first place.
+/// The tasks to be placed inside one node. Vertices are numbered within the node, and places from
+/// the node's first place.
 struct Inside {
   Graph graph;                 // weights: loads, or 1 each
   std::vector<Part> current;   // per vertex its current place, or kFree if that is elsewhere
@@ -34,13 +35,13 @@ struct Inside {
   double tolerance;            // fraction that a place may hold above its share
 };
 
-/// The place of each vertex, counted from the first place of the subtree.
+/// Returns the place of each vertex, counted from the first place of the subtree.
 ///
 /// If there are enough places, each gets at most one vertex. Otherwise the tree gets one more level
-/// below the places; its groups have equal load, not equal count as in the paper, because equal
-/// counts would double the makespan of skewed loads. TreeMatch maps the groups to places. If places
-/// differ, tasks are pinned, or the tree is irregular, a part is made for each place and parts are
-/// then swapped between equal places.
+/// below the places. Its groups have equal load, not equal count as in the paper, because equal
+/// counts would double the makespan if loads are skewed. TreeMatch maps the groups to places. If
+/// places differ, tasks are pinned, or the tree is irregular, a part is made for each place, and
+/// parts are then swapped between equal places.
 std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Inside inside);
 
 }  // namespace poise::tree_match

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that packs lent tasks and unpacks borrowed ones.
+
+#include "runtimes/tasks/offload/codec.h"
+
 #include <algorithm>
 
-#include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
 #include "runtimes/tasks/tuning.h"
@@ -18,7 +19,7 @@ constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasPar
 // Flags of an item; the low three bits are its Mode.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
-// The alignment of an item's address; the receiver aligns its copy alike.
+// Returns the alignment of an item's address. The receiver gives its copy the same alignment.
 std::uint8_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
   return static_cast<std::uint8_t>(address & (~address + 1));
@@ -53,41 +54,37 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// Where the receiver finds an item without a message: in memory that both ranks share, or in a copy
-// of a large item there. Items of a borrowed task are not copied when it is lent on, because their
+// Returns where the receiver finds an item without a message: in memory that both ranks share, or
+// in a copy of a large item there. Items of a borrowed task are not copied when it is lent on: its
 // results go straight to the owner, so nothing would free the copy.
-std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std::uint32_t to) {
+std::optional<Arena::Spot> TaskCodec::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
-  if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;
-  if (const auto spot = arena_.find(item.data, item.bytes)) {
-    counters_.bytes_in_place += item.goes_out() ? item.bytes : 0;
+  if (!messenger_.arena.shared_with(to) || item.mode == Mode::result || item.bytes == 0)
+    return std::nullopt;
+  if (const auto spot = messenger_.arena.find(item.data, item.bytes)) {
+    messenger_.counters.bytes_in_place += item.goes_out() ? item.bytes : 0;
     return spot;
   }
-  if (item.bytes < large_bytes_ || task.owner != rank_) return std::nullopt;
+  if (item.bytes < messenger_.large_bytes || task.owner != messenger_.rank) return std::nullopt;
   auto& copies = task.extras.make().copies;
   copies.resize(task.items.size());
   auto& copy = copies[i];
   if (!copy) {
-    void* const data = arena_.try_allocate(item.bytes);
+    void* const data = messenger_.arena.try_allocate(item.bytes);
     if (!data) return std::nullopt;
-    copy = {static_cast<std::byte*>(data),
-            [this, bytes = item.bytes](std::byte* p) { arena_.deallocate(p, bytes, kAlignment); }};
+    copy = {static_cast<std::byte*>(data), [this, bytes = item.bytes](std::byte* p) {
+              messenger_.arena.deallocate(p, bytes, kAlignment);
+            }};
     if (item.goes_out()) {
       copy_past_caches(copy.get(), item.data, item.bytes);
-      counters_.bytes_copied += item.bytes;
+      messenger_.counters.bytes_copied += item.bytes;
     }
   }
-  return arena_.find(copy.get(), item.bytes);
+  return messenger_.arena.find(copy.get(), item.bytes);
 }
 
-// Large items are sent as payloads; so is an item that would make the header longer than MPI can
-// count.
-bool OffloadEngine::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
-  return bytes >= large_bytes_ || (bytes > 0 && header.size() + bytes > tuning::kMaxHeaderBytes);
-}
-
-void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
-                               std::vector<Payload>& payloads) {
+void TaskCodec::write(Writer& header, Task& task, std::uint32_t to,
+                      std::vector<Payload>& payloads) {
   const bool to_owner = task.owner == to;
   const auto num_items = to_owner ? 0 : static_cast<std::uint32_t>(task.items.size());
   const auto& annotations = task.extras->annotations;
@@ -104,7 +101,7 @@ void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
     const Item& item = task.items[i];
     const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
     const bool payload =
-        !spot && item.data && item.goes_out() && is_sent_as_payload(item.bytes, header);
+        !spot && item.data && item.goes_out() && messenger_.is_sent_as_payload(item.bytes, header);
     const auto flags =
         static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) | (item.data ? 0u : kNull) |
                                   (payload ? kHasPayload : 0u) | (spot ? kInPlace : 0u));
@@ -112,7 +109,7 @@ void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
     header.put(ItemHeader{item.bytes, flags, alignment});
     if (spot) header.put(*spot);
     if (spot || !item.data || !item.goes_out()) continue;
-    counters_.bytes_sent += item.bytes;
+    messenger_.counters.bytes_sent += item.bytes;
     if (payload)
       payloads.push_back({item.data, item.bytes});
     else
@@ -120,27 +117,14 @@ void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
   }
 }
 
-void OffloadEngine::handle_tasks(const Transport::Arrival& arrival, Reader& reader,
-                                 std::uint32_t from) {
-  const double begin_s = clock_s();
-  const auto num_tasks = reader.get<std::uint32_t>();
-  for (std::uint32_t i = 0; i < num_tasks; ++i)
-    read_task(arrival, reader, from, [this, from](std::unique_ptr<Task> task) {
-      ++peers_[from].borrowed;
-      pool_.accept_borrowed(std::move(task));
-    });
-  counters_.transfer_s += clock_s() - begin_s;
-}
-
-// Reads a task from a header, and calls `then` with it when all its items have arrived.
-void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from,
-                              std::function<void(std::unique_ptr<Task>)> then) {
+void TaskCodec::read(Message& message, std::function<void(std::unique_ptr<Task>)> then) {
+  Reader& reader = message.reader;
   const auto header = reader.get<TaskHeader>();
-  if (header.owner == rank_) {
-    ++peers_[from].borrowed;
-    auto task = take_returned(header.slot);
+  if (header.owner == messenger_.rank) {
+    messenger_.agent.received(message.from, 1);
+    auto task = lent_.take(header.slot);
     task->forget_copies();
-    pool_.take_back(std::move(task));
+    messenger_.pool.take_back(std::move(task));
     return;
   }
   auto task = std::make_unique<Task>();
@@ -153,16 +137,14 @@ void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader,
   if (header.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
   task->replicated = header.num_items & kReplicated;
   task->has_parent = header.num_items & kHasParent;
-  read_items(arrival, reader, from, std::move(task), header.num_items & ~kTaskFlags,
-             std::move(then));
+  read_items(message, std::move(task), header.num_items & ~kTaskFlags, std::move(then));
 }
 
-void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader,
-                               std::uint32_t from, std::unique_ptr<Task> task,
-                               std::uint32_t num_items,
-                               std::function<void(std::unique_ptr<Task>)> then) {
+void TaskCodec::read_items(Message& message, std::unique_ptr<Task> task, std::uint32_t num_items,
+                           std::function<void(std::unique_ptr<Task>)> then) {
+  Reader& reader = message.reader;
   Extras& extras = task->extras.make();
-  extras.message = arrival.header;
+  extras.message = message.arrival.header;
   Item* const items = task->items.resize(num_items);
   std::size_t storage = 0;  // bytes of items that are not stored in the header
   std::vector<std::size_t> stored;
@@ -172,10 +154,10 @@ void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader
     Item item{nullptr, item_header.bytes, static_cast<Mode>(item_header.flags & kModeBits)};
     const bool null = item_header.flags & kNull, payload = item_header.flags & kHasPayload;
     if (item.mode == Mode::result) {
-      if (arena_.shared_with(task->owner)) extras.result = Buffer(&arena_);
+      if (messenger_.arena.shared_with(task->owner)) extras.result = Buffer(&messenger_.arena);
       item.data = &extras.result;
     } else if (item_header.flags & kInPlace)
-      item.data = arena_.at(reader.get<Arena::Spot>());
+      item.data = messenger_.arena.at(reader.get<Arena::Spot>());
     else if (!null && !payload && item.goes_out())
       item.data = reader.get(item.bytes, item_header.alignment);
     else if (!null) {
@@ -201,11 +183,12 @@ void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader
   for (const Payload& payload : fetched) bytes += static_cast<double>(payload.bytes);
   const double begin_s = clock_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
-  transport_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from, then = std::move(then)] {
-    const double byte_s = (clock_s() - begin_s) / bytes;
-    links_.learn(peers_[from].at, [&](Link& way) { way.seconds_per_byte.learn(byte_s); });
-    then(std::move(*shared));
-  });
+  messenger_.transport.fetch(
+      message.arrival, fetched,
+      [this, shared, bytes, begin_s, from = message.from, then = std::move(then)] {
+        messenger_.agent.learn_byte_s(from, (clock_s() - begin_s) / bytes);
+        then(std::move(*shared));
+      });
 }
 
 }  // namespace poise::tasks

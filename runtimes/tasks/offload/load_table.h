@@ -9,9 +9,10 @@
 #include <mpi.h>
 #include <optional>
 
-#include "runtimes/tasks/offload/loads.h"
 #include "runtimes/tasks/transport/arena.h"
 #include "runtimes/tasks/transport/per_rank.h"
+
+#include "poise/online/peer_table.h"
 
 namespace poise::tasks {
 
@@ -22,13 +23,13 @@ class LoadTable {
   LoadTable(MPI_Comm communicator, Arena& arena) : entries_(communicator, arena) {}
 
   void publish(const Load& load) { entries_.own().write(load); }
-  /// The last load that `rank` published. Nothing if it has published none, shares no memory with
-  /// this rank, or is writing at this moment.
+  /// Returns the last load that `rank` published, or nothing if it has published none, shares no
+  /// memory with this rank, or is writing at this moment.
   std::optional<Load> load_of(std::uint32_t rank) const {
     const Entry* const notice = entries_.of(rank);
     return notice ? notice->read() : std::nullopt;
   }
-  /// True if `rank`, which is not this one, can read what this rank publishes.
+  /// True if another rank, `rank`, can read the load that this rank publishes.
   bool is_visible_to(std::uint32_t rank) const { return entries_.is_visible_to(rank); }
 
  private:

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that returns results to the owner rank of each task.
+
+#include "runtimes/tasks/offload/returns.h"
+
 #include <algorithm>
 #include <map>
 
-#include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/online/polling.h"
 
 namespace poise::tasks {
 
@@ -24,30 +27,30 @@ struct ResultHeader {
 
 }  // namespace
 
-void OffloadEngine::send_results(const TaskPool::State& state) {
+void Returns::step(const TaskPool::State& state) {
   if (state.done_borrowed > 0) {
-    if (results_.empty()) oldest_result_s_ = now_s_;
-    for (auto& task : pool_.take_done_borrowed()) results_.push_back(std::move(task));
+    if (results_.empty()) oldest_s_ = messenger_.now_s;
+    for (auto& task : messenger_.pool.take_done_borrowed()) results_.push_back(std::move(task));
   }
   if (results_.empty()) return;
-  if (state.queued > 0 && now_s_ - oldest_result_s_ < tuning::kMaxResultDelay_s) return;
+  if (!results_are_due(state.queued == 0, messenger_.now_s - oldest_s_)) return;
   std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_owner;
   const std::size_t sent = results_.size();
   for (auto& task : results_) {
     const std::uint32_t owner = task->owner;
-    const bool is_long = task->extras->result.size() >= large_bytes_;
+    const bool is_long = task->extras->result.size() >= messenger_.large_bytes;
     auto& tasks = by_owner[owner];
     tasks.push_back(std::move(task));
-    if (is_long) send_results_to(owner, std::exchange(tasks, {}));
+    if (is_long) send_to(owner, std::exchange(tasks, {}));
   }
   results_.clear();
   for (auto& [owner, tasks] : by_owner)
-    if (!tasks.empty()) send_results_to(owner, std::move(tasks));
-  pool_.borrowed_departed(sent);
+    if (!tasks.empty()) send_to(owner, std::move(tasks));
+  messenger_.pool.borrowed_departed(sent);
 }
 
-void OffloadEngine::send_results_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
-  Writer header = begin(Kind::results, owner);
+void Returns::send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
+  Writer header = messenger_.begin(MessageKind::results, owner);
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
   for (const auto& task : tasks) {
@@ -64,17 +67,17 @@ void OffloadEngine::send_results_to(std::uint32_t owner, std::vector<std::unique
     }
   }
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
-  send(owner, std::move(header), std::move(payloads), std::move(keep));
+  messenger_.send(owner, std::move(header), std::move(payloads), std::move(keep));
 }
 
-void OffloadEngine::write_output(Writer& header, const Item& item, std::vector<Payload>& payloads) {
-  counters_.bytes_back += item.bytes;
-  if (arena_.find(item.data, item.bytes)) {
+void Returns::write_output(Writer& header, const Item& item, std::vector<Payload>& payloads) {
+  messenger_.counters.bytes_back += item.bytes;
+  if (messenger_.arena.find(item.data, item.bytes)) {
     header.put(Location::in_place);
     return;
   }
-  counters_.bytes_sent += item.bytes;
-  const bool in_payload = is_sent_as_payload(item.bytes, header);
+  messenger_.counters.bytes_sent += item.bytes;
+  const bool in_payload = messenger_.is_sent_as_payload(item.bytes, header);
   header.put(in_payload ? Location::in_payload : Location::in_header);
   if (in_payload)
     payloads.push_back({item.data, item.bytes});
@@ -83,21 +86,22 @@ void OffloadEngine::write_output(Writer& header, const Item& item, std::vector<P
 }
 
 // A long result stays in place if the owner shares that memory.
-void OffloadEngine::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
-  counters_.bytes_back += result.size();
+void Returns::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
+  messenger_.counters.bytes_back += result.size();
   header.put(static_cast<std::uint64_t>(result.size()));
   const double bytes = static_cast<double>(result.size());
   const bool may_stay =
-      result.size() >= large_bytes_ && kept_bytes_ + bytes <= tuning::kMaxKeptBytes;
-  if (const auto spot = may_stay ? arena_.find(result.data(), result.size()) : std::nullopt) {
+      result.size() >= messenger_.large_bytes && kept_bytes_ + bytes <= tuning::kMaxKeptBytes;
+  if (const auto spot =
+          may_stay ? messenger_.arena.find(result.data(), result.size()) : std::nullopt) {
     header.put(Location::in_place);
     header.put(*spot);
     kept_bytes_ += bytes;
-    kept_results_.push_back(std::move(result));
+    kept_.push_back(std::move(result));
     return;
   }
-  counters_.bytes_sent += result.size();
-  const bool in_payload = is_sent_as_payload(result.size(), header);
+  messenger_.counters.bytes_sent += result.size();
+  const bool in_payload = messenger_.is_sent_as_payload(result.size(), header);
   header.put(in_payload ? Location::in_payload : Location::in_header);
   if (in_payload)
     payloads.push_back({result.data(), result.size()});
@@ -105,15 +109,15 @@ void OffloadEngine::write_result(Writer& header, Buffer& result, std::vector<Pay
     header.put(result.data(), result.size(), 1);
 }
 
-void OffloadEngine::read_result_bytes(Buffer& result, Reader& reader,
-                                      std::vector<Payload>& payloads) {
+void Returns::read_result_bytes(Buffer& result, Reader& reader, std::vector<Payload>& payloads) {
   const auto bytes = reader.get<std::uint64_t>();
   result = Buffer();
   switch (reader.get<Location>()) {
     case Location::in_header: result.append(reader.get(bytes, 1), bytes); break;
     case Location::in_place:
-      counters_.bytes_in_place += bytes;
-      result = Buffer::view(static_cast<std::byte*>(arena_.at(reader.get<Arena::Spot>())), bytes);
+      messenger_.counters.bytes_in_place += bytes;
+      result = Buffer::view(static_cast<std::byte*>(messenger_.arena.at(reader.get<Arena::Spot>())),
+                            bytes);
       break;
     case Location::in_payload:
       result.resize(bytes);
@@ -122,25 +126,23 @@ void OffloadEngine::read_result_bytes(Buffer& result, Reader& reader,
   }
 }
 
-void OffloadEngine::handle_results(const Transport::Arrival& arrival, Reader& reader,
-                                   std::uint32_t from) {
-  const auto num_tasks = reader.get<std::uint32_t>();
+void Returns::handle(Message& message) {
+  const auto num_tasks = message.reader.get<std::uint32_t>();
   const double begin_s = clock_s();
   double bytes = 0;  // bytes in both directions, as when the tasks were lent
-  for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
+  for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(message);
   const double seconds = clock_s() - begin_s;
-  unpacking_.learn(num_tasks, bytes, seconds);
-  counters_.transfer_s += seconds;
+  messenger_.agent.costs().unpacking.learn(num_tasks, bytes, seconds);
+  messenger_.counters.transfer_s += seconds;
 }
 
-std::unique_ptr<Task> OffloadEngine::take_slot(std::uint64_t slot) {
-  POISE_CHECK(slot < slots_.size() && slots_[slot]);
-  free_slots_.push_back(slot);
-  return std::move(slots_[slot]);
+void Returns::end_wait() {
+  kept_.clear();
+  kept_bytes_ = 0;
 }
 
-// Reads the outputs that are in the header. Returns where the payloads have to go.
-std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
+// Reads the outputs that are in the header. Returns the locations for the payloads.
+std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
@@ -155,7 +157,8 @@ std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
         break;
       case Location::in_place:
         if (copy) copy_past_caches(item.data, copy, item.bytes);
-        (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
+        (copy ? messenger_.counters.bytes_copied : messenger_.counters.bytes_in_place) +=
+            item.bytes;
         break;
       case Location::in_payload: payloads.push_back({item.data, item.bytes}); break;
     }
@@ -163,40 +166,40 @@ std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
   return payloads;
 }
 
-// Learns from a result: the run time of the function if this rank does not know it, else the
+// Learns from a result: either the run time of the function, if this rank does not know it, or the
 // slowness of the rank that ran the task.
-void OffloadEngine::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
-  double& slowness = peers_[ran_on].slowness;
-  const double expected_s = pool_.times().per_unit(task.function) * task.cost;
+void Returns::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
+  LendingAgent& agent = messenger_.agent;
+  const double expected_s = messenger_.pool.times().per_unit(task.function) * task.cost;
   if (expected_s <= 0)
-    pool_.learn_time(task.function, seconds / slowness, task.cost);
+    messenger_.pool.learn_time(task.function, seconds / agent.slowness_of(ran_on), task.cost);
   else
-    slowness = std::clamp(moved_average(slowness, seconds / expected_s, tuning::kSlownessWeight),
-                          tuning::kMinSlowness, tuning::kMaxSlowness);
+    agent.learn_slowness(ran_on, seconds, expected_s);
 }
 
-double OffloadEngine::read_result(const Transport::Arrival& arrival, Reader& reader,
-                                  std::uint32_t from) {
+double Returns::read_result(Message& message) {
+  Reader& reader = message.reader;
   const auto header = reader.get<ResultHeader>();
-  auto task = take_returned(header.slot);
-  if (header.slot & kReplicaBit) report_cancelled(*task);  // reports the original as cancelled
+  auto task = lent_.take(header.slot);
+  if (header.slot & kReplicaBit) cancelled_(*task);  // reports the original as cancelled
   const double bytes = task->bytes().both();
   task->failed = header.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));
   if (task->failed) task->extras.make().error.assign(text, header.error_bytes);
-  task->ran_on = from;
+  task->ran_on = message.from;
   std::vector<Payload> payloads;
   if (!task->failed) {
     payloads = read_outputs(*task, reader);
-    learn_time(*task, header.seconds, from);
+    learn_time(*task, header.seconds, message.from);
   }
   task->forget_copies();
   if (payloads.empty()) {
-    finished_.push_back(std::move(task));
+    messenger_.finished.push_back(std::move(task));
     return bytes;
   }
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
-  transport_.fetch(arrival, payloads, [this, shared] { finished_.push_back(std::move(*shared)); });
+  messenger_.transport.fetch(message.arrival, payloads,
+                             [this, shared] { messenger_.finished.push_back(std::move(*shared)); });
   return bytes;
 }
 

@@ -17,15 +17,15 @@ namespace poise::tasks {
 namespace {
 
 // The task that this thread runs, and its pool. Entries nest when a task waits for its children.
-struct Running {
+struct Current {
   const TaskPool* pool = nullptr;
   Task* task = nullptr;
   std::shared_ptr<Children>* children = nullptr;  // the children of the task
   unsigned depth = 0;
 };
-thread_local Running running_of_thread;
+thread_local Current running_of_thread;
 
-// One recycled task per thread: taking it is faster than malloc.
+// One recycled task per thread, because taking it is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
 
 }  // namespace
@@ -105,7 +105,7 @@ bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
 
 void TaskPool::call(Task& task) {
   std::shared_ptr<Children> children;
-  const Running before =
+  const Current before =
       std::exchange(running_of_thread, {this, &task, &children, running_of_thread.depth + 1});
   try {
     functions_[task.function]->body(task.items);
@@ -116,7 +116,7 @@ void TaskPool::call(Task& task) {
 }
 
 struct TaskPool::Batch {
-  std::array<std::unique_ptr<Task>, tuning::kMaxBatch> tasks;
+  std::array<std::unique_ptr<Task>, lending_tuning::kMaxBatch> tasks;
   std::size_t size = 0;
   double cost = 0, seconds = 0;
 
@@ -130,10 +130,10 @@ struct TaskPool::Batch {
 };
 
 // Takes the next task to run. A thread whose task waits for its children runs these first, and up
-// to kMaxNestedWaits any other task. Deeper, it still runs borrowed tasks that a task of another
-// rank may wait for: if all ranks were that deep and each refused, none of these waits would end.
-// They cannot wait for each other in a circle: a child starts after its parent, and a task that
-// runs during a wait starts after the one that waits.
+// to kMaxNestedWaits any other task. With deeper nesting, it still runs borrowed tasks for which a
+// task of another rank may wait; otherwise all ranks could be that deep and refuse, and none of the
+// waits would end. Such tasks cannot wait for each other in a circle: a child starts after its
+// parent, and a task that runs during a wait starts after the task that waits.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -142,25 +142,28 @@ std::unique_ptr<Task> TaskPool::pop() {
   return is_deep ? queue_.pop_borrowed_child() : queue_.pop();
 }
 
-std::unique_ptr<Task> TaskPool::next() {
+// Takes the first task of a batch, which counts as running from now on.
+std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
   do task = pop();
   while (task && !is_ours(task));
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  running_ += task != nullptr;
+  if (task) running_.push_back({now_s, expected_s(*task), &batch});
   return task;
 }
 
-std::unique_ptr<Task> TaskPool::next_of_batch(const Task& before) {
+std::unique_ptr<Task> TaskPool::next_of_batch(const Batch& batch) {
+  const Task& before = batch.last();
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task = queue_.pop_if(
       [&](const Task& next) { return next.function == before.function && can_be_batched(next); });
   queued_.store(queue_.size(), std::memory_order_relaxed);
+  if (task) std::ranges::find(running_, &batch, &Running::batch)->expected_s += expected_s(*task);
   return task;
 }
 
-// True if the program waits for this task only together with all others.
+// True if the program waits for this task only together with all other tasks.
 bool TaskPool::can_be_batched(const Task& task) const {
   return task.owner == rank_ && !task.extras && !task.siblings;
 }
@@ -168,14 +171,14 @@ bool TaskPool::can_be_batched(const Task& task) const {
 std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
                           const std::function<bool()>& is_notified) {
   Batch batch;
-  if (!batch.add(next())) return 0;
+  if (!batch.add(next(batch, now_s))) return 0;
   if (recorder_) max_tasks = 1;  // a trace shows the start of every task
   do call(batch.last());
   while (batch.size < max_tasks && can_be_batched(batch.last()) && !is_notified() &&
-         batch.add(next_of_batch(batch.last())));
+         batch.add(next_of_batch(batch)));
   now_s = end(batch, now_s);
   const std::lock_guard lock(mutex_);
-  --running_;
+  std::erase_if(running_, [&](const Running& running) { return running.batch == &batch; });
   counters_.working_s += batch.seconds;
   for (std::size_t i = 0; i < batch.size; ++i) count_run(batch.tasks[i]);
   return batch.size;
@@ -193,7 +196,7 @@ double TaskPool::end(Batch& batch, double begin_s) {
   return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
-// Called with the lock held. Keeps tasks that may hold objects of the program, because their
+// Called while the lock is held. Keeps tasks that may hold objects of the program, because their
 // destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->owner != rank_) {
@@ -209,8 +212,9 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
   recycled_.push_back(std::move(task));
 }
 
-// Calls the program's callbacks. Returns whether they may have taken time. Removes the program's
-// objects from the task: once it counts as finished, the data they refer to may be gone.
+// Calls the program's callbacks. Returns true if they may have taken time. Removes the program's
+// objects from the task, because the data to which they refer may be gone once the task counts as
+// finished.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
@@ -230,7 +234,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Called with the lock held.
+// Called while the lock is held.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
@@ -334,7 +338,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Takes the token on behalf of that rank, unless another rank has taken it already.
+  // Takes the token for the other rank, unless a third rank has taken it already.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;
@@ -377,17 +381,22 @@ void TaskPool::borrowed_departed(std::size_t tasks) {
 }
 
 TaskPool::State TaskPool::state() const {
+  const double now_s = clock_s();
+  State state;
   const std::lock_guard lock(mutex_);
-  State state{.queued = queue_.size(),
-              .lendable = queue_.num_lendable(),
-              .running = running_,
-              .borrowed = borrowed_,
-              .done_borrowed = done_borrowed_.size(),
-              .tasks_differ = queue_.differ(),
-              .bytes = queue_.bytes(),
-              .finishing = finishing_,
-              .created = created_,
-              .finished = finished_};
+  state.queued = queue_.size();
+  state.lendable = queue_.num_lendable();
+  state.running = running_.size();
+  for (const Running& running : running_)
+    state.running_s += remaining_s(now_s - running.begin_s, running.expected_s);
+  state.tasks_differ = queue_.differ();
+  state.bytes_out = static_cast<double>(queue_.bytes().out);
+  state.bytes_both = queue_.bytes().both();
+  state.finishing = finishing_;
+  state.borrowed = borrowed_;
+  state.done_borrowed = done_borrowed_.size();
+  state.created = created_;
+  state.finished = finished_;
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
     const double cost = queue_.cost()[f];
     if (cost <= 0) continue;

@@ -15,16 +15,17 @@
 #include "runtimes/tasks/counters.h"
 #include "runtimes/tasks/policy.h"
 #include "runtimes/tasks/pool/dependencies.h"
-#include "runtimes/tasks/pool/overhead.h"
 #include "runtimes/tasks/pool/queue.h"
 #include "runtimes/tasks/pool/task.h"
-#include "runtimes/tasks/pool/task_times.h"
 #include "runtimes/tasks/pool/token.h"
 #include "runtimes/tasks/start/function.h"
 #include "runtimes/tasks/trace.h"
 #include "runtimes/tasks/transport/backoff.h"
 
 #include "poise/online/lending.h"
+#include "poise/online/loan_policy.h"
+#include "poise/online/task_overhead.h"
+#include "poise/online/task_times.h"
 
 namespace poise::tasks {
 
@@ -33,14 +34,14 @@ class TaskPool {
  public:
   TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  /// Records from now on what runs; null stops recording.
+  /// Starts to record the tasks that run; null stops recording.
   void record(TraceRecorder* recorder) { recorder_ = recorder; }
   TraceRecorder* recorder() const { return recorder_; }
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// With `in_order` the task runs after earlier in-order tasks that have the same parent, or none
-  /// as well, and access the same data.
+  /// With `in_order`, the task runs after earlier in-order tasks that have the same parent (or no
+  /// parent as well) and access the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
@@ -70,7 +71,7 @@ class TaskPool {
 
   /// Takes the borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
-  /// Notes that the results of `tasks` borrowed tasks are in flight.
+  /// Records that the results of `tasks` borrowed tasks are in flight.
   void borrowed_departed(std::size_t tasks);
 
   /// Takes the tasks of this rank that are to be copied to a rank for which `can_receive` is true.
@@ -82,22 +83,16 @@ class TaskPool {
   /// Returns whether a rank with a copy of this task may start it. If so, this rank will not run
   /// it.
   bool grant_replica(Ticket ticket);
-  /// The task of this rank of which another rank has run a copy.
+  /// Returns the task of this rank of which another rank has run a copy.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
-  struct State {
-    std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
-    // Expected seconds of lendable tasks, excluding functions of unknown time.
-    double queued_s = 0;
-    bool all_times_known = true;  // the times of all lendable tasks are known
-    bool tasks_differ = false;    // true if some lendable task has a cost other than 1
-    Bytes bytes;                  // data of lendable tasks
-    TaskOverhead finishing;       // cost to finish tasks that other ranks ran
+  struct State : QueueState {
+    std::size_t borrowed = 0, done_borrowed = 0;
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  /// The lendable tasks, named by With::name or by their number.
+  /// Returns the lendable tasks, named by With::name or by their number.
   std::vector<QueuedTask> queue(bool by_number = false) const;
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
@@ -112,9 +107,10 @@ class TaskPool {
 
  private:
   struct Batch;
-  std::unique_ptr<Task> next();
+  std::unique_ptr<Task> next(Batch& batch, double now_s);
   std::unique_ptr<Task> pop();
-  std::unique_ptr<Task> next_of_batch(const Task& before);
+  std::unique_ptr<Task> next_of_batch(const Batch& batch);
+  double expected_s(const Task& task) const { return times_.per_unit(task.function) * task.cost; }
   bool can_be_batched(const Task& task) const;
   void call(Task& task);
   double end(Batch& batch, double begin_s);
@@ -134,7 +130,14 @@ class TaskPool {
   // Guards all members below, which are sorted so that a task touches few cache lines.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
-  std::size_t running_ = 0, borrowed_ = 0;
+  // The batches that threads run now: the time at which each began, and the expected seconds of its
+  // tasks so far.
+  struct Running {
+    double begin_s = 0, expected_s = 0;
+    const Batch* batch = nullptr;
+  };
+  std::vector<Running> running_;
+  std::size_t borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
   Counters counters_;
   std::vector<std::unique_ptr<Task>> recycled_;  // finished tasks of this rank, emptied for reuse

@@ -13,7 +13,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kMaxEvents = tuning::kMaxBatch;
+constexpr std::size_t kMaxEvents = lending_tuning::kMaxBatch;
 
 class Batches : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class Batches : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // Runs tasks; a message is announced once `until_ran` of them have run.
+  // Runs tasks. A message is announced once `until_ran` of them have run.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = clock_s();
     double now_s = begin_s;
@@ -44,7 +44,7 @@ class Batches : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
-TEST_F(Batches, hold_as_many_tasks_as_allowed) {
+TEST_F(Batches, contain_at_most_the_allowed_number_of_tasks) {
   for (int i = 0; i < 7; ++i) submit(kPlain);
   EXPECT_EQ(run(3), 3u);
   EXPECT_EQ(run(1), 1u);
@@ -71,7 +71,7 @@ TEST_F(Batches, end_early_when_a_message_is_announced) {
   EXPECT_EQ(pool_.state().lendable, 3u);
 }
 
-TEST_F(Batches, hold_tasks_of_one_function_only) {
+TEST_F(Batches, contain_tasks_of_one_function_only) {
   for (const auto function : {kPlain, kPlain, kOther, kPlain}) submit(function);
   EXPECT_EQ(run(), 2u);
   EXPECT_EQ(run(), 1u);
@@ -106,7 +106,7 @@ TEST_F(Batches, end_at_a_failed_task_and_do_not_learn_its_time) {
   EXPECT_EQ(pool_.times().per_unit(kFails), 0);
 }
 
-/// Each task waits for a child and meanwhile runs whatever the pool gives it.
+/// Each task waits for a child, and meanwhile runs other tasks from the pool.
 class NestedWaits : public ::testing::Test {
  protected:
   enum : std::uint32_t { kChild, kWaits, kOther };
@@ -150,7 +150,7 @@ class NestedWaits : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2}};
 };
 
-TEST_F(NestedWaits, run_no_task_below_the_limit_but_borrowed_children) {
+TEST_F(NestedWaits, run_only_borrowed_children_beyond_the_nesting_limit) {
   for (unsigned i = 0; i < 3 * tuning::kMaxNestedWaits; ++i) pool_.submit(task(kWaits));
   while (run() > 0) {
   }

@@ -57,10 +57,10 @@ class Queue {
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
-  /// Totals over the lendable tasks: their cost by function, and the bytes in and out.
+  /// Totals over the lendable tasks: their cost per function, and the bytes in and out.
   const std::vector<double>& cost() const { return cost_; }
   const Bytes& bytes() const { return bytes_; }
-  /// True if some lendable task has a cost other than 1.
+  /// True if at least one lendable task has a cost other than 1.
   bool differ() const { return num_costly_ > 0; }
 
  private:

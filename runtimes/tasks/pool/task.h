@@ -61,13 +61,13 @@ struct Extras {
   std::function<void(std::span<Item>)> on_lend;
   std::function<void()> deliver;    // on the owner rank: stores the result, unless the task failed
   std::function<void()> on_finish;  // called on the owner rank
-  // Memory of literals; of a borrowed task, memory of all items.
+  // Memory of the literals. For a borrowed task it is the memory of all items.
   std::shared_ptr<std::byte> storage;
   std::shared_ptr<std::byte> message;  // in a borrowed task: the message that holds its small items
   Buffer result;                       // the result of a borrowed task
-  // Copies of items in memory shared by the node's ranks, by item index; null where there is none.
+  // Copies of items in memory shared by the node's ranks, by item index; null if there is no copy.
   std::vector<std::shared_ptr<std::byte>> copies;
-  // Used on the owner rank of a replicated task.
+  // Ranks of a replicated task, used on its owner rank only.
   std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
   std::shared_ptr<std::uint64_t> token;
   Ticket ticket = 0;                        // 0: no other rank may start the task
@@ -87,7 +87,7 @@ struct Bytes {
   double both() const { return static_cast<double>(out + back); }
 };
 
-/// Three cache lines; with many queued tasks every line is a cache miss.
+/// A task takes three cache lines; if many tasks are queued, every line is a cache miss.
 struct Task {
   ~Task();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The token of a replicated task: the rank that takes it first runs the task. It lies in memory
-// that the ranks of a node share, so that no rank has to wait for the answer of a busy one.
+// The token of a replicated task: the rank that takes it first runs the task. It is in memory that
+// the ranks of a node share, so that no rank has to wait for the answer of a busy rank.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace poise::tasks {
 
-/// A number that is unique among a rank's tasks. Tokens are reused, so taking a token requires the
-/// ticket that it was made for.
+/// A number that is unique among a rank's tasks. Tokens are reused, so a token can be taken only
+/// with the ticket for which it was made.
 using Ticket = std::uint64_t;
 
 /// Takes the token, which this rank must be able to access. Returns false if another rank was

@@ -45,7 +45,7 @@ void try_trace(const std::string& path) {
   }
 }
 
-/// The text of the Error that the call throws, or an empty text.
+/// Returns the text of the Error that the call throws, or an empty text.
 template <typename Call>
 std::string error_of(Call call) {
   try {

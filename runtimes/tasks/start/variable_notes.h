@@ -6,9 +6,10 @@
 
 namespace poise::tasks {
 
-/// Prints a line for each (notes_on of poise/base/variables.h), on rank 0 of the communicator, from
-/// its environment. Only the first call of a process does: a runtime that uses another one, as
-/// objects that lend use tasks, calls it first and knows what is read. Not collective.
+/// Prints a line for each variable without effect (see notes_on in poise/base/variables.h), on rank
+/// 0 of the communicator, from its environment. Only the first call in a process prints: a runtime
+/// that uses another one (as objects with offloading use tasks) calls it first, because it knows
+/// which variables are read. Not collective.
 void note_variables(MPI_Comm communicator, unsigned readers);
 
 }  // namespace poise::tasks

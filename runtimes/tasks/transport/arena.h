@@ -27,7 +27,7 @@ class Arena final : public std::pmr::memory_resource {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// True if this rank and `rank`, another one, share their parts.
+  /// True if this rank and another rank, `rank`, share their parts.
   bool shared_with(std::uint32_t rank) const { return part_of_[rank] >= 0 && base_ != nullptr; }
 
   /// A location in shared memory, where each process has its own address for it.
@@ -35,7 +35,7 @@ class Arena final : public std::pmr::memory_resource {
     std::uint32_t rank = 0;
     std::uint64_t offset = 0;
   };
-  /// The location of these bytes, or nothing if they lie outside all parts.
+  /// Returns the location of these bytes, or nothing if they are outside all parts.
   std::optional<Spot> find(const void* data, std::size_t bytes) const;
   void* at(const Spot& spot) const;
 
@@ -53,7 +53,7 @@ class Arena final : public std::pmr::memory_resource {
   std::vector<int> part_of_;          // by rank; -1: the rank is on another node
   std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
-  // Where the first part begins; the others follow it. Null if nothing is shared.
+  // Address of the first part, which the others follow. Null if nothing is shared.
   std::byte* base_ = nullptr;
   std::byte* own_ = nullptr;
   int file_ = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits without being woken: a thread first spins, then yields, then sleeps for growing times.
+// A wait without a notification: a thread first spins, then yields, then sleeps for increasing
+// times.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@
 
 namespace poise::tasks {
 
-/// Chooses how to wait by the time since the first pause() after reset().
+/// Chooses how to wait according to the time since the first pause() after reset().
 class Backoff {
  public:
   explicit Backoff(double spin_s = tuning::kSpin_s) : spin_s_(spin_s) {}

@@ -15,7 +15,7 @@
 namespace poise::tasks {
 
 /// Counts announced and received messages. While the counts differ, a message is about to arrive,
-/// even if MPI does not show it yet. Ranks of other nodes cannot ring.
+/// even if MPI does not show it yet. Ranks of other nodes cannot use the doorbell.
 class Doorbells {
  public:
   /// Collective. Ranks that share no memory with others have no doorbell.
@@ -46,9 +46,13 @@ class Doorbells {
   /// The number of times that other ranks have woken this rank's progress thread.
   std::uint32_t progress_wakes() const { return doorbells_.own().progress_wakes.load(); }
 
-  /// Idle threads of this rank sleep here until notify().
+  /// Lets an idle thread of this rank sleep until announced() differs from `announced_before`, for
+  /// at most `max_s` seconds.
+  void park_until_notified(std::uint32_t announced_before, double max_s) {
+    parker().park(max_s, [=, this] { return announced() != announced_before; });
+  }
   Parker& parker() { return doorbells_.own().parker; }
-  /// The progress thread of this rank sleeps here until wake_progress().
+  /// The parker in which the progress thread of this rank sleeps until wake_progress().
   Parker& progress_parker() { return doorbells_.own().progress_parker; }
 
  private:

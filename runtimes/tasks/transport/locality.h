@@ -8,25 +8,19 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
+#include "poise/online/link_model.h"
 
 namespace poise::tasks {
 
-/// Where a rank runs.
+/// The location of a rank.
 struct RankLocation {
   std::uint64_t host = 0;  // a hash of the host's name and its system's boot id
-  // Its memory domain as the operating system numbers it; -1: unknown, or several.
+  // Number of its memory domain in the operating system, or -1 if it is unknown or there are
+  // several.
   std::int64_t domain = -1;
 };
 
-/// Where another rank is, seen from this rank.
-struct PeerLocality {
-  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
-  std::uint32_t group = 0;
-  // The Machine's latency factor between the two memory domains; infinite between nodes.
-  double distance = 1;
-};
-
-/// Where all ranks are, seen from this rank.
+/// The locations of all ranks, seen from this rank.
 struct Locality {
   std::vector<std::uint32_t> nodes;  // by rank: the lowest rank on the same node
   std::vector<PeerLocality> of_rank;
@@ -36,8 +30,8 @@ struct Locality {
 /// to the others come from poise::live_machine, which is called once per process.
 Locality discover_locality(MPI_Comm communicator);
 
-/// The memory domain that contains all of these processing units; -1 if they lie in several domains
-/// or the machine knows none of them.
+/// Returns the memory domain that contains all of these processing units, or -1 if they are in
+/// several domains or the machine knows none of them.
 std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> units);
 
 /// Computes the locality; a rank without a known domain has distance 1 to all ranks of its node.

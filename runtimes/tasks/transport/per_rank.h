@@ -49,7 +49,8 @@ class PerRank {
 
   T& own() { return *own_; }
   const T& own() const { return *own_; }
-  /// The value of another rank; null for this rank and for ranks that share no memory with it.
+  /// Returns the value of another rank, or null for this rank and for ranks that share no memory
+  /// with it.
   T* of(std::uint32_t rank) const { return others_[rank]; }
   /// True if `rank`, which is not this one, can access this rank's value.
   bool is_visible_to(std::uint32_t rank) const { return visible_to_[rank]; }

@@ -123,9 +123,9 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
   return there != 0;
 }
 
-// Some MPI libraries answer a probe from messages already read, and only then read the network.
-// After a long time without a poll, a second probe finds a message now instead of after the next
-// task.
+// Some MPI libraries answer a probe from messages that they have already read, and only then read
+// the network. After a long time without a poll, a second probe finds a new message now instead of
+// after the next task.
 void Transport::receive_headers() {
   const double now_s = clock_s();
   bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
@@ -163,7 +163,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_headers();
   if (max_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
-  // The handlers may send and fetch, so the list is emptied first.
+  // The handlers may send and fetch, so the list is emptied before they are called.
   const auto arrived = std::exchange(arrived_, {});
   for (const auto& receiving : arrived) {
     if (receiving->then)

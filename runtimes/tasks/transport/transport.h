@@ -14,7 +14,7 @@
 
 namespace poise::tasks {
 
-/// Memory that is sent from, or received into, where it lies.
+/// Memory that is sent or received without a copy.
 struct Payload {
   void* data = nullptr;
   std::size_t bytes = 0;

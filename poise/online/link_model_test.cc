@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/tasks/transport/link_model.h"
+#include "poise/online/link_model.h"
 
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 TEST(RobustMin, follows_smaller_values_quickly_and_larger_ones_slowly) {
@@ -86,4 +86,4 @@ TEST(LinkModel, assumes_no_link_faster_than_the_one_inside_the_domain) {
 }
 
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise

@@ -1,19 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/tasks/offload/termination.h"
+#include "poise/online/termination.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "poise/base/check.h"
 
-namespace poise::tasks {
+namespace poise {
 
 using Kind = TerminationMessage::Kind;
 
-TerminationDetector::TerminationDetector(std::uint32_t rank, std::uint32_t num_ranks) {
-  if (rank > 0) parent_ = (rank - 1) / 2;
-  for (const std::uint32_t child : {2 * rank + 1, 2 * rank + 2})
-    if (child < num_ranks) children_.push_back(child);
+namespace {
+
+constexpr std::size_t kFanOut = 16;
+
+// Adds the children of the member at this position of a list, whose members form a tree.
+template <typename MemberAt>
+void add_children(TerminationTree& tree, std::size_t position, std::size_t size,
+                  const MemberAt& member_at) {
+  for (std::size_t child = kFanOut * position + 1;
+       child <= kFanOut * position + kFanOut && child < size; ++child)
+    tree.children.push_back(member_at(child));
+}
+
+template <typename InNode, typename Leader>
+TerminationTree tree_at(std::size_t in_node, std::size_t node_size, const InNode& member,
+                        std::size_t node, std::size_t num_nodes, const Leader& leader) {
+  TerminationTree tree;
+  if (in_node > 0)
+    tree.parent = member((in_node - 1) / kFanOut);
+  else if (node > 0)
+    tree.parent = leader((node - 1) / kFanOut);
+  add_children(tree, in_node, node_size, member);
+  if (in_node == 0) add_children(tree, node, num_nodes, leader);
+  return tree;
+}
+
+}  // namespace
+
+TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
+                                 std::span<const std::uint32_t> leaders) {
+  const auto position = [](std::span<const std::uint32_t> in, std::uint32_t of) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(in, of) - in.begin());
+  };
+  return tree_at(
+      position(node, rank), node.size(), [=](std::size_t i) { return node[i]; },
+      position(leaders, node.front()), leaders.size(), [=](std::size_t i) { return leaders[i]; });
+}
+
+TerminationTree termination_tree(std::uint32_t rank, std::uint32_t num_ranks,
+                                 std::uint32_t ranks_per_node) {
+  const std::uint32_t node = rank / ranks_per_node, first = node * ranks_per_node;
+  const auto rank_at = [](std::size_t from, std::size_t step) {
+    return [=](std::size_t i) { return static_cast<std::uint32_t>(from + i * step); };
+  };
+  return tree_at(rank - first, std::min(ranks_per_node, num_ranks - first), rank_at(first, 1), node,
+                 (num_ranks + ranks_per_node - 1) / ranks_per_node, rank_at(0, ranks_per_node));
+}
+
+TerminationDetector::TerminationDetector(TerminationTree tree)
+    : parent_(tree.parent), children_(std::move(tree.children)) {
   reports_.resize(children_.size());
   entered_.resize(children_.size() + 1);
 }
@@ -97,4 +144,4 @@ std::vector<std::uint32_t> TerminationDetector::missing() const {
   return ranks;
 }
 
-}  // namespace poise::tasks
+}  // namespace poise

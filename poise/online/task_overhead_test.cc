@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/tasks/pool/overhead.h"
+#include "poise/online/task_overhead.h"
 
 #include <gtest/gtest.h>
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 TEST(TaskOverhead, learns_more_from_loans_of_many_tasks) {
@@ -16,4 +16,4 @@ TEST(TaskOverhead, learns_more_from_loans_of_many_tasks) {
 }
 
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Run times per function, learnt from the tasks that ran.
+// Run times per function, learnt from tasks that have run.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,23 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtimes/tasks/pool/moving_average.h"
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
+#include "poise/online/moving_average.h"
 
-namespace poise::tasks {
+namespace poise {
 
-/// Seconds per unit of cost for each function: a moving average over kTaskTimeMemory_s of work, but
-/// over at least eight tasks. An average over fewer short tasks would follow a single preempted
-/// one, and equally loaded ranks would lend to each other. Several threads may learn at once; of
-/// two samples learnt at the same time one may be lost.
+/// Returns the seconds that a running task is expected to continue: the rest of its average time. A
+/// task that has taken more than kLongTask times the average is of another kind, and on average
+/// half of its time is over.
+inline double remaining_s(double elapsed_s, double expected_s) {
+  if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
+  return std::max(0.0, expected_s - elapsed_s);
+}
+
+/// Seconds per unit of cost for each function, as a moving average over kTaskTimeMemory_s of work,
+/// but over at least eight tasks. An average over fewer short tasks would change with a single
+/// preempted task, and equally loaded ranks would then lend to each other. Several threads may
+/// learn at the same time; one of two simultaneous samples may be lost.
 class TaskTimes {
  public:
   explicit TaskTimes(std::size_t num_functions)
@@ -29,8 +37,8 @@ class TaskTimes {
     const double average = per_unit(function), count = static_cast<double>(batch_size);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
     // Weight by expected, not measured, time; otherwise preempted tasks dominate the average.
-    const double weight =
-        std::min(tuning::kMaxTaskTimeWeight, average * cost / tuning::kTaskTimeMemory_s);
+    const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
+                                   average * cost / lending_tuning::kTaskTimeMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);
     known.seconds.store(
         moved_average(average, seconds / cost, std::max(weight, count / tasks), count),
@@ -49,4 +57,4 @@ class TaskTimes {
   std::unique_ptr<Known[]> known_;
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

@@ -10,9 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-namespace poise::tasks {
+namespace poise {
 
 struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
@@ -23,15 +24,30 @@ struct TerminationMessage {
   std::uint64_t created = 0, finished = 0;  // in a report: sums over the sender's subtree
 };
 
+/// The position of one rank in the tree of all ranks.
+struct TerminationTree {
+  std::optional<std::uint32_t> parent;
+  std::vector<std::uint32_t> children;
+};
+
+/// Returns the tree in which the ranks of each node form a tree of fan-out 16 below the node's
+/// lowest rank, and these lowest ranks form another tree. `node` lists the ranks of this rank's
+/// node, and `leaders` the lowest rank of every node, both in ascending order.
+TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
+                                 std::span<const std::uint32_t> leaders);
+/// Returns the same tree for nodes of `ranks_per_node` consecutive ranks.
+TerminationTree termination_tree(std::uint32_t rank, std::uint32_t num_ranks,
+                                 std::uint32_t ranks_per_node);
+
 class TerminationDetector {
  public:
-  TerminationDetector(std::uint32_t rank, std::uint32_t num_ranks);
+  explicit TerminationDetector(TerminationTree tree);
 
   /// Begins a new wait on this rank.
   void enter(std::vector<TerminationMessage>& out);
 
-  /// Notes that this rank has no unfinished task. `created` and `finished` count its tasks since
-  /// the start and only grow. May be called any number of times.
+  /// Records that this rank has no unfinished task. `created` and `finished` count its tasks since
+  /// the start and never decrease. May be called any number of times.
   void idle(std::uint64_t created, std::uint64_t finished, std::vector<TerminationMessage>& out);
 
   void handle(std::uint32_t from, const TerminationMessage& message,
@@ -40,8 +56,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// The parent and children in the tree that, as far as this rank knows, have not entered this
-  /// wait.
+  /// Returns the parent and children in the tree that, as far as this rank knows, have not entered
+  /// this wait.
   std::vector<std::uint32_t> missing() const;
 
  private:
@@ -57,7 +73,7 @@ class TerminationDetector {
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;  // the latest report of each child
-  // The latest wait that each child, and last the parent, has entered.
+  // The latest wait that each child has entered; the last entry is that of the parent.
   std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;
@@ -65,4 +81,4 @@ class TerminationDetector {
   std::optional<std::uint64_t> finished_before_;  // at the root: the sum of the previous round
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

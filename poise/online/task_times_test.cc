@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/tasks/pool/task_times.h"
+#include "poise/online/task_times.h"
 
 #include <gtest/gtest.h>
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 TEST(TaskTimes, hardly_rise_when_a_short_task_is_preempted) {
@@ -37,6 +37,14 @@ TEST(TaskTimes, follow_a_change_of_long_tasks_within_16_tasks) {
   EXPECT_GT(times.per_unit(0), 0.45);
 }
 
+TEST(RemainingTime, of_a_running_task_is_estimated_from_its_elapsed_time) {
+  EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
+  EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
+  EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 2e-3), 0.5);  // a long one among short ones
+  EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // of unknown time
+}
+
 TEST(TaskTimes, forget_a_slow_first_task) {
   TaskTimes times(1);
   times.learn(0, 1e-3, 1);
@@ -45,4 +53,4 @@ TEST(TaskTimes, forget_a_slow_first_task) {
 }
 
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise

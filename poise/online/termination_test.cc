@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtimes/tasks/offload/termination.h"
+#include "poise/online/termination.h"
 
+#include <algorithm>
 #include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,16 +12,17 @@
 
 #include "poise/base/random.h"
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 // Simulated ranks whose tasks submit tasks and are lent. Messages take random times, but those
 // between two ranks stay in order, as in MPI.
 class World {
  public:
-  World(std::uint32_t n, std::uint64_t seed)
+  World(std::uint32_t n, std::uint32_t per_node, std::uint64_t seed)
       : random_(seed), created_(n), finished_(n), waits_(n), has_(n) {
-    for (std::uint32_t rank = 0; rank < n; ++rank) ranks_.emplace_back(rank, n);
+    for (std::uint32_t rank = 0; rank < n; ++rank)
+      ranks_.emplace_back(termination_tree(rank, n, per_node));
     links_.resize(n * n);
   }
 
@@ -124,7 +126,8 @@ TEST(TerminationDetector, ends_if_and_only_if_no_task_is_unfinished) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const std::size_t n = 1 + random.below(9);
-    World world(static_cast<std::uint32_t>(n), seed);
+    World world(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(1 + random.below(n)),
+                seed);
     for (int wait = 0; wait < 3; ++wait) {
       for (std::size_t task = random.below(6); task > 0; --task)
         world.submit(random.below(n), static_cast<int>(random.below(5)));
@@ -145,7 +148,7 @@ TEST(TerminationDetector, ends_if_and_only_if_no_task_is_unfinished) {
 }
 
 TEST(TerminationDetector, names_missing_parent_and_children) {
-  TerminationDetector root(0, 3);
+  TerminationDetector root(termination_tree(0, 3, 1));
   std::vector<TerminationMessage> out;
   root.enter(out);
   EXPECT_THAT(root.missing(), testing::ElementsAre(1, 2));
@@ -154,7 +157,7 @@ TEST(TerminationDetector, names_missing_parent_and_children) {
 }
 
 TEST(TerminationDetector, ends_at_once_on_a_single_rank_without_tasks) {
-  TerminationDetector wave(0, 1);
+  TerminationDetector wave(termination_tree(0, 1, 1));
   std::vector<TerminationMessage> out;
   wave.enter(out);
   wave.idle(5, 5, out);
@@ -163,7 +166,7 @@ TEST(TerminationDetector, ends_at_once_on_a_single_rank_without_tasks) {
 }
 
 TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
-  TerminationDetector wave(0, 2);
+  TerminationDetector wave(termination_tree(0, 2, 1));
   std::vector<TerminationMessage> out;
   wave.enter(out);
   wave.handle(1, {0, TerminationMessage::Kind::report, 1, 1, 3, 2}, out);
@@ -171,5 +174,42 @@ TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
   EXPECT_FALSE(wave.done());
 }
 
+TEST(TerminationTree, reaches_every_rank_once_with_at_most_16_children_in_a_node) {
+  for (const std::uint32_t num_ranks : {1u, 2u, 17u, 18u, 300u, 5000u})
+    for (const std::uint32_t per_node : {1u, 7u, 128u, 5000u}) {
+      std::vector<std::uint32_t> depth(num_ranks);
+      std::uint32_t reached = 1;
+      for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+        const TerminationTree tree = termination_tree(rank, num_ranks, per_node);
+        EXPECT_EQ(tree.parent.has_value(), rank > 0);
+        if (tree.parent) {
+          ASSERT_LT(*tree.parent, rank);
+          depth[rank] = depth[*tree.parent] + 1;
+          const auto siblings = termination_tree(*tree.parent, num_ranks, per_node).children;
+          EXPECT_EQ(std::count(siblings.begin(), siblings.end(), rank), 1);
+          ++reached;
+        }
+        EXPECT_LE(tree.children.size(), 32u);
+        EXPECT_LE(depth[rank], 6u);
+      }
+      EXPECT_EQ(reached, num_ranks);
+    }
+}
+
+TEST(TerminationTree, of_listed_ranks_equals_the_tree_of_consecutive_ranks) {
+  constexpr std::uint32_t kRanks = 100, kPerNode = 30;
+  std::vector<std::uint32_t> leaders;
+  for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    std::vector<std::uint32_t> node;
+    const std::uint32_t first = rank / kPerNode * kPerNode;
+    for (std::uint32_t r = first; r < std::min(kRanks, first + kPerNode); ++r) node.push_back(r);
+    const TerminationTree a = termination_tree(rank, node, leaders);
+    const TerminationTree b = termination_tree(rank, kRanks, kPerNode);
+    EXPECT_EQ(a.parent, b.parent);
+    EXPECT_EQ(a.children, b.children);
+  }
+}
+
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise

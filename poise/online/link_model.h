@@ -7,10 +7,17 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "runtimes/tasks/transport/locality.h"
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
 
-namespace poise::tasks {
+namespace poise {
+
+/// The location of another rank relative to this rank.
+struct PeerLocality {
+  // The lowest rank on its node or, if that is this node, the lowest rank in its memory domain.
+  std::uint32_t group = 0;
+  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  double distance = 1;
+};
 
 /// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
 /// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
@@ -18,9 +25,9 @@ class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
   void learn(double value) {
-    const double sample = std::min(value, tuning::kOutlier * value_);
-    value_ +=
-        (sample - value_) * (sample < value_ ? tuning::kMinFollowsDown : tuning::kMinFollowsUp);
+    const double sample = std::min(value, lending_tuning::kOutlier * value_);
+    value_ += (sample - value_) *
+              (sample < value_ ? lending_tuning::kMinFollowsDown : lending_tuning::kMinFollowsUp);
   }
   double value() const { return value_; }
 
@@ -30,11 +37,11 @@ class RobustMin {
 
 /// The link to one rank, or to several at the same distance (L and G of the LogGP model).
 struct Link {
-  RobustMin latency_s{tuning::kInitialLatency_s};
-  RobustMin seconds_per_byte{tuning::kInitialLinkPerByte_s};
+  RobustMin latency_s{lending_tuning::kInitialLatency_s};
+  RobustMin seconds_per_byte{lending_tuning::kInitialLinkPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the
-  /// current wait began, because its answer lay unread while the program did something else.
+  /// current wait began: its answer was not read while the program did something else.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }
@@ -43,10 +50,12 @@ struct Link {
   }
 };
 
-/// The links to all groups of ranks: this memory domain, each other domain of the node, each other
-/// node. The link to a group is guessed until it is learnt: inside the node from the link of this
-/// rank's domain and the Machine's factor, to another node from the links to all other nodes. No
-/// link is assumed to be faster than that inside this rank's domain.
+/// The links to all groups of ranks: this memory domain, each other domain of the node, and each
+/// other node. The link to a group is guessed until it is learnt. Inside the node, the guess is the
+/// link of this rank's domain times the Machine's factor; to another node, it is the average of the
+/// links to all other nodes. No link is assumed to be faster than that inside this rank's domain.
+/// At most kMaxLinks groups have links of their own; the ranks of all further nodes have the
+/// average link to another node.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {
@@ -59,7 +68,8 @@ class LinkModel {
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);
-    learn(known_.try_emplace(to.group, guess(to)).first->second);
+    if (known_.contains(to.group) || known_.size() < lending_tuning::kMaxLinks)
+      learn(known_.try_emplace(to.group, guess(to)).first->second);
     if (std::isinf(to.distance)) learn(other_nodes_);
   }
 
@@ -78,4 +88,4 @@ class LinkModel {
   std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

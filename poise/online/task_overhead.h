@@ -5,20 +5,20 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtimes/tasks/pool/moving_average.h"
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
+#include "poise/online/moving_average.h"
 
-namespace poise::tasks {
+namespace poise {
 
 /// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte in both
-/// directions. Page faults and preemption only lengthen samples, so smaller samples count more.
+/// directions. Page faults and preemption can only lengthen samples, so smaller samples count more.
 class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
     const double count = static_cast<double>(tasks);
     // In a loan of few tasks the message dominates the cost, which says little about larger loans.
-    const double trust = std::min(1.0, count / tuning::kTasksForFullWeight);
-    if (bytes < tuning::kManyBytesPerTask * count)
+    const double trust = std::min(1.0, count / lending_tuning::kTasksForFullWeight);
+    if (bytes < lending_tuning::kManyBytesPerTask * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else
       byte_s_ = follow(byte_s_, std::max(0.0, seconds - task_s_ * count) / bytes, 1);
@@ -29,12 +29,12 @@ class TaskOverhead {
  private:
   static double follow(double average, double sample, double trust) {
     const bool is_less = sample < average;
-    return moved_average(
-        average, sample,
-        trust * (is_less ? tuning::kOverheadFollowsDown : tuning::kOverheadFollowsUp));
+    return moved_average(average, sample,
+                         trust * (is_less ? lending_tuning::kOverheadFollowsDown
+                                          : lending_tuning::kOverheadFollowsUp));
   }
-  double task_s_ = tuning::kInitialOverheadPerTask_s;
-  double byte_s_ = tuning::kInitialOverheadPerByte_s;
+  double task_s_ = lending_tuning::kInitialOverheadPerTask_s;
+  double byte_s_ = lending_tuning::kInitialOverheadPerByte_s;
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
+// runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one. The
+// time of a row is the time that the simulation took; its counters are the simulated times.
+#include <benchmark/benchmark.h>
+#include <cmath>
+#include <string>
+
+#include "poise/simulate/lending_simulation.h"
+
+namespace poise {
+namespace {
+
+constexpr std::uint32_t kTasksPerRank = 20, kRanksPerNode = 64;
+constexpr double kTask_s = 10e-3;
+
+LendingScenario on(std::uint32_t num_ranks) {
+  LendingScenario scenario;
+  scenario.num_ranks = num_ranks;
+  scenario.ranks_per_node = kRanksPerNode;
+  scenario.progress_s = 0.3e-3;  // as kWakeVictimAfter_s
+  return scenario;
+}
+
+LendingScenario all_on_one(std::uint32_t num_ranks) {
+  LendingScenario scenario = on(num_ranks);
+  scenario.work = {{kTasksPerRank * num_ranks, kTask_s, 0}};
+  return scenario;
+}
+
+LendingScenario random_counts(std::uint32_t num_ranks) {
+  LendingScenario scenario = on(num_ranks);
+  Random random(1);
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
+    scenario.work.push_back(
+        {static_cast<std::uint32_t>(random.below(2 * kTasksPerRank + 1)), kTask_s, 0});
+  return scenario;
+}
+
+LendingScenario one_node_slow(std::uint32_t num_ranks) {
+  LendingScenario scenario = on(num_ranks);
+  scenario.work.assign(num_ranks, {kTasksPerRank, kTask_s, 0});
+  scenario.slowness.assign(std::min(num_ranks > 2 ? kRanksPerNode : 1, num_ranks / 2), 2);
+  return scenario;
+}
+
+// Returns the time of a message from the root of the termination tree to the farthest rank and
+// back.
+double depth_s(const LendingScenario& scenario) {
+  const double nodes = std::ceil(static_cast<double>(scenario.num_ranks) / kRanksPerNode);
+  return 2 * (2 + std::ceil(std::log(nodes) / std::log(16))) * scenario.far_latency_s;
+}
+
+void simulate(benchmark::State& state, LendingScenario (*make)(std::uint32_t)) {
+  const LendingScenario scenario = make(static_cast<std::uint32_t>(state.range(0)));
+  LendingOutcome outcome;
+  for (auto _ : state) outcome = simulate_lending(scenario);
+  if (!outcome.trouble.empty()) state.SkipWithError(outcome.trouble.c_str());
+  const double ideal_s = ideal_makespan_s(scenario) + depth_s(scenario);
+  state.counters["ideal_s"] = ideal_s;
+  state.counters["makespan_s"] = outcome.makespan_s;
+  state.counters["over_ideal"] = outcome.makespan_s / ideal_s;
+  state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
+  state.counters["messages_per_rank"] = static_cast<double>(outcome.messages) / scenario.num_ranks;
+  state.counters["max_messages_of_a_rank"] = static_cast<double>(outcome.max_messages_from_one);
+  state.counters["requests_per_rank"] = static_cast<double>(outcome.requests) / scenario.num_ranks;
+  state.counters["load_age_s"] = outcome.mean_load_age_s;
+  state.counters["max_peer_bytes"] = static_cast<double>(outcome.max_peer_bytes);
+}
+
+void add(const std::string& name, LendingScenario (*make)(std::uint32_t)) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [make](benchmark::State& state) { simulate(state, make); })
+      ->Arg(2)
+      ->Arg(16)
+      ->Arg(128)
+      ->Arg(1024)
+      ->Arg(10'000)
+      ->Arg(100'000)
+      ->Iterations(1)
+      ->Unit(benchmark::kSecond);
+}
+
+}  // namespace
+}  // namespace poise
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  poise::add("all_on_one", poise::all_on_one);
+  poise::add("random", poise::random_counts);
+  poise::add("one_node_slow", poise::one_node_slow);
+  benchmark::RunSpecifiedBenchmarks();
+}

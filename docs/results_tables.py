@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""What docs/results.md shows of each benchmark: one Table per table of the page. A row may be computed from several
+stored ones. Medians come first, the worst beside them, and every mean says which one it is."""
+
+import dataclasses
+import statistics
+
+OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of others in mapping.json
+
+
+@dataclasses.dataclass
+class Table:
+    title: str
+    text: str
+    rows: callable  # the parsed file -> the rows of the table, each with its "measured"
+    columns: dict  # head of the column -> template of a cell
+    note: callable = None  # the rows -> a paragraph below the table
+
+
+def where(**wanted):
+    """The rows whose columns have these values."""
+    return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
+
+
+def spread(ratios):
+    return {"median": statistics.median(ratios), "worst": max(ratios), "arithmetic": statistics.mean(ratios),
+            "geometric": statistics.geometric_mean(ratios), "cases": len(ratios), "lost": sum(r > 1 + 1e-9 for r in ratios)}
+
+
+def against_tools(whole):
+    """Per tool: iteration of `poise` divided by the tool's, over all cases, and what both move."""
+    cases = [row for row in whole["results"] if row["name"] != "summary"]
+    tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
+    others = [tool for tool in tools if tool != "poise"]
+    groups = {"**the best of all**": others, "**the best tool of others**": [t for t in tools if t.split(":")[0] in OUTSIDE],
+              **{f"`{tool}`": [tool] for tool in tools}}
+    for name, members in groups.items():
+        found = [(case, [case["tools"][tool] for tool in members if tool in case["tools"]]) for case in cases]
+        ratios = [case["tools"]["poise"]["iteration_s"] / min(row["iteration_s"] for row in rows) for case, rows in found if rows]
+        moved = [100 * rows[0]["migrations"] / case["tasks"] for case, rows in found if rows]
+        text = f"{statistics.median(moved):.1f} %; {max(moved):.1f} %; {statistics.mean(moved):.1f} %"
+        yield {"tool": name, "measured": cases[0]["measured"], "moved": text if len(members) == 1 else "",
+               "moved_percent": statistics.mean(moved), **spread(ratios)}
+
+
+def from_scratch(whole):
+    """Placements from scratch divided by those of mappers; whether the load cap holds is in the summary."""
+    summary, *cases = whole["results"]
+    for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
+        both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
+                if tool in case["tools"] and "poise:from_scratch=1" in case["tools"] and case["tools"][tool]["nuco_messages"]]
+        for what in "nuco_messages", "decision_s":
+            yield {"tool": tool, "what": what, "measured": cases[0]["measured"], **spread([ours[what] / theirs[what] for ours, theirs in both]),
+                   "caps": "{within_load_cap}; {mapper_within_load_cap}".format_map(summary[key])}
+
+
+def maps(whole):
+    """Per group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block order."""
+    for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
+        rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
+        values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
+        for what in "traffic", "internode_bytes", "busiest_node_bytes":
+            values[f"`{what}`, to block order's"] = [row["map"][what] / row["block"][what] for row in rows if row["block"][what]]
+        for what, ratios in values.items():
+            yield {"group": group, "what": what, "measured": rows[0]["measured"], **spread(ratios)}
+
+
+def on_papers_machines(whole):
+    """A row per program and machine: objects moved per decision (mean of four) and predicted iteration."""
+    rows = where(part="machines")(whole)
+    for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
+        own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
+        yield {"program": program, "machine": machine, "measured": own[0]["measured"],
+               **{row["balancer"]: f"{statistics.mean(row['migrated']):.0f}; {1e3 * row['iteration_s'] / row['iterations']:.2f}"
+                  for row in own},
+               "ms": {row["balancer"]: row["iteration_s"] for row in own}}
+
+
+def nuco_beside_others(rows):
+    """What Pilla et al. 2012 find, that NucoLB's iterations are shorter than those of others."""
+    sentences = []
+    for other in "GreedyCommLB", "ScotchLB":
+        shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
+        longer = [f"{row['program']} on {row['machine']}" for row, gain in zip(rows, shorter) if gain < 0]
+        sentences.append(
+            f"NucoLB's predicted iteration is shorter than {other}'s in {len(rows) - len(longer)} of {len(rows)} rows (median "
+            f"{statistics.median(shorter):.1f} %, worst {min(shorter):.1f} %, arithmetic mean {statistics.mean(shorter):.1f} %)."
+            + (f" **Not confirmed** for {', '.join(longer)}." if longer else ""))
+    return "Pilla et al. 2012 find that NucoLB beats the others. " + " ".join(sentences)
+
+
+def sorted_victims(rows):
+    rows = [row for row in rows if row["ranks"] > 1]
+    ratios = [row["paired gain"] / row["lightest gain"] for row in rows]
+    pairs = ", ".join(f"{row['paired gain']:.2f} against {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
+    verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
+               "This confirms that" if min(ratios) > 1 else "This contradicts that")
+    return (f"{verdict} sorted pairs choose better victims than the least loaded rank does (Klinkenberg et al. 2020, "
+            f"figure 9, on up to 32 nodes): {pairs} ranks of one host.")
+
+
+def runs_of_threads(whole):
+    for result in whole["results"]:
+        runs = {row["runner"]: row for row in result["rows"] if "runner" in row}
+        for name, row in runs.items():
+            if name != "plain":
+                yield {"scenario": result["scenario"], "runner": name, "repeats": result["repeats"],
+                       "measured": result["measured"], "plain": runs["plain"], "row": row,
+                       "gain": runs["plain"]["median_s"] / row["median_s"],
+                       "bound": f"{100 * row['of_bound']:.1f} %" if row["of_bound"] else "",
+                       "noisy": "" if row["is_quiet"] and runs["plain"]["is_quiet"] else "**noisy**"}
+
+
+def costs_of_threads(whole):
+    return [{**row, "measured": result["measured"], "us": 1e6 * row["point_s"], "least_us": 1e6 * row["least_point_s"],
+             "still_us": 1e6 * row["still_point_s"]} for result in where(scenario="costs")(whole) for row in result["rows"]]
+
+
+def objects(whole):
+    rows = [row for row in whole["results"] if row.get("strategy")]
+    for program in dict.fromkeys(row["program"] for row in rows):
+        own = {row["strategy"]: row for row in rows if row["program"] == program}
+        others = [row["of_ideal"] for name, row in own.items() if name not in ("poise", "keep")]
+        yield {**own["poise"], "before_ms": own["keep"]["iteration_ms"], "others": f"{min(others):.2f} to {max(others):.2f}",
+               "noisy": "**noisy**" if own["poise"]["faster_range"][0] < 0.9 * own["poise"]["faster"] else ""}
+
+
+def tasks(part):
+    def rows(whole):
+        for row in where(part=part)(whole):
+            data = row["bytes_in"] + row["bytes_out"]
+            yield {**row, "work": f"{row['tasks']} of {row['us']:g} µs, {data:,} B" + (", asleep" if row["sleep"] else ""),
+                   "worst_gain": row["without_s"] / max(row["with_each_s"])}
+    return rows
+
+
+def decisions(whole):
+    for row in whole["results"]:
+        group, strategy, num_tasks, places, *_ = row["name"].split("/")
+        if group == "decide" and strategy != "keep" and num_tasks != "10000" and not row.get("error_occurred"):
+            yield {**row, "strategy": strategy, "tasks": int(num_tasks), "places": int(places)}
+
+
+def verdicts(whole):
+    return [{**row, "formula": formula, "programs": group, "measured": whole["measured"]}
+            for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
+
+
+def differences(whole):
+    return [{**row, "model": model, "measured": whole["measured"]} for model, row in whole["differences"].items()]
+
+
+def replays(whole):
+    return [{**row, "gigabytes": row["max_memory_bytes"] / 1e9, "measured": whole["measured"]} for row in whole["speed"]]
+
+
+def cluster_errors(whole):
+    rows = whole["results"]
+    for cluster in dict.fromkeys(row["cluster"] for row in rows):
+        errors = [abs(row["error"]) for row in rows if row["cluster"] == cluster]
+        yield {"cluster": cluster, "cases": len(errors), "median": statistics.median(errors), "worst": max(errors),
+               "measured": next(row["measured"] for row in rows if row["cluster"] == cluster)}
+
+
+RATIOS = {"median": "{median:.3f}", "worst": "{worst:.3f}", "geometric mean": "{geometric:.3f}",
+          "arithmetic mean": "{arithmetic:.3f}", "above 1 in": "{lost} of {cases}"}
+SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one process, s": "{one process s:.4f}", "gain": "{gain:.2f}"}
+
+# benchmark -> (heading, tables)
+PAGES = {
+    "mapping": ("Placements: `poise` beside other tools", [
+        Table("Iteration", "Predicted iteration of `poise` divided by the tool's, formula `nuco`, after loads drifted and on "
+              "recorded phases: below 1, `poise` is shorter. Tasks moved: median; worst; arithmetic mean.",
+              against_tools, {"beside": "{tool}", **RATIOS, "it moves": "{moved}"}),
+        Table("From scratch", "`poise:from_scratch=1` divided by a mapper: traffic (messages × latency factor), and the time of the "
+              "decision. Within the load cap: number of cases of `poise`; of the mapper.", from_scratch,
+              {"beside": "`{tool}`", "quantity": "`{what}`", **RATIOS, "within the load cap": "{caps}"})]),
+    "map": ("Maps of ranks: `poise map`", [
+        Table("Traffic", "`poise map` divided by the best of treematch, METIS, Scotch and greedy, or by block order. Traffic is "
+              "bytes × distance. 37 of 65 instances. No times of programs were measured.", maps,
+              {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
+    "decide": ("How long decisions take", [
+        Table("CPU time of one decision", "One thread, one run each. [How times grow](../bench/results/growth.svg).", decisions,
+              {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
+               "peak MB": "{peak_MB:.0f}"})]),
+    "trust": ("How far predicted times can be trusted", [
+        Table("Predicted against measured", "Iterations of programs on emulated clusters. τ is Kendall's, over pairs of maps "
+              "whose 95 % intervals do not touch. Held-out programs were not looked at while calibrating.", verdicts,
+              {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
+               "worst": "{worst_error:.1%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
+    "cluster": ("How well the emulated cluster keeps its rates", [
+        Table("Error of the time of transfers", "Absolute values, over all cases and delays of a cluster.", cluster_errors,
+              {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
+    "engine": ("The event engine", [
+        Table("Differences from SimGrid's iteration", "Random programs on five machines. No real run was compared.", differences,
+              {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
+        Table("Time of replays", "One run each.", replays,
+              {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
+               "sharing": "{sharing}", "s": "{run_s:.3g}", "GB": "{gigabytes:.2f}"})]),
+    "objects": ("Objects on MPI", [
+        Table("Balancing", "Mini-apps badly placed. `gain`: iteration before over after two decisions, median of runs in turn, "
+              "with the worst and the best run; noisy: the worst is 10 % below the median. `of ideal`: median and quartiles.",
+              objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
+                        "`poise`, ms": "{iteration_ms:.1f}", "gain": "{faster:.2f}",
+                        "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
+                        "of ideal": "{of_ideal:.2f} [{of_ideal_quartiles[0]:.2f}, {of_ideal_quartiles[1]:.2f}]",
+                        "other strategies": "{others}", "": "{noisy}"}),
+        Table("Costs", "One run.", where(program="costs"),
+              {"overhead of a step of 100 µs an object": "{overhead_at_100us:.1%}", "migration, B/s": "{migration_bytes_per_s:.2g}",
+               "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
+               "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
+    "tasks": ("Tasks lent between ranks", [
+        Table("All tasks on the first rank", "Time without lending over time with it. `best of n` is the best of the runs on each "
+              "side. `by hand`: the program splits the tasks. OpenMP: one process.", tasks("gains"),
+              {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
+               "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
+        Table("Equal work on both ranks", "What the runtime costs where nothing is to be lent.", tasks("balanced"),
+              {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
+        Table("From the decision to lend to the start on the other rank", "Tasks of 360 kB.", where(part="starts"),
+              {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
+    "reactive": ("Experiments of Klinkenberg et al. 2020", [
+        Table("A slow core", "Two ranks with equal work; another process wants the given share of a core. Best of 3 runs.",
+              where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
+        Table("Equal work", "Matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
+              {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
+        Table("One rank has all products", "The best of 3 runs; medians were not kept.", where(experiment="one rank has everything"),
+              {"rows": "{size}", "tasks": "{tasks}", **SECONDS}),
+        Table("More threads", "The first of two ranks has 800 tasks of 3 ms, which sleep. Best of 3.",
+              where(experiment="threads per rank, tasks of 3 ms"), {"threads": "{threads}", **SECONDS}),
+        Table("Whom to lend to, tsunami on two ranks", "Time of one rank over the time of two, best of 3.", where(experiment="tsunami, whom to lend to"),
+              {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
+               "one process": "{one process gain:.2f}"}),
+        Table("Whom to lend to, more ranks than cores", "The tsunami's cells sleep. Time of one rank over the time of `ranks`, best of 3.",
+              where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
+                                                   "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
+                                                   "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
+        *(Table(title, "Medians of 9 runs in seconds; how much faster both are than one alone: median over rounds.", where(experiment=experiment),
+                {"program": "{program}", "neither": "{neither:.2f}", "lending": "{lending:.2f}", "balancing": "{balancing:.2f}",
+                 "both": "{both:.2f}", "one process": "{one process:.2f}", "over lending": "x{over lending:.3f}",
+                 "over balancing": "x{over balancing:.3f}"})
+          for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
+    "juggle": ("Threads: `poise juggle`", [
+        Table("Gains", "Time without `poise juggle` over time with it: medians, and the least and longest run. Noisy: other programs "
+              "took part of the cpus in a run. The bound is e n/m. Rows of libomp with bound threads are not gains over a sound "
+              "program: it was preloaded into a program of GCC, and both run-times together bound all threads to one cpu.",
+              runs_of_threads,
+              {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
+               "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
+               "without, s": "{plain[median_s]:.2f} [{plain[least_s]:.2f}, {plain[most_s]:.2f}]", "": "{noisy}"}),
+        Table("What a balancing point costs", "CPU time, arithmetic means over 20 s; threads compute all the time.", costs_of_threads,
+              {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
+               "of a cpu": "{of_a_cpu:.2%}"})]),
+    "charm": ("Charm++", [
+        Table("On the papers' machines", "Objects moved per decision (arithmetic mean of four); predicted iteration in ms. Phases "
+              "come from live runs on two PEs, objects start round-robin, formula `nuco`.", on_papers_machines,
+              {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
+                  "none", "RefineLB", "GreedyCommLB", "ScotchLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseLB")}},
+              nuco_beside_others),
+        Table("Group by group", "A million chares on eight PEs of two cores, one run.", where(part="million"),
+              {"balancer": "{balancer}", "PEs that decide": "{deciders}", "decision, s": "{decision_s:.3f}", "balancing, s": "{balanced_s:.3f}"}),
+        Table("Shared memory against a network", "Two processes of the network build beside two PEs of the multicore build, ms per "
+              "iteration, medians. Pilla's NumaLB talk saw up to 90 % less on 16 and 32 cores, which this does not repeat.",
+              lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
+              {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
+    "profile": ("What `poise profile` adds to a call", [
+        Table("Nanoseconds a call", "Median over runs, and the worst.", where(),
+              {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
+    **{name: (heading, [Table("CPU time", "One run each.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
+       for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
+                             ("machine", "Machines: building and asking")]},
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/lending_agent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/online/moving_average.h"
+
+namespace poise {
+
+LendingAgent::LendingAgent(std::uint32_t self, std::uint32_t num_ranks,
+                           PeerTable::LocalityOf locality_of, const Settings& settings,
+                           std::size_t max_peers)
+    : pull_(settings.pull),
+      peers_(self, num_ranks, std::move(locality_of), max_peers),
+      loans_(settings.loans),
+      random_(self + 1) {}
+
+void LendingAgent::enter(std::uint64_t wait, double now_s) {
+  wait_ = wait;
+  wait_since_s_ = now_s;
+  is_inside_ = true;
+  peers_.enter();
+  thieves_.enter(wait);
+  steal_.enter(now_s);
+}
+
+Load LendingAgent::own_load(const QueueState& queue, double now_s) const {
+  const auto queued = static_cast<float>(queue.lendable);
+  return {.rank = peers_.self(),
+          .version = version_,
+          .wait = is_inside_ ? wait_ : 0,
+          .stated_at_s = now_s,
+          .busy_s = (queue.queued_s + queue.running_s) / threads_,
+          .task_s = queue.all_times_known ? static_cast<float>(queue.mean_s()) : 0,
+          .queued = queued,
+          .threads = static_cast<float>(threads_),
+          .stated = stated_load_ ? static_cast<float>(*stated_load_) : queued};
+}
+
+Load LendingAgent::next_own_load(const QueueState& queue, double now_s) {
+  ++version_;
+  return own_load(queue, now_s);
+}
+
+News LendingAgent::news_for(std::uint32_t to, const QueueState& queue, double now_s) {
+  News news{.own = next_own_load(queue, now_s),
+            .others = peers_.recent_for(to, lending_tuning::kLoadsPerMessage)};
+  const Peer* const peer = peers_.find(to);
+  if (peer && peer->unacknowledged > 0)
+    news.received = std::exchange(peers_.at(to).unacknowledged, 0);
+  return news;
+}
+
+// Ranks of one node share a clock. Loads from other nodes get the time of their arrival.
+void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
+  const bool is_elsewhere = std::isinf(peers_.locality_of(from).distance);
+  const auto update = [&](Load load) {
+    if (is_elsewhere) load.stated_at_s = now_s;
+    peers_.update(load);
+  };
+  update(news.own);
+  for (const Load& load : news.others) update(load);
+  if (news.received == 0) return;
+  Peer& peer = peers_.at(from);
+  const std::uint32_t arrived = std::min(news.received, peer.in_flight);
+  const std::uint32_t left = peer.in_flight - arrived;
+  // Tasks in flight count with their mean time, so that no rank needs a list of them.
+  peer.in_flight_s *= left == 0 ? 0 : static_cast<float>(left) / static_cast<float>(peer.in_flight);
+  peer.in_flight = left;
+}
+
+bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
+  if (!loans_.settings().push && !pull_) return false;  // no rank uses the loads
+  if (queue.lendable <= threads_ || now_s < next_gossip_s_) return false;
+  next_gossip_s_ = now_s + lending_tuning::kGossipInterval_s;
+  return true;
+}
+
+bool LendingAgent::asked_by(const Thief& thief) {
+  if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
+    return true;  // of a wait that has ended; the thief asks again in the next one
+  return thieves_.add(thief);
+}
+
+bool LendingAgent::lending_is_due(double now_s) const {
+  return loans_.is_due(now_s, thieves_.any(wait_));
+}
+
+void LendingAgent::pose(LoanProblem& problem, const QueueState& queue, double now_s) const {
+  loans_.pose(problem, queue, peers_, thieves_, costs_,
+              {.now_s = now_s, .wait = wait_, .threads = threads_});
+}
+
+bool LendingAgent::can_borrow(std::uint32_t rank) const {
+  if (rank == peers_.self() || rank >= peers_.num_ranks()) return false;
+  const Peer* const peer = peers_.find(rank);
+  const bool asks = is_thief(rank);
+  return peer ? peer->is_in(wait_) && (loans_.settings().push || asks) : asks;
+}
+
+Borrower LendingAgent::borrower(std::uint32_t rank, const QueueState& queue) const {
+  const Peer* const known = peers_.find(rank);
+  Peer peer = known ? *known : Peer();
+  peer.rank = rank;
+  return borrower_at(peer, peers_.locality_of(rank), queue, costs_);
+}
+
+std::size_t LendingAgent::room_at(std::uint32_t rank, double task_bytes, double now_s) const {
+  const Peer* const peer = peers_.find(rank);
+  return loans_.room_at(peer ? *peer : Peer(), task_bytes, now_s);
+}
+
+std::optional<Thief> LendingAgent::lent(std::uint32_t rank, std::uint32_t tasks, double seconds) {
+  Peer& peer = peers_.at(rank);
+  peer.in_flight += tasks;
+  peer.in_flight_s += static_cast<float>(seconds);
+  const Thief* const thief = thieves_.find(rank);
+  if (!thief) return std::nullopt;
+  const Thief answered = *thief;
+  thieves_.remove(rank);
+  return answered;
+}
+
+std::optional<StealRequest> LendingAgent::steal(const QueueState& queue, double now_s) {
+  if (!steal_is_due(queue, now_s)) return std::nullopt;
+  const double latency_s = costs_.links.latency_s(peers_.locality_of(peers_.self()));
+  return steal_.next(peers_, wait_, now_s, latency_s, random_);
+}
+
+void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, double now_s) {
+  costs_.links.learn(peers_.locality_of(from), [&](Link& link) {
+    link.learn_round_trip(requested_at_s, wait_since_s_, now_s);
+  });
+}
+
+void LendingAgent::got_tasks(std::uint32_t from, double requested_at_s, double now_s) {
+  // A lasting request is answered only when there are tasks, so the time of the answer says nothing
+  // about the link.
+  if (requested_at_s > 0 && !steal_.is_remembered_by(peers_, from))
+    learn_latency(from, requested_at_s, now_s);
+  steal_.got_tasks(peers_, from, requested_at_s > 0, now_s);
+}
+
+bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, double now_s) {
+  if (requested_at_s < wait_since_s_) return false;
+  learn_latency(from, requested_at_s, now_s);
+  steal_.was_declined(peers_, from, now_s);
+  return true;
+}
+
+void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
+  Peer& peer = peers_.at(rank);
+  const double moved = moved_average(static_cast<double>(peer.slowness), seconds / expected_s,
+                                     lending_tuning::kSlownessWeight);
+  peer.slowness = static_cast<float>(
+      std::clamp(moved, lending_tuning::kMinSlowness, lending_tuning::kMaxSlowness));
+}
+
+double LendingAgent::slowness_of(std::uint32_t rank) const {
+  const Peer* const peer = peers_.find(rank);
+  return peer ? static_cast<double>(peer->slowness) : 1;
+}
+
+void LendingAgent::learn_byte_s(std::uint32_t rank, double byte_s) {
+  costs_.links.learn(peers_.locality_of(rank),
+                     [&](Link& link) { link.seconds_per_byte.learn(byte_s); });
+}
+
+}  // namespace poise

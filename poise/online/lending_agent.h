@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything that one rank knows about lending and decides during a step. The tasks runtime and the
+// simulator each hold one agent per rank: they measure and act, and the agent decides.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/online/loan_policy.h"
+#include "poise/online/peer_table.h"
+#include "poise/online/steal_policy.h"
+
+namespace poise {
+
+/// The data that every message between two ranks carries besides its content.
+struct News {
+  Load own;                    // the sender's load
+  std::vector<Load> others;    // at most kLoadsPerMessage
+  std::uint32_t received = 0;  // lent tasks that the sender has received since its last message
+};
+
+/// Times are arguments. Not thread-safe.
+class LendingAgent {
+ public:
+  struct Settings {
+    bool pull = true;  // sends steal requests
+    LoanSettings loans = {};
+  };
+  LendingAgent(std::uint32_t self, std::uint32_t num_ranks, PeerTable::LocalityOf locality_of,
+               const Settings& settings, std::size_t max_peers = lending_tuning::kMaxPeers);
+
+  /// Begins a wait, with the number of threads that run tasks.
+  void enter(std::uint64_t wait, double now_s);
+  void leave() { is_inside_ = false; }
+  void set_threads(unsigned threads) { threads_ = threads; }
+  unsigned threads() const { return threads_; }
+  /// Sets the load that the program's policy states for this rank.
+  void state_load(double load) { stated_load_ = load; }
+
+  // News.
+  Load own_load(const QueueState& queue, double now_s) const;
+  Load next_own_load(const QueueState& queue, double now_s);
+  News news_for(std::uint32_t to, const QueueState& queue, double now_s);
+  void hear(std::uint32_t from, const News& news, double now_s);
+  void hear(const Load& load) { peers_.update(load); }
+  /// True if the load should be sent to next_gossip_target() now. Only ranks that cannot read it in
+  /// shared memory need that.
+  bool gossip_is_due(const QueueState& queue, double now_s);
+  std::uint32_t next_gossip_target() { return peers_.next_gossip_target(); }
+
+  // For lenders: records a steal request. Returns false if it has to be declined at once.
+  bool asked_by(const Thief& thief);
+  bool lending_is_due(double now_s) const;
+  /// Describes the present decision in `problem`.
+  void pose(LoanProblem& problem, const QueueState& queue, double now_s) const;
+  std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue, double now_s,
+                          const std::function<std::vector<QueuedTask>()>& named_queue) {
+    return loans_.loans(problem, queue, costs_, now_s, named_queue);
+  }
+  void decided(double now_s, double cost_s) { loans_.decided(now_s, cost_s); }
+  bool can_borrow(std::uint32_t rank) const;
+  /// Describes a rank as a borrower, whether or not it is known.
+  Borrower borrower(std::uint32_t rank, const QueueState& queue) const;
+  std::size_t room_at(std::uint32_t rank, double task_bytes, double now_s) const;
+  /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that it
+  /// answers, if there is one.
+  std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
+  /// Removes and returns the ranks whose requests are to be declined now.
+  std::vector<Thief> take_declined() { return thieves_.take_declined(wait_); }
+  bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
+
+  // For borrowers: true if steal() may return a request.
+  bool steal_is_due(const QueueState& queue, double now_s) const {
+    return pull_ && queue.queued < threads_ && now_s >= steal_.next_s();
+  }
+  /// True if only a message can lead to another request.
+  bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, now_s); }
+  /// Returns the earliest time of the next request.
+  double next_steal_s() const { return steal_.next_s(); }
+  std::optional<StealRequest> steal(const QueueState& queue, double now_s);
+  /// To be called when a message with tasks has arrived. `requested_at_s` is 0 unless it answers a
+  /// request.
+  void got_tasks(std::uint32_t from, double requested_at_s, double now_s);
+  /// To be called when all data of `tasks` tasks have arrived.
+  void received(std::uint32_t from, std::uint32_t tasks) {
+    peers_.at(from).unacknowledged += tasks;
+  }
+  /// To be called when a request was declined. Returns false if it was a request of an earlier
+  /// wait.
+  bool was_declined(std::uint32_t from, double requested_at_s, double now_s);
+  std::vector<std::uint32_t> unresponsive_victims(double now_s) {
+    return steal_.unresponsive(peers_, wait_, now_s);
+  }
+
+  // Learning.
+  void learn_slowness(std::uint32_t rank, double seconds, double expected_s);
+  double slowness_of(std::uint32_t rank) const;
+  void learn_byte_s(std::uint32_t rank, double byte_s);
+  LendingCosts& costs() { return costs_; }
+  const LendingCosts& costs() const { return costs_; }
+
+  const PeerTable& peers() const { return peers_; }
+  const LoanPolicy& policy() const { return loans_; }
+  Random& random() { return random_; }
+  bool pulls() const { return pull_; }
+  std::uint64_t wait() const { return wait_; }
+  bool is_inside() const { return is_inside_; }
+
+ private:
+  void learn_latency(std::uint32_t from, double requested_at_s, double now_s);
+
+  const bool pull_;
+  PeerTable peers_;
+  Thieves thieves_;
+  LoanPolicy loans_;
+  StealPolicy steal_;
+  LendingCosts costs_;
+  Random random_;
+  std::optional<double> stated_load_;
+  std::uint64_t wait_ = 0;
+  double wait_since_s_ = 0, next_gossip_s_ = 0;
+  std::uint32_t version_ = 0;
+  unsigned threads_ = 1;
+  bool is_inside_ = false;
+};
+
+}  // namespace poise

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every tuned number of the decisions about lending, polling and learning, with value, unit and
+// reason. The numbers for running tasks and for the transport are in runtimes/tasks/tuning.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace poise::lending_tuning {
+
+// --- Numbers for running tasks and polling ------------------------------------------------------
+
+/// Limits on how often a busy thread polls although no rank has rung its doorbell.
+struct PollBudget {
+  double max_share;  // maximum fraction of busy time for polls that find nothing
+  // The next poll is due after this fraction of the queued work, because polls matter more towards
+  // the end.
+  double max_work_share;
+};
+/// The budget if every other rank rings the doorbell, so that a poll rarely finds anything more.
+inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
+/// The budget if some rank is on another node, so that only polls find its messages.
+inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
+/// Weight of a new sample in the average cost of a poll.
+inline constexpr double kPollCostWeight = 0.125;
+/// Maximum duration of a batch of tasks in seconds. A batch is timed by two clock readings of 50 ns
+/// each.
+inline constexpr double kBatch_s = 320e-6;
+/// Maximum fraction of the queued tasks in a batch, so that other threads find tasks towards the
+/// end.
+inline constexpr double kBatchShare = 0.1;
+/// Maximum number of tasks in a batch, enough to make the cost of the clock small.
+inline constexpr std::size_t kMaxBatch = 16;
+
+// --- Learning -----------------------------------------------------------------------------------
+
+/// A sample counts as at most this multiple of the average, because a larger one is probably a
+/// disturbance.
+inline constexpr double kOutlier = 4;
+/// Seconds of work over which a function's time is averaged. With less, one preempted task would
+/// change the average.
+inline constexpr double kTaskTimeMemory_s = 20e-3;
+/// Maximum weight of a single task in that average, so that it covers at least eight tasks.
+inline constexpr double kMaxTaskTimeWeight = 0.125;
+/// Weight of a new sample in a rank's slowness relative to this rank, and the range of plausible
+/// values.
+inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
+static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
+/// A robust minimum moves by the first fraction of the difference towards a smaller sample, and by
+/// the second towards a larger one.
+inline constexpr double kMinFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
+static_assert(kMinFollowsUp < kMinFollowsDown);
+/// The same two fractions for the overhead per task. It is an average, but disturbances can only
+/// increase samples.
+inline constexpr double kOverheadFollowsDown = 1.0 / 4, kOverheadFollowsUp = 1.0 / 8;
+static_assert(kOverheadFollowsUp < kOverheadFollowsDown);
+/// A loan with at least this many bytes per task updates the overhead per byte; other loans update
+/// the overhead per task.
+inline constexpr double kManyBytesPerTask = 4096;
+/// A loan of at least this many tasks has full weight. In a smaller loan, the message is most of
+/// the cost.
+inline constexpr double kTasksForFullWeight = 8;
+/// Initial overheads in seconds per task and per byte. They are lower than on most machines, so
+/// that lending is tried and its true cost is learnt.
+inline constexpr double kInitialOverheadPerTask_s = 0.1e-6, kInitialOverheadPerByte_s = 0.1e-9;
+/// Initial latency of a link in seconds, and its initial seconds per byte (10 GB/s).
+inline constexpr double kInitialLatency_s = 10e-6, kInitialLinkPerByte_s = 1e-10;
+/// Maximum number of groups of ranks whose links are learnt separately (about 4 KiB).
+inline constexpr std::size_t kMaxLinks = 64;
+/// A task that has run for this multiple of its average time is expected to run for as long again.
+inline constexpr double kLongTask = 2;
+
+// --- Lending ------------------------------------------------------------------------------------
+
+/// Minimum time in seconds between two decisions without a steal request, and the minimum ratio of
+/// that interval to the time of a decision.
+inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
+/// If lending does not seem to pay: seconds between two loans that test it again, and the maximum
+/// fraction of time that such loans may cost.
+inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
+/// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
+inline constexpr std::size_t kMaxPending = 64;
+/// Number of idle ranks without a request, the nearest ones, that a decision considers.
+inline constexpr std::size_t kMaxIdle = 8;
+/// Minimum time between two decisions for steal requests, as a multiple of the time of a decision.
+inline constexpr double kAskedCostFactor = 2;
+/// Up to this many queued tasks, tasks of different cost are chosen one by one.
+inline constexpr std::size_t kMaxTasksBySize = 1024;
+/// Number of large tasks that may wait per thread of a borrower, even if their data exceed
+/// `batch_bytes`.
+inline constexpr double kMaxWaitingPerThread = 4;
+
+// --- Borrowing ----------------------------------------------------------------------------------
+
+/// Seconds between two unanswered steal requests; the pause doubles from the first value to the
+/// second.
+inline constexpr double kMinStealPause_s = 20e-6, kMaxStealPause_s = 1e-3;
+static_assert(kMinStealPause_s < kMaxStealPause_s);
+/// Minimum pause between two steal requests, as a multiple of the latency inside the node.
+inline constexpr double kStealPauseLatencies = 4;
+/// Seconds after which a thief wakes the progress thread of a victim that has tasks but does not
+/// answer.
+inline constexpr double kWakeVictimAfter_s = 0.3e-3;
+/// Number of declined requests to random victims after which an idle rank sends requests only to
+/// its partners, which remember it, and to ranks known to have tasks.
+inline constexpr std::uint32_t kRandomTries = 4;
+/// Maximum number of unanswered steal requests that a thief remembers.
+inline constexpr std::size_t kMaxUnanswered = 8;
+/// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
+/// the victim.
+inline constexpr int kRandomVictims = 4;
+/// A near victim is preferred to a far one if it has at least this fraction of the most work per
+/// thread.
+inline constexpr double kSimilarWork = 0.5;
+
+// --- Loads of other ranks -----------------------------------------------------------------------
+
+/// Number of other ranks' loads in every message, and seconds between two messages sent only for
+/// loads.
+inline constexpr std::size_t kLoadsPerMessage = 3;
+inline constexpr double kGossipInterval_s = 200e-6;
+/// Maximum number of ranks that a rank remembers (16 KiB), and the number of slots in its hash
+/// index for each.
+inline constexpr std::size_t kMaxPeers = 256, kIndexPerPeer = 2;
+/// Maximum number of recently updated loads that a rank passes on.
+inline constexpr std::size_t kMaxRecentLoads = 8;
+static_assert(kLoadsPerMessage < kMaxRecentLoads);
+
+// --- Results ------------------------------------------------------------------------------------
+
+/// Maximum time in seconds for which results wait to share a message. Results of an idle rank do
+/// not wait.
+inline constexpr double kMaxResultDelay_s = 100e-6;
+
+// --- Progress thread ----------------------------------------------------------------------------
+
+/// The progress thread polls again after this fraction of the queued work.
+inline constexpr double kProgressShare = 0.2;
+/// Maximum time in seconds for which the progress thread sleeps. The second value applies if other
+/// threads polled during its last sleep.
+inline constexpr double kMaxProgressSleep_s = 10e-3, kMaxUnneededSleep_s = 40e-3;
+static_assert(kMaxProgressSleep_s <= kMaxUnneededSleep_s);
+/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. They
+/// double from the first value to the second; otherwise idle ranks would keep a busy one from
+/// working.
+inline constexpr double kMinWakeBackoff_s = 0.5e-3, kMaxWakeBackoff_s = 8e-3;
+static_assert(kMinWakeBackoff_s < kMaxWakeBackoff_s);
+
+}  // namespace poise::lending_tuning

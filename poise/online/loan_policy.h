@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides when a rank with tasks lends, to which of the ranks that it knows, and how much.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "poise/online/lending.h"
+#include "poise/online/link_model.h"
+#include "poise/online/peer_table.h"
+#include "poise/online/task_overhead.h"
+
+namespace poise {
+
+/// The content of a rank's queue at the time of a decision.
+struct QueueState {
+  std::size_t queued = 0, lendable = 0, running = 0;  // tasks
+  // Expected seconds of lendable tasks, excluding functions of unknown time.
+  double queued_s = 0;
+  double running_s = 0;         // expected seconds that running tasks go on, summed over threads
+  bool all_times_known = true;  // the times of all lendable tasks are known
+  bool tasks_differ = false;    // true if some lendable task has a cost other than 1
+  double bytes_out = 0;         // data of lendable tasks
+  double bytes_both = 0;        // the same in both directions
+  TaskOverhead finishing;       // cost to finish tasks that other ranks ran
+
+  double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
+  double mean_bytes() const {
+    return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
+  }
+};
+
+/// A rank that waits for tasks of this rank.
+struct Thief {
+  std::uint32_t rank = 0;
+  std::uint64_t wait = 0;     // the number of the wait in which it asked
+  double requested_at_s = 0;  // on its clock
+  bool is_lasting = false;    // it is not declined
+};
+
+/// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
+/// kMaxPending; in addition, each rank that has this rank as a partner may have one lasting
+/// request.
+class Thieves {
+ public:
+  /// Adds a request. Returns false if it must be declined at once. A second request of a rank
+  /// replaces the first.
+  bool add(const Thief& thief);
+  const Thief* find(std::uint32_t rank) const;
+  /// Removes the request of a rank, if there is one.
+  void remove(std::uint32_t rank);
+  /// Removes and returns the requests of this wait that are to be declined.
+  std::vector<Thief> take_declined(std::uint64_t wait);
+  /// Forgets requests of waits before this one.
+  void enter(std::uint64_t wait);
+  bool any(std::uint64_t wait) const;
+  std::span<const Thief> all() const { return thieves_; }
+
+ private:
+  std::vector<Thief> thieves_;
+};
+
+/// What a rank has learnt about the cost of lending.
+///
+/// | learnt | from |
+/// |---|---|
+/// | packing, unpacking: seconds per task and per byte | tasks lent, results taken back, timed here
+/// | | latency and seconds per byte of each group of ranks | steal requests and answers; payloads |
+/// | slowness of a rank | run times of its results against the expected times |
+struct LendingCosts {
+  TaskOverhead packing, unpacking;
+  LinkModel links;
+
+  /// CPU seconds that one lent task costs this rank: packing, unpacking its result, finishing it.
+  double overhead_s(const QueueState& queue, double bytes) const {
+    return packing.seconds(bytes) + unpacking.seconds(bytes) + queue.finishing.seconds(bytes);
+  }
+};
+
+struct LoanSettings {
+  enum class Choice : std::uint8_t { cost, paired, lightest, none };
+  Choice choice = Choice::cost;
+  bool push = true;              // lends without a request, too
+  bool takes_all = false;        // a program's own policy decides, which sees all ranks
+  double min_gain = 0.1;         // share by which a loan must shorten the wait
+  double batch_bytes = 4 << 20;  // data that may wait at a borrower
+  CountThresholds thresholds = {};
+};
+
+/// The moment of a decision.
+struct LoanMoment {
+  double now_s = 0;
+  std::uint64_t wait = 0;
+  unsigned threads = 1;
+};
+
+/// The input of a decision: the view, and the known facts about each of its borrowers.
+struct LoanProblem {
+  struct Known {
+    double queued = 0;  // lendable tasks there, as it stated
+    std::uint32_t in_flight = 0;
+  };
+  std::vector<Borrower> others;  // nearest first
+  std::vector<Known> known;      // by index in others
+  LendingView view;              // its `others` refers to the member above
+};
+
+class LoanPolicy {
+ public:
+  explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
+
+  /// True if a decision is due. Without a request it is due after kDecisionInterval_s;
+  /// kDecisionCostFactor limits the fraction of time that these decisions take. If a rank has sent
+  /// a request, it is due after kAskedCostFactor times the cost of a decision.
+  bool is_due(double now_s, bool asked) const {
+    return now_s >= (asked ? next_asked_s_ : next_decision_s_);
+  }
+  void decided(double now_s, double cost_s);
+
+  /// Fills `problem` with the borrowers to consider: the ranks that sent requests and, if `push` is
+  /// true, the kMaxIdle other ranks that will be idle soonest (of equally idle ones the nearest).
+  /// Policies for which all ranks matter (paired, lightest, a policy of the program) get all known
+  /// ranks of this wait.
+  void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
+            const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
+
+  /// Returns the loans. `named_queue` gives the lendable tasks, and is called if tasks differ.
+  std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue,
+                          const LendingCosts& costs, double now_s,
+                          const std::function<std::vector<QueuedTask>()>& named_queue);
+
+  /// Returns how many more tasks may wait at a rank. Lent data occupy memory on both ranks until
+  /// the results are back, so at most `batch_bytes` wait there, or a few tasks per thread if these
+  /// are large.
+  std::size_t room_at(const Peer& peer, double task_bytes, double now_s) const;
+
+  const LoanSettings& settings() const { return settings_; }
+
+ private:
+  std::vector<Loan> by_cost(const LoanProblem& problem, const QueueState& queue,
+                            const LendingCosts& costs, double now_s,
+                            const std::function<std::vector<QueuedTask>()>& named_queue);
+  std::vector<Loan> by_count(const LoanProblem& problem) const;
+
+  LoanSettings settings_;
+  double next_decision_s_ = 0, next_asked_s_ = 0, next_exploration_s_ = 0;
+};
+
+/// Returns the fraction of a stated load that should remain, because the rank has worked since it
+/// stated the load.
+double share_remaining(const Peer& peer, double now_s);
+
+/// Describes a known rank as a borrower.
+Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,
+                     const LendingCosts& costs);
+
+}  // namespace poise

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/loan_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using testing::IsEmpty;
+
+PeerTable table(std::uint32_t num_ranks, std::size_t capacity = lending_tuning::kMaxPeers) {
+  return {0, num_ranks,
+          [](std::uint32_t rank) {
+            return PeerLocality{rank / 100, rank < 100 ? 1.0 : 2.0};
+          },
+          capacity};
+}
+
+QueueState queue_of(std::size_t tasks, double task_s) {
+  QueueState queue;
+  queue.queued = queue.lendable = tasks;
+  queue.queued_s = static_cast<double>(tasks) * task_s;
+  return queue;
+}
+
+constexpr LoanMoment kNow{.now_s = 1, .wait = 1, .threads = 1};
+const auto kNoNames = [] { return std::vector<QueuedTask>{}; };
+
+TEST(LoanPolicy, considers_as_many_ranks_and_steps_with_any_number_of_ranks) {
+  LoanPolicy policy(LoanSettings{});
+  for (const std::uint32_t num_ranks : {100u, 10'000u, 1'000'000u}) {
+    Random random(num_ranks);
+    PeerTable peers = table(num_ranks);
+    Thieves thieves;
+    LendingCosts costs;
+    for (int i = 0; i < 2000; ++i) {
+      const auto rank = static_cast<std::uint32_t>(1 + random.below(num_ranks - 1));
+      peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = random.uniform()});
+      thieves.add({rank, 1, 0.5, i % 100 == 0});
+    }
+    LoanProblem problem;
+    policy.pose(problem, queue_of(1'000'000, 1e-3), peers, thieves, costs, kNow);
+    EXPECT_GE(problem.others.size(), 64u);
+    EXPECT_LE(problem.others.size(), lending_tuning::kMaxPending + 20 + lending_tuning::kMaxIdle);
+    std::size_t steps = 0;
+    EXPECT_FALSE(cost_aware_loans(problem.view, 0.1, &steps).empty());
+    EXPECT_LE(steps, 3 * problem.others.size() + 3);  // a step takes about 0.05 us
+  }
+}
+
+TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
+  LoanPolicy policy(LoanSettings{});
+  PeerTable peers = table(1000);
+  for (std::uint32_t rank = 999; rank > 1; rank -= 2)
+    peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = rank % 3 == 0 ? 1.0 : 0.0});
+  Thieves thieves;
+  thieves.add({501, 1, 0.5, false});
+  thieves.add({7, 2, 0.5, false});  // of the next wait
+  LoanProblem problem;
+  policy.pose(problem, queue_of(100, 1e-3), peers, thieves, {}, kNow);
+  ASSERT_EQ(problem.others.size(), 1 + lending_tuning::kMaxIdle);
+  for (const Borrower& other : problem.others) {
+    EXPECT_EQ(other.asks, other.rank == 501);
+    if (!other.asks) {
+      EXPECT_EQ(other.busy_s, 0);
+    }
+  }
+  EXPECT_EQ(problem.others.back().rank, 501u);
+}
+
+TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_with_requests_while_times_are_unknown) {
+  LoanPolicy policy(LoanSettings{});
+  PeerTable peers = table(10);
+  peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
+  peers.update({.rank = 4, .version = 1, .wait = 1});
+  Thieves thieves;
+  thieves.add({3, 1, 0.5, false});
+  QueueState queue = queue_of(10, 0);
+  queue.all_times_known = false;
+  LoanProblem problem;
+  policy.pose(problem, queue, peers, thieves, {}, kNow);
+  EXPECT_THAT(policy.loans(problem, queue, {}, 1, kNoNames), testing::ElementsAre(Loan{3, 2}));
+}
+
+TEST(LoanPolicy, lends_tasks_at_once_that_wait_behind_a_long_task) {
+  LoanPolicy policy(LoanSettings{});
+  PeerTable peers = table(2);
+  peers.update({.rank = 1, .version = 1, .wait = 1});
+  QueueState queue = queue_of(500, 2e-3);
+  queue.running = 1;
+  const auto lent = [&](double elapsed_s) {
+    queue.running_s = elapsed_s;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, {}, {}, kNow);
+    const auto loans = policy.loans(problem, queue, {}, 1, kNoNames);
+    return loans.empty() ? 0 : loans.front().tasks;
+  };
+  EXPECT_NEAR(lent(0), 250, 2);
+  EXPECT_NEAR(lent(0.3), 325, 2);  // another 0.3 s are expected
+  EXPECT_EQ(lent(2), 500u);
+}
+
+TEST(LoanPolicy, explores_at_most_a_hundredth_of_the_time) {
+  LoanPolicy policy(LoanSettings{});
+  PeerTable peers = table(2);
+  peers.update({.rank = 1, .version = 1, .wait = 1});
+  LendingCosts costs;
+  for (int i = 0; i < 1000; ++i) costs.packing.learn(8, 0, 8e-3);  // 1 ms per task
+  const QueueState queue = queue_of(100, 0.5e-3);
+  double lent = 0;
+  for (double now_s = 0; now_s < 10; now_s += 1e-3) {
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, {}, costs, kNow);
+    for (const Loan& loan : policy.loans(problem, queue, costs, now_s, kNoNames))
+      lent += loan.tasks;
+  }
+  EXPECT_GT(lent, 10);
+  EXPECT_LE(lent * 1e-3, 0.011 * 10 + 4e-3);
+}
+
+TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
+  const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
+  Peer peer;
+  peer.threads = 2;
+  EXPECT_EQ(policy.room_at(peer, 10, 1), 100u);
+  EXPECT_EQ(policy.room_at(peer, 1000, 1), 8u);
+  peer.in_flight = 5;
+  EXPECT_EQ(policy.room_at(peer, 1000, 1), 3u);
+  peer.in_flight = 50;
+  EXPECT_EQ(policy.room_at(peer, 1000, 1), 0u);
+}
+
+TEST(LoanPolicy, is_due_sooner_for_a_steal_request) {
+  LoanPolicy policy(LoanSettings{});
+  policy.decided(1, 10e-6);
+  EXPECT_FALSE(policy.is_due(1 + 15e-6, true));
+  EXPECT_TRUE(policy.is_due(1 + 21e-6, true));
+  EXPECT_FALSE(policy.is_due(1 + 21e-6, false));
+  EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
+}
+
+TEST(Thieves, requests_beyond_the_limit_are_declined_but_never_lasting_ones) {
+  Thieves thieves;
+  for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
+    EXPECT_TRUE(thieves.add({rank, 1, 0, false}));
+  EXPECT_FALSE(thieves.add({1000, 1, 0, false}));
+  EXPECT_TRUE(thieves.add({1001, 1, 0, true}));
+  EXPECT_TRUE(thieves.add({5, 1, 0, false})) << "it waits already";
+  EXPECT_EQ(thieves.take_declined(1).size(), lending_tuning::kMaxPending);
+  EXPECT_TRUE(thieves.find(1001));
+  thieves.enter(2);
+  EXPECT_THAT(thieves.all(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace poise

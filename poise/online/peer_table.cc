@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/peer_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace poise {
+
+namespace {
+
+// Compares version numbers, which wrap around.
+bool is_later(std::uint32_t version, std::uint32_t than) {
+  return than == 0 || static_cast<std::int32_t>(version - than) > 0;
+}
+
+}  // namespace
+
+PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf locality_of,
+                     std::size_t capacity)
+    : self_(self),
+      num_ranks_(num_ranks),
+      locality_of_(std::move(locality_of)),
+      capacity_(std::max<std::size_t>(1, capacity)) {
+  for (std::uint64_t ahead = 1; ahead < num_ranks; ahead *= 2)
+    partners_.push_back(static_cast<std::uint32_t>((self + ahead) % num_ranks));
+  std::stable_sort(partners_.begin(), partners_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return locality_of_(a).distance < locality_of_(b).distance;
+  });
+}
+
+// Returns the slot of this rank in the index, or the free slot where it belongs. Needs at least one
+// free slot.
+std::size_t PeerTable::place_of(std::uint32_t rank) const {
+  const std::size_t mask = index_.size() - 1;
+  std::size_t place = mix(rank) & mask;
+  while (index_[place] != 0 && peers_[index_[place] - 1].rank != rank) place = (place + 1) & mask;
+  return place;
+}
+
+void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
+  peers_[peer] = {};
+  peers_[peer].rank = rank;
+  // The slot is searched while no entry of the index refers to this peer.
+  index_[place_of(rank)] = static_cast<std::uint32_t>(peer) + 1;
+}
+
+// Closes the gap by moving later entries of the same run back (Knuth, volume 3, 6.4, algorithm R).
+void PeerTable::erase(std::uint32_t rank) {
+  const std::size_t mask = index_.size() - 1;
+  std::size_t gap = place_of(rank);
+  for (std::size_t next = (gap + 1) & mask; index_[next] != 0; next = (next + 1) & mask) {
+    const std::size_t wanted = mix(peers_[index_[next] - 1].rank) & mask;
+    if (((next - wanted) & mask) < ((next - gap) & mask)) continue;
+    index_[gap] = index_[next];
+    gap = next;
+  }
+  index_[gap] = 0;
+  std::erase(recent_, rank);
+}
+
+void PeerTable::grow_index() {
+  index_.assign(std::max<std::size_t>(4, 2 * index_.size()), 0);
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer)
+    index_[place_of(peers_[peer].rank)] = static_cast<std::uint32_t>(peer) + 1;
+}
+
+// Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
+// position on that has not been used since it was last checked. Returns nothing if all are pinned.
+std::optional<std::size_t> PeerTable::one_to_forget() {
+  for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
+    const std::size_t peer = next_to_check_++ % peers_.size();
+    if (peers_[peer].is_pinned() || std::exchange(peers_[peer].is_used, false)) continue;
+    return peer;
+  }
+  return std::nullopt;
+}
+
+const Peer* PeerTable::find(std::uint32_t rank) const {
+  if (index_.empty()) return nullptr;
+  const std::uint32_t entry = index_[place_of(rank)];
+  return entry == 0 ? nullptr : &peers_[entry - 1];
+}
+
+Peer& PeerTable::at(std::uint32_t rank) {
+  if (const Peer* const known = find(rank)) {
+    Peer& peer = peers_[static_cast<std::size_t>(known - peers_.data())];
+    peer.is_used = true;
+    return peer;
+  }
+  std::optional<std::size_t> peer;
+  if (peers_.size() >= capacity_) peer = one_to_forget();
+  if (peer) {
+    erase(peers_[*peer].rank);
+  } else {
+    if (index_.size() < lending_tuning::kIndexPerPeer * (peers_.size() + 1)) grow_index();
+    peer = peers_.size();
+    peers_.emplace_back();
+  }
+  insert(rank, *peer);
+  return peers_[*peer];
+}
+
+bool PeerTable::update(const Load& load) {
+  if (load.rank == self_) return false;
+  const Peer* const known = find(load.rank);
+  if (known && !is_later(load.version, known->version)) return false;
+  Peer& peer = at(load.rank);
+  peer.stated_at_s = load.stated_at_s;
+  peer.version = load.version;
+  peer.wait = static_cast<std::uint32_t>(load.wait);
+  peer.busy_s = static_cast<float>(load.busy_s);
+  peer.task_s = load.task_s;
+  peer.queued = load.queued;
+  peer.stated = load.stated;
+  peer.threads = static_cast<std::uint16_t>(std::clamp(load.threads, 1.0F, 65535.0F));
+  newest_wait_ = std::max(newest_wait_, load.wait);
+  note_recent(peer);
+  return true;
+}
+
+void PeerTable::note_recent(const Peer& peer) {
+  std::erase(recent_, peer.rank);
+  const auto spot = peer.has_tasks(newest_wait_)
+                        ? recent_.begin()
+                        : std::find_if(recent_.begin(), recent_.end(), [&](std::uint32_t rank) {
+                            return !has_tasks(rank, newest_wait_);
+                          });
+  recent_.insert(spot, peer.rank);
+  if (recent_.size() > lending_tuning::kMaxRecentLoads) recent_.pop_back();
+}
+
+Load PeerTable::load_of(std::uint32_t rank) const {
+  const Peer* const peer = find(rank);
+  if (!peer) return {.rank = rank};
+  // The table stores only the low half of a wait's number. The high half is that of the newest
+  // known wait.
+  const std::uint64_t wait = peer->version == 0 ? 0 : (newest_wait_ >> 32 << 32) + peer->wait;
+  return {.rank = rank,
+          .version = peer->version,
+          .wait = wait,
+          .stated_at_s = peer->stated_at_s,
+          .busy_s = peer->busy_s,
+          .task_s = peer->task_s,
+          .queued = peer->queued,
+          .threads = static_cast<float>(peer->threads),
+          .stated = peer->stated};
+}
+
+bool PeerTable::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
+  const Peer* const peer = find(rank);
+  return peer && peer->has_tasks(wait);
+}
+
+bool PeerTable::may_have_tasks(std::uint32_t rank, std::uint64_t wait) const {
+  const Peer* const peer = find(rank);
+  return !peer || !peer->is_in(wait) || peer->has_tasks(wait);
+}
+
+std::vector<Load> PeerTable::recent_for(std::uint32_t to, std::size_t max_loads) const {
+  std::vector<Load> loads;
+  for (const std::uint32_t rank : recent_)
+    if (rank != to && loads.size() < max_loads) loads.push_back(load_of(rank));
+  return loads;
+}
+
+bool PeerTable::may_be_victim(std::uint32_t rank, double now_s) const {
+  const Peer* const peer = find(rank);
+  return rank != self_ && (!peer || now_s >= peer->excluded_until_s);
+}
+
+std::optional<std::uint32_t> PeerTable::known_victim(std::uint64_t wait, double now_s) const {
+  std::vector<const Peer*> candidates;
+  float max_s = 0;
+  for (const std::uint32_t rank : recent_) {
+    const Peer* const peer = find(rank);
+    if (!peer || !peer->has_tasks(wait) || !may_be_victim(rank, now_s)) continue;
+    candidates.push_back(peer);
+    max_s = std::max(max_s, peer->busy_s);
+  }
+  const Peer* best = nullptr;
+  for (const Peer* const peer : candidates) {
+    if (peer->busy_s < lending_tuning::kSimilarWork * max_s) continue;
+    const auto is_better = [&] {
+      const double here = locality_of_(peer->rank).distance;
+      const double there = locality_of_(best->rank).distance;
+      return here < there || (here == there && peer->busy_s > best->busy_s);
+    };
+    if (!best || is_better()) best = peer;
+  }
+  return best ? std::optional(best->rank) : std::nullopt;
+}
+
+std::optional<std::uint32_t> PeerTable::random_victim(double now_s, Random& random) const {
+  std::optional<std::uint32_t> best;
+  double best_distance = 0;
+  for (int i = 0; i < lending_tuning::kRandomVictims; ++i) {
+    const auto rank = static_cast<std::uint32_t>(random.below(num_ranks_));
+    if (!may_be_victim(rank, now_s)) continue;
+    const double distance = locality_of_(rank).distance;
+    if (!best || distance < best_distance) best = rank, best_distance = distance;
+    if (best_distance <= 1) break;  // no rank is nearer
+  }
+  return best;
+}
+
+void PeerTable::enter() {
+  for (Peer& peer : peers_) peer.excluded_until_s = 0, peer.declines = 0;
+}
+
+}  // namespace poise

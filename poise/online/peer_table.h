@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank knows about others: their loads, learnt from their own messages or from third
+// ranks, and the tasks in flight to and from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/online/lending_tuning.h"
+#include "poise/online/link_model.h"
+
+namespace poise {
+
+/// A rank's load as that rank stated it. Every message carries the load of its sender.
+struct Load {
+  std::uint32_t rank = 0;
+  std::uint32_t version = 0;  // incremented each time the rank states its load; 0: it never has
+  std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
+  double stated_at_s = 0;     // time of the statement, on the clock of the rank that passes it on
+  double busy_s = 0;          // seconds from then until the rank's threads run out of tasks
+  float task_s = 0;           // mean seconds per queued task; 0: unknown
+  float queued = 0;           // number of queued tasks that it may lend
+  float threads = 1;          // number of threads that run tasks
+  // The load that its program's policy states; without such a policy it is `queued`.
+  float stated = 0;
+};
+
+/// What is known about one other rank. A rank may know 256 others, so each entry is limited to one
+/// cache line.
+struct Peer {
+  double stated_at_s = 0;
+  double excluded_until_s = 0;  // no steal request goes to it before this time
+  std::uint32_t rank = 0, version = 0;
+  std::uint32_t wait = 0;            // the low half of Load::wait
+  std::uint32_t in_flight = 0;       // tasks lent to it that it has not yet reported as received
+  std::uint32_t unacknowledged = 0;  // tasks received from it that no message has yet reported
+  float busy_s = 0, task_s = 0, queued = 0, stated = 0;
+  float in_flight_s = 0;      // expected seconds of the tasks in flight, on this rank
+  float slowness = 1;         // its time for a task divided by this rank's time
+  std::uint16_t threads = 1;  // at least 1
+  std::uint8_t declines = 0;  // in a row
+  bool is_used = false;       // since the table last looked for one to forget
+
+  bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
+  bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
+  /// True if the entry must not be forgotten, because the counts of the two ranks would then
+  /// disagree.
+  bool is_pinned() const { return in_flight > 0 || unacknowledged > 0; }
+};
+static_assert(sizeof(Peer) <= 64);
+
+/// Holds at most `capacity` ranks, or more if more ranks have tasks in flight. To add a rank it
+/// forgets another one that has no tasks in flight and has not been used for long. Ranks never
+/// heard of need no memory. References are valid until the next call of at() or update().
+class PeerTable {
+ public:
+  using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;
+  PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf locality_of,
+            std::size_t capacity = lending_tuning::kMaxPeers);
+
+  std::uint32_t self() const { return self_; }
+  std::uint32_t num_ranks() const { return num_ranks_; }
+  PeerLocality locality_of(std::uint32_t rank) const { return locality_of_(rank); }
+
+  std::span<const Peer> all() const { return peers_; }
+  /// Returns null if the table does not contain the rank.
+  const Peer* find(std::uint32_t rank) const;
+  /// Returns the entry of a rank, which is added if it does not exist.
+  Peer& at(std::uint32_t rank);
+  std::size_t bytes() const {
+    return peers_.capacity() * sizeof(Peer) + index_.capacity() * sizeof(std::uint32_t);
+  }
+
+  /// Stores a load unless a later one of that rank is known. Returns true if it was stored.
+  bool update(const Load& load);
+  /// Returns the last known load of a rank. For an unknown rank, the load has version 0.
+  Load load_of(std::uint32_t rank) const;
+
+  /// Returns the loads worth passing on to rank `to`: the most recent ones, at most `max_loads`,
+  /// without its own. Ranks with tasks come first, because ranks without tasks are numerous and
+  /// send steal requests themselves.
+  std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
+
+  /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, the nearest
+  /// first. There are at most log2 of the number of ranks. A rank gossips to its partners, and an
+  /// idle rank asks them to remember it.
+  std::span<const std::uint32_t> partners() const { return partners_; }
+  /// Returns each of the partners in turn. Needs at least two ranks.
+  std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }
+
+  /// Returns the rank known to have tasks to which a thief should send its request in this wait.
+  /// Among the ranks with at least kSimilarWork of the most work per thread, it is the nearest;
+  /// among equally near ones, that with the most work. Ranks that do_not_steal_from() excludes are
+  /// never returned.
+  std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
+  /// Draws a few random ranks that are not excluded, and returns the nearest.
+  std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
+  /// Excludes `rank` as a victim until time `until_s`, at most until the wait ends.
+  void do_not_steal_from(std::uint32_t rank, double until_s) {
+    at(rank).excluded_until_s = until_s;
+  }
+  bool may_be_victim(std::uint32_t rank, double now_s) const;
+  /// Begins a wait, in which no rank is excluded at first.
+  void enter();
+
+  /// True if the rank is in this wait and has stated that it has tasks.
+  bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
+  /// True if the rank has stated that it has tasks, or has stated nothing in this wait.
+  bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
+
+ private:
+  std::size_t place_of(std::uint32_t rank) const;
+  void insert(std::uint32_t rank, std::size_t peer);
+  void erase(std::uint32_t rank);
+  void grow_index();
+  std::optional<std::size_t> one_to_forget();
+  void note_recent(const Peer& peer);
+
+  std::uint32_t self_, num_ranks_;
+  LocalityOf locality_of_;
+  std::size_t capacity_, next_to_check_ = 0;
+  std::vector<Peer> peers_;
+  std::vector<std::uint32_t> index_;  // open addressing: 1 + index in peers_, 0 if free
+  std::uint64_t newest_wait_ = 0;     // loads stated in earlier waits are outdated
+  std::vector<std::uint32_t> partners_;
+  std::size_t next_partner_ = 0;
+  // At most kMaxRecentLoads ranks: those with tasks first, then the most recent.
+  std::vector<std::uint32_t> recent_;
+};
+
+}  // namespace poise

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/peer_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+namespace poise {
+namespace {
+
+constexpr std::size_t kLoadsPerMessage = 3;  // number of loads that each message carries
+constexpr double kPollsElsewhere = std::numeric_limits<double>::infinity();
+
+PeerLocality everywhere_near(std::uint32_t) { return {}; }
+
+PeerTable table(const std::vector<double>& distances, std::uint32_t self = 0) {
+  return {self, static_cast<std::uint32_t>(distances.size()), [distances](std::uint32_t rank) {
+            return PeerLocality{0, distances[rank]};
+          }};
+}
+
+/// Returns the victim for a thief whose requests have not been declined yet.
+std::optional<std::uint32_t> victim(const PeerTable& peers, std::uint64_t wait, double now_s,
+                                    Random& random) {
+  const auto known = peers.known_victim(wait, now_s);
+  return known ? known : peers.random_victim(now_s, random);
+}
+
+/// Simulated ranks that each send at most one message per round.
+class Village {
+ public:
+  explicit Village(std::uint32_t num_ranks) {
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      loads_.emplace_back(rank, num_ranks, everywhere_near);
+      own_.push_back({.rank = rank, .version = 1, .wait = 1});
+    }
+  }
+  Load& own(std::uint32_t rank) { return own_[rank]; }
+  PeerTable& loads(std::uint32_t rank) { return loads_[rank]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(own_.size()); }
+  std::uint64_t messages() const { return messages_; }
+
+  void tell(std::uint32_t from, std::uint32_t to) {
+    ++messages_;
+    loads_[to].update(own_[from]);
+    for (const Load& load : loads_[from].recent_for(to, kLoadsPerMessage)) loads_[to].update(load);
+  }
+
+  std::uint32_t that_know(std::uint32_t loaded) const {
+    return static_cast<std::uint32_t>(
+        std::count_if(loads_.begin(), loads_.end(),
+                      [&](const PeerTable& loads) { return loads.load_of(loaded).queued > 0; }));
+  }
+
+ private:
+  std::vector<PeerTable> loads_;
+  std::vector<Load> own_;
+  std::uint64_t messages_ = 0;
+};
+
+/// Counts the rounds until all ranks know the only rank with tasks. As in a wait, that rank
+/// gossips, and the others send steal requests and are answered.
+std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed) {
+  Village village(num_ranks);
+  Random random(seed);
+  const auto loaded = static_cast<std::uint32_t>(random.below(num_ranks));
+  village.own(loaded).queued = 100;
+  village.own(loaded).busy_s = 1;
+  for (std::uint32_t round = 1; round < 100; ++round) {
+    village.tell(loaded, village.loads(loaded).next_gossip_target());
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      if (rank == loaded) continue;
+      const auto whom = victim(village.loads(rank), 1, round, random);
+      if (!whom) continue;
+      village.tell(rank, *whom);
+      village.tell(*whom, rank);
+    }
+    // Each rank sends at most two messages per round.
+    EXPECT_LE(village.messages(), std::uint64_t{round} * 2 * num_ranks);
+    if (village.that_know(loaded) + 1 == num_ranks) return round;
+  }
+  return 100;
+}
+
+TEST(PeerTable, loads_stated_in_earlier_waits_are_ignored) {
+  PeerTable loads = table({1, 1});
+  loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
+  EXPECT_TRUE(loads.has_tasks(1, 1));
+  EXPECT_TRUE(loads.may_have_tasks(1, 1));
+  EXPECT_FALSE(loads.has_tasks(1, 2));
+  EXPECT_TRUE(loads.may_have_tasks(1, 2));
+  loads.update({.rank = 1, .version = 2, .wait = 2, .queued = 0});
+  EXPECT_FALSE(loads.may_have_tasks(1, 2));
+}
+
+TEST(PeerTable, loads_reach_all_ranks_in_a_logarithmic_number_of_rounds) {
+  for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("ranks " + std::to_string(num_ranks) + ", seed " + std::to_string(seed));
+      EXPECT_LE(rounds_until_all_know(num_ranks, seed), 2 + std::log2(num_ranks));
+    }
+}
+
+TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
+  PeerTable loads = table(std::vector<double>(32, 1), 30);
+  std::vector<std::uint32_t> told;
+  for (int i = 0; i < 6; ++i) told.push_back(loads.next_gossip_target());
+  EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
+}
+
+TEST(PeerTable, loads_are_ignored_if_they_are_older_or_about_the_rank_itself) {
+  PeerTable loads = table({1, 1, 1, 1});
+  EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
+  EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
+  EXPECT_FALSE(loads.update({.rank = 0, .version = 9, .queued = 9}));
+  EXPECT_EQ(loads.load_of(1).queued, 7);
+}
+
+TEST(PeerTable, chooses_the_victim_with_the_most_work_unless_it_is_excluded) {
+  PeerTable loads = table({1, 1, 1, 1});
+  Random random(1);
+  loads.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 1, .queued = 5});
+  loads.update({.rank = 2, .version = 1, .wait = 1, .busy_s = 2, .queued = 5});
+  loads.update({.rank = 3, .version = 1, .wait = 2, .busy_s = 3, .queued = 5});
+  EXPECT_EQ(victim(loads, 1, 10, random), 2u);
+  loads.do_not_steal_from(2, 11);
+  EXPECT_EQ(victim(loads, 1, 10, random), 1u);
+  EXPECT_EQ(victim(loads, 1, 12, random), 2u);
+  EXPECT_EQ(victim(loads, 2, 10, random), 3u);
+  loads.enter();
+  EXPECT_EQ(victim(loads, 1, 10, random), 2u);
+}
+
+TEST(PeerTable, loads_are_gossiped_to_near_ranks_first) {
+  PeerTable loads = table({1, kPollsElsewhere, 2, kPollsElsewhere, 1, kPollsElsewhere});
+  std::vector<std::uint32_t> told;
+  for (int i = 0; i < 4; ++i) told.push_back(loads.next_gossip_target());
+  EXPECT_EQ(told, (std::vector<std::uint32_t>{4, 2, 1, 4}));
+}
+
+TEST(PeerTable, chooses_the_nearest_victim_among_ranks_with_similar_work) {
+  PeerTable loads = table({1, kPollsElsewhere, 2, 1, 1});
+  Random random(1);
+  const auto has = [&](std::uint32_t rank, std::uint32_t version, double busy_s) {
+    loads.update({.rank = rank, .version = version, .wait = 1, .busy_s = busy_s, .queued = 5});
+  };
+  has(1, 1, 10);
+  EXPECT_EQ(victim(loads, 1, 0, random), 1u);
+  has(2, 1, 4);  // too little work to be worth a request
+  EXPECT_EQ(victim(loads, 1, 0, random), 1u);
+  has(2, 2, 9);
+  EXPECT_EQ(victim(loads, 1, 0, random), 2u);
+  has(3, 1, 6);
+  has(4, 1, 7);
+  EXPECT_EQ(victim(loads, 1, 0, random), 4u);
+  loads.do_not_steal_from(4, 1);
+  EXPECT_EQ(victim(loads, 1, 0, random), 3u);
+}
+
+TEST(PeerTable, chooses_near_random_victims_more_often_than_far_ones) {
+  std::vector<double> distances(8, kPollsElsewhere);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
+  const PeerTable loads = table(distances);
+  Random random(1);
+  int near = 0, far = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto whom = victim(loads, 1, 0, random);
+    if (whom) ++(*whom < 4 ? near : far);
+  }
+  EXPECT_GT(near, 5 * far);
+  EXPECT_GT(far, 0);
+}
+
+TEST(PeerTable, needs_no_memory_for_ranks_never_heard_of) {
+  const PeerTable peers(3, 1'000'000, everywhere_near);
+  EXPECT_EQ(peers.bytes(), 0u);
+  EXPECT_FALSE(peers.find(7));
+  EXPECT_EQ(peers.load_of(7).version, 0u);
+}
+
+TEST(PeerTable, holds_at_most_its_capacity_and_forgets_ranks_not_used_for_long) {
+  PeerTable peers(0, 100'000, everywhere_near);
+  for (std::uint32_t rank = 1; rank <= 20'000; ++rank) {
+    peers.update({.rank = rank, .version = 1, .wait = 1});
+    peers.at(5).slowness = 2;
+  }
+  EXPECT_EQ(peers.all().size(), lending_tuning::kMaxPeers);
+  EXPECT_LE(peers.bytes(), lending_tuning::kMaxPeers * (sizeof(Peer) + 16));
+  ASSERT_TRUE(peers.find(5));
+  EXPECT_EQ(peers.find(5)->slowness, 2);
+  EXPECT_TRUE(peers.find(20'000));
+  EXPECT_FALSE(peers.find(17));
+}
+
+TEST(PeerTable, never_forgets_a_rank_with_tasks_in_flight) {
+  PeerTable peers(0, 100'000, everywhere_near, 4);
+  for (std::uint32_t rank = 1; rank <= 10; ++rank) peers.at(rank).in_flight = rank;
+  for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.at(rank);
+  for (std::uint32_t rank = 1; rank <= 10; ++rank) {
+    ASSERT_TRUE(peers.find(rank));
+    EXPECT_EQ(peers.find(rank)->in_flight, rank);
+  }
+  EXPECT_LE(peers.all().size(), 11u);
+}
+
+// Compares the table with a std::unordered_map. There are not more ranks than the table can hold.
+TEST(PeerTable, finds_the_loads_that_were_stored) {
+  Random random(5);
+  PeerTable peers(0, 1 << 30, everywhere_near, 64);
+  std::unordered_map<std::uint32_t, std::uint32_t> expected;
+  for (int step = 0; step < 100'000; ++step) {
+    const auto rank = static_cast<std::uint32_t>(1 + random.below(100) * 7919);
+    Peer& peer = peers.at(rank);
+    if (random.below(2)) {
+      expected[rank] = peer.in_flight = static_cast<std::uint32_t>(random.below(3));
+    } else if (expected[rank] > 0) {
+      ASSERT_EQ(peer.in_flight, expected[rank]) << "rank " << rank << ", step " << step;
+    } else {
+      ASSERT_EQ(peer.in_flight, 0u);
+    }
+    ASSERT_EQ(peer.rank, rank);
+  }
+}
+
+}  // namespace
+}  // namespace poise

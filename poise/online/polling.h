@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides how often a rank polls for messages, how many tasks it runs in between, and how long its
+// progress thread and its idle threads sleep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "poise/online/lending_tuning.h"
+#include "poise/online/moving_average.h"
+
+namespace poise {
+
+/// The data from which a busy thread decides whether to poll.
+struct PollView {
+  double since_s = 0;         // since the last poll
+  bool has_messages = false;  // a doorbell has rung, or a transfer is in flight
+  bool all_notify = false;    // every message except gossip rings the doorbell
+  double remaining_s = 0;     // queued work of this thread
+  double poll_cost_s = 1e-6;  // of a poll that finds nothing
+};
+
+/// True if a poll is due; never within `min_s` of the last one. Only polls find messages that ring
+/// no doorbell, so they become more frequent as less work remains.
+bool poll_is_due(const PollView& view, double min_s);
+
+/// Returns the average cost of a poll that finds nothing, after one more sample.
+inline double moved_poll_cost_s(double average_s, double sample_s) {
+  return moved_average(average_s, sample_s, lending_tuning::kPollCostWeight);
+}
+
+/// Returns how many tasks of `task_s` seconds to run before the clock is read again.
+std::size_t next_batch(double task_s, std::size_t queued);
+
+/// True if results should be sent. They wait to share a message, but not for long, and not on an
+/// idle rank.
+inline bool results_are_due(bool is_idle, double oldest_s) {
+  return is_idle || oldest_s >= lending_tuning::kMaxResultDelay_s;
+}
+
+/// Decides how long the progress thread sleeps between polls. Each wake-up takes a core from a
+/// task. If idle ranks can wake it, it sleeps long. Otherwise it sleeps for a fraction of the
+/// remaining work: while much work remains, a thief loses little, and between short tasks the other
+/// threads poll.
+class ProgressSleep {
+ public:
+  explicit ProgressSleep(double min_s) : min_s_(min_s) {}
+  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, `task_s`
+  /// the time of a queued task, or 0 without tasks.
+  double next_s(bool is_woken, double thread_s, double task_s) const;
+  /// Records whether the poll after the sleep was needed, which it is if no other thread had
+  /// polled.
+  void polled(bool needed);
+
+ private:
+  double min_s_, max_s_ = lending_tuning::kMaxProgressSleep_s;
+};
+
+/// Decides how long the progress thread ignores wake-ups after one that led to no loan. Otherwise
+/// many idle ranks would keep a busy one from working.
+class WakeBackoff {
+ public:
+  /// Returns the seconds to ignore wake-ups after one that led to `loans` loans.
+  double after(std::uint64_t loans);
+
+ private:
+  double next_s_ = lending_tuning::kMinWakeBackoff_s;
+};
+
+}  // namespace poise

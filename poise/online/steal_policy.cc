@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/steal_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace poise {
+
+namespace {
+using lending_tuning::kMaxStealPause_s;
+using lending_tuning::kMinStealPause_s;
+
+constexpr std::uint8_t kMaxDeclines = 16;  // counting further would not lengthen the pause
+
+double pause_after(std::uint8_t declines) {
+  return std::min(kMaxStealPause_s, kMinStealPause_s * static_cast<double>(1U << (declines - 1)));
+}
+}  // namespace
+
+// Returns the bit of a partner, or 0 for a rank that is not a partner.
+std::uint32_t StealPolicy::bit_of(const PeerTable& peers, std::uint32_t partner) {
+  const auto partners = peers.partners();
+  const auto found = std::ranges::find(partners, partner);
+  return found == partners.end() ? 0 : 1U << (found - partners.begin());
+}
+
+void StealPolicy::enter(double now_s) {
+  unanswered_.clear();
+  pause_s_ = 0;
+  next_s_ = now_s;
+  declined_ = remembered_by_ = 0;
+}
+
+std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
+                                                double now_s, Random& random) {
+  if (const auto victim = peers.known_victim(wait, now_s)) return StealRequest{*victim, false};
+  if (declined_ < lending_tuning::kRandomTries)
+    if (const auto victim = peers.random_victim(now_s, random)) return StealRequest{*victim, false};
+  for (const std::uint32_t partner : peers.partners())
+    if (!is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
+      return StealRequest{partner, true};
+  return std::nullopt;
+}
+
+std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wait, double now_s,
+                                              double latency_s, Random& random) {
+  if (now_s < next_s_) return std::nullopt;
+  const auto request = choose(peers, wait, now_s, random);
+  if (!request) return std::nullopt;
+  // The victim gets no further request until it has answered, because it may be inside a long task.
+  peers.do_not_steal_from(request->victim, std::numeric_limits<double>::infinity());
+  pause_s_ = std::clamp(2 * pause_s_, kMinStealPause_s, kMaxStealPause_s);
+  const double pause_s = peers.has_tasks(request->victim, wait) ? kMaxStealPause_s : pause_s_;
+  next_s_ = now_s + (request->is_lasting
+                         ? 0
+                         : std::max(pause_s, lending_tuning::kStealPauseLatencies * latency_s));
+  if (request->is_lasting) remembered_by_ |= bit_of(peers, request->victim);
+  unanswered_.push_back({request->victim, now_s});
+  if (unanswered_.size() > lending_tuning::kMaxUnanswered) unanswered_.pop_front();
+  return request;
+}
+
+bool StealPolicy::is_silent(const PeerTable& peers, double now_s) const {
+  return now_s >= next_s_ && std::ranges::all_of(peers.partners(), [&](std::uint32_t partner) {
+           const Peer* const peer = peers.find(partner);
+           return is_remembered_by(peers, partner) || (peer && std::isinf(peer->excluded_until_s));
+         });
+}
+
+void StealPolicy::forget_request(const PeerTable& peers, std::uint32_t victim) {
+  std::erase_if(unanswered_, [&](const Unanswered& request) { return request.rank == victim; });
+  remembered_by_ &= ~bit_of(peers, victim);
+}
+
+void StealPolicy::got_tasks(PeerTable& peers, std::uint32_t from, bool asked, double now_s) {
+  next_s_ = now_s;
+  pause_s_ = 0;
+  declined_ = 0;
+  Peer& peer = peers.at(from);
+  peer.declines = 0;
+  if (!asked) return;
+  peer.excluded_until_s = 0;
+  forget_request(peers, from);
+}
+
+void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_s) {
+  forget_request(peers, from);
+  next_s_ = now_s;
+  ++declined_;
+  Peer& peer = peers.at(from);
+  peer.declines =
+      std::min<std::uint8_t>(kMaxDeclines, static_cast<std::uint8_t>(peer.declines + 1));
+  peer.excluded_until_s = now_s + pause_after(peer.declines);
+}
+
+std::vector<std::uint32_t> StealPolicy::unresponsive(const PeerTable& peers, std::uint64_t wait,
+                                                     double now_s) {
+  std::vector<std::uint32_t> ranks;
+  std::erase_if(unanswered_, [&](const Unanswered& request) {
+    if (now_s - request.sent_s < lending_tuning::kWakeVictimAfter_s) return false;
+    if (!peers.may_have_tasks(request.rank, wait)) return false;
+    ranks.push_back(request.rank);
+    return true;
+  });
+  return ranks;
+}
+
+}  // namespace poise

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides when an idle rank requests tasks, and from which rank.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/online/peer_table.h"
+
+namespace poise {
+
+/// A request for tasks. If it is a lasting request, the victim does not decline it but remembers
+/// the thief until it has tasks or the wait ends.
+struct StealRequest {
+  std::uint32_t victim = 0;
+  bool is_lasting = false;
+};
+
+/// The thief's side of work stealing. A thief sends requests to ranks known to have tasks,
+/// otherwise to a few random ranks. After kRandomTries declined requests it sends each of its
+/// partners one lasting request. Then it sends no more requests until it hears of a rank with
+/// tasks, so idle ranks become silent. These are the lifelines of Saraswat et al., "Lifeline-based
+/// global load balancing", PPoPP 2011.
+///
+/// The pause between requests is learnt from answers without tasks, and the pause for one victim
+/// from that victim's answers. Both are forgotten when tasks arrive.
+class StealPolicy {
+ public:
+  void enter(double now_s);
+
+  /// Returns the request that an idle rank should send now, if any. `latency_s` is the latency
+  /// inside the node.
+  std::optional<StealRequest> next(PeerTable& peers, std::uint64_t wait, double now_s,
+                                   double latency_s, Random& random);
+
+  /// To be called when tasks have arrived from a rank, either as the answer to a request or without
+  /// one.
+  void got_tasks(PeerTable& peers, std::uint32_t from, bool asked, double now_s);
+  /// To be called when a rank has declined a request of this wait.
+  void was_declined(PeerTable& peers, std::uint32_t from, double now_s);
+
+  /// True if that rank remembers a lasting request of this rank.
+  bool is_remembered_by(const PeerTable& peers, std::uint32_t rank) const {
+    return (remembered_by_ & bit_of(peers, rank)) != 0;
+  }
+
+  /// Returns each victim once that may have tasks and has not answered for kWakeVictimAfter_s. Such
+  /// victims are probably inside a long task.
+  std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
+
+  /// True if only a message can lead to another request: all partners remember this rank or have
+  /// not yet answered, and next() has found no other victim.
+  bool is_silent(const PeerTable& peers, double now_s) const;
+  /// Returns the time before which no request is due.
+  double next_s() const { return next_s_; }
+
+ private:
+  static std::uint32_t bit_of(const PeerTable& peers, std::uint32_t partner);
+  void forget_request(const PeerTable& peers, std::uint32_t victim);
+  std::optional<StealRequest> choose(const PeerTable& peers, std::uint64_t wait, double now_s,
+                                     Random& random);
+  struct Unanswered {
+    std::uint32_t rank;
+    double sent_s;
+  };
+  std::deque<Unanswered> unanswered_;  // the latest
+  double next_s_ = 0, pause_s_ = 0;
+  std::uint32_t remembered_by_ = 0;  // bit i: partner i has a lasting request of this rank
+  std::uint32_t declined_ = 0;       // requests without tasks since tasks last arrived
+};
+
+}  // namespace poise

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/steal_policy.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace poise {
+namespace {
+
+constexpr double kLatency_s = 1e-6;
+
+/// A thief, which is rank 0 of `num_ranks`, in its first wait.
+struct Scene {
+  explicit Scene(std::uint32_t num_ranks)
+      : peers(0, num_ranks, [](std::uint32_t) { return PeerLocality{}; }) {
+    steal.enter(0);
+  }
+  std::optional<StealRequest> next() { return steal.next(peers, 1, now_s, kLatency_s, random); }
+  /// Lets all victims decline until the thief sends no more requests. Returns the requests.
+  std::vector<StealRequest> until_silent() {
+    std::vector<StealRequest> requests;
+    for (int i = 0; i < 10'000; ++i, now_s += 10e-6)
+      if (const auto request = next()) {
+        requests.push_back(*request);
+        if (!request->is_lasting) steal.was_declined(peers, request->victim, now_s);
+      }
+    return requests;
+  }
+  PeerTable peers;
+  StealPolicy steal;
+  Random random{1};
+  double now_s = 0;
+};
+
+TEST(StealPolicy, asks_a_few_random_ranks_and_then_every_partner_once_and_then_no_other) {
+  for (const std::uint32_t num_ranks : {2u, 3u, 16u, 1000u, 100'000u}) {
+    Scene scene(num_ranks);
+    const auto requests = scene.until_silent();
+    std::multiset<std::uint32_t> lasting;
+    std::size_t others = 0;
+    for (const StealRequest& request : requests)
+      request.is_lasting ? void(lasting.insert(request.victim)) : void(++others);
+    EXPECT_EQ(others, lending_tuning::kRandomTries);
+    const auto partners = scene.peers.partners();
+    EXPECT_EQ(lasting, std::multiset<std::uint32_t>(partners.begin(), partners.end()));
+    EXPECT_FALSE(scene.next());
+  }
+}
+
+TEST(StealPolicy, asks_again_once_tasks_have_arrived) {
+  Scene scene(8);
+  scene.until_silent();
+  scene.steal.got_tasks(scene.peers, 4, true, scene.now_s);
+  EXPECT_TRUE(scene.next());
+  EXPECT_FALSE(scene.steal.is_remembered_by(scene.peers, 4));
+  EXPECT_TRUE(scene.steal.is_remembered_by(scene.peers, 2));
+}
+
+TEST(StealPolicy, asks_a_rank_that_becomes_known_to_have_tasks) {
+  Scene scene(100);
+  scene.until_silent();
+  scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
+  const auto request = scene.next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->victim, 77u);
+  EXPECT_FALSE(request->is_lasting);
+  scene.now_s += 1;
+  EXPECT_FALSE(scene.next()) << "it has not answered yet";
+}
+
+TEST(StealPolicy, names_each_victim_with_tasks_that_does_not_answer_once) {
+  Scene scene(100);
+  scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
+  ASSERT_TRUE(scene.next());
+  EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 0.1e-3).empty());
+  EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, 1e-3), std::vector<std::uint32_t>{77});
+  EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 2e-3).empty());
+}
+
+TEST(StealPolicy, pauses_longer_after_every_request) {
+  Scene scene(1000);
+  double pause_s = 0;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(scene.next());
+    const double longer_s = scene.steal.next_s() - scene.now_s;
+    EXPECT_GT(longer_s, pause_s);
+    pause_s = longer_s;
+    scene.now_s = scene.steal.next_s();
+  }
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Caches what messages between two domains have in common: resources, factors, latency.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// A small table from pairs of domains to values. A pair may replace another one, so memory does
+/// not grow with the machine.
+template <typename Value>
+class DomainPairs {
+ public:
+  struct Entry {
+    DomainId from = 0, to = 0;
+    bool is_used = false;
+    Value value = {};
+  };
+
+  /// Returns the value of the pair. If it is not in the table, forget(entry) is called for the
+  /// entry that it replaces, and make(from, to) computes its value.
+  template <typename Make, typename Forget>
+  Value& of(DomainId from, DomainId to, const Make& make, const Forget& forget) {
+    Entry& entry = entries_[(std::size_t{from} * kStride + to) % kEntries];
+    if (!entry.is_used || entry.from != from || entry.to != to) {
+      if (entry.is_used) forget(entry);
+      entry = {from, to, true, make(from, to)};
+    }
+    return entry.value;
+  }
+
+  /// Calls forget(entry) for all entries.
+  template <typename Forget>
+  void clear(const Forget& forget) {
+    for (Entry& entry : entries_) {
+      if (entry.is_used) forget(entry);
+      entry.is_used = false;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 1024, kStride = 67;  // two small domains rarely collide
+  std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
+};
+
+}  // namespace poise

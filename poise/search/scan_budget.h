@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Limits the computing time of a decision.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace poise {
+
+/// The budget is counted in scans and not in seconds, so that the same input gives the same
+/// placement everywhere. A scan examines one task or arc and takes about Tuning::scan_s seconds.
+class ScanBudget {
+ public:
+  explicit ScanBudget(double scans) : left_(std::max(0.0, scans)) {}
+
+  double left() const { return left_; }
+  bool allows(double scans) const { return scans <= left_; }
+  void spend(double scans) { left_ = std::max(0.0, left_ - scans); }
+
+ private:
+  double left_;
+};
+
+}  // namespace poise

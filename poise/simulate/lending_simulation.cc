@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/lending_simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <memory>
+#include <queue>
+#include <unordered_map>
+
+#include "poise/online/polling.h"
+#include "poise/online/task_times.h"
+#include "poise/online/termination.h"
+
+namespace poise {
+
+namespace {
+
+constexpr double kIdlePoll_s =
+    50e-6;  // interval of polls of an idle rank that may still send requests
+constexpr std::uint32_t kMaxTasksPerMessage = 256;
+
+/// A number of equal tasks of one owner.
+struct Run {
+  std::uint32_t owner = 0, count = 0, children = 0;
+  double task_s = 0;
+};
+
+std::uint64_t count_of(const auto& runs) {
+  std::uint64_t count = 0;
+  for (const Run& run : runs) count += run.count;
+  return count;
+}
+
+struct Mail {
+  enum class Kind : std::uint8_t { tasks, results, request, decline, load, termination };
+  Kind kind = Kind::load;
+  std::uint32_t from = 0, to = 0;
+  News news;
+  double requested_at_s = 0;
+  bool is_lasting = false;
+  std::vector<Run> runs;     // of tasks and results
+  double seconds = 0;        // of each result
+  TerminationMessage round;  // of termination
+};
+
+struct Event {
+  enum class Kind : std::uint8_t { arrival, task_end, wake, enter };
+  double at_s = 0;
+  std::uint64_t order = 0;  // ties: first come
+  Kind kind = Kind::wake;
+  std::uint32_t rank = 0, mail = 0;
+  bool operator>(const Event& than) const {
+    return at_s != than.at_s ? at_s > than.at_s : order > than.order;
+  }
+};
+
+struct Rank {
+  Rank(LendingAgent&& its_agent, TerminationTree tree)
+      : agent(std::move(its_agent)), detector(std::move(tree)) {}
+  LendingAgent agent;
+  TerminationDetector detector;
+  TaskTimes times{1};
+  std::deque<Run> own, borrowed;
+  std::uint64_t num_own = 0, num_borrowed = 0;
+  double queued_cost_s = 0;  // true seconds of queued tasks, on a rank of slowness 1
+  Run running;               // count 1 while a task runs
+  double began_s = 0, busy_until_s = 0;
+  std::vector<Run> results;  // of borrowed tasks, not yet sent
+  double oldest_result_s = 0, result_s = 0;
+  std::vector<std::uint32_t> inbox;
+  std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
+  std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
+  double slowness = 1, wake_at_s = -1;
+  std::uint32_t waits = 0;
+
+  std::uint64_t queued() const { return num_own + num_borrowed; }
+  bool is_running() const { return running.count > 0; }
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const LendingScenario& scenario);
+  LendingOutcome run();
+
+ private:
+  using Kind = Event::Kind;
+  const SimulatedWork& work_of(std::uint32_t rank) const;
+  void push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail = 0);
+  void happen(const Event& event);
+  void enter(Rank& rank);
+  void end_task(Rank& rank);
+  void step(Rank& rank);
+  void handle(Rank& rank, Mail& mail);
+  void send_results(Rank& rank);
+  void lend(Rank& rank);
+  void lend_to(Rank& rank, const Loan& loan);
+  std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
+  void steal(Rank& rank);
+  void detect(Rank& rank);
+  void start_task(Rank& rank);
+  void submit(Rank& rank, const Run& run);
+  void receive_tasks(Rank& rank, const Mail& mail);
+  QueueState state_of(const Rank& rank) const;
+  Mail mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to);
+  void send(Rank& rank, Mail&& mail);
+  void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
+  double arrival_s(const Rank& from, std::uint32_t to, double bytes);
+  std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
+  std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
+  void recount();
+  void complain(std::string text) {
+    if (outcome_.trouble.empty()) outcome_.trouble = std::move(text);
+  }
+
+  const LendingScenario& scenario_;
+  Random random_;
+  std::vector<Rank> ranks_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Mail> mails_;
+  std::vector<std::uint32_t> free_mails_;
+  std::unordered_map<std::uint64_t, double> last_arrival_s_;  // by pair of ranks
+  std::vector<double> card_free_s_, bytes_out_;               // by node
+  std::uint64_t order_ = 0, created_ = 0, finished_ = 0;
+  double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken
+  std::uint32_t ranks_done_ = 0;
+  double age_s_ = 0;
+  std::uint64_t ages_ = 0;
+  LendingOutcome outcome_;
+};
+
+Simulation::Simulation(const LendingScenario& scenario)
+    : scenario_(scenario), random_(scenario.seed) {
+  const std::uint32_t per_node = scenario.ranks_per_node;
+  const std::uint32_t nodes = (scenario.num_ranks + per_node - 1) / per_node;
+  card_free_s_.resize(nodes);
+  bytes_out_.resize(nodes);
+  ranks_.reserve(scenario.num_ranks);
+  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
+    const auto locality = [per_node, rank](std::uint32_t other) {
+      const bool is_near = other / per_node == rank / per_node;
+      return PeerLocality{other / per_node * per_node,
+                          is_near ? 1 : std::numeric_limits<double>::infinity()};
+    };
+    ranks_.emplace_back(
+        LendingAgent(rank, scenario.num_ranks, locality, scenario.settings, scenario.max_peers),
+        termination_tree(rank, scenario.num_ranks, per_node));
+    if (rank < scenario.slowness.size()) ranks_.back().slowness = scenario.slowness[rank];
+    push(rank < scenario.enter_s.size() ? scenario.enter_s[rank] : 0, Kind::enter, rank);
+  }
+}
+
+const SimulatedWork& Simulation::work_of(std::uint32_t rank) const {
+  static const SimulatedWork none;
+  return rank < scenario_.work.size() ? scenario_.work[rank] : none;
+}
+
+void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail) {
+  events_.push({at_s, order_++, kind, rank, mail});
+}
+
+void Simulation::submit(Rank& rank, const Run& run) {
+  if (run.count == 0) return;
+  rank.own.push_back(run);
+  rank.num_own += run.count;
+  rank.queued_cost_s += run.count * run.task_s;
+  rank.created += run.count;
+  created_ += run.count;
+}
+
+void Simulation::enter(Rank& rank) {
+  std::vector<TerminationMessage> out;
+  rank.detector.enter(out);
+  rank.agent.enter(rank.detector.wait(), now_s_);
+  const SimulatedWork& work = work_of(number_of(rank));
+  submit(rank, {number_of(rank), work.tasks, work.children, work.task_s});
+  send_rounds(rank, out);
+  step(rank);
+}
+
+void Simulation::end_task(Rank& rank) {
+  const Run task = std::exchange(rank.running, {});
+  const double seconds = now_s_ - rank.began_s;
+  rank.times.learn(0, seconds, task.task_s);
+  submit(rank, {number_of(rank), task.children, 0, task.task_s});
+  if (task.owner == number_of(rank)) {
+    ++rank.finished;
+    ++finished_;
+    outcome_.makespan_s = now_s_;
+  } else {
+    if (rank.results.empty()) rank.oldest_result_s = now_s_;
+    rank.results.push_back(task);
+    rank.result_s = seconds;
+  }
+}
+
+QueueState Simulation::state_of(const Rank& rank) const {
+  QueueState state;
+  state.queued = state.lendable = rank.queued();
+  const double per_unit = rank.times.per_unit(0);
+  state.queued_s = rank.queued_cost_s * per_unit;
+  state.all_times_known = per_unit > 0 || state.queued == 0;
+  state.bytes_out = scenario_.bytes_per_task / 2 * static_cast<double>(state.queued);
+  state.bytes_both = 2 * state.bytes_out;
+  if (!rank.is_running()) return state;
+  state.running = 1;
+  state.running_s = remaining_s(now_s_ - rank.began_s, rank.running.task_s * per_unit);
+  return state;
+}
+
+Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
+  Mail mail;
+  mail.kind = kind;
+  mail.from = number_of(rank);
+  mail.to = to;
+  mail.news = rank.agent.news_for(to, state_of(rank), now_s_ + cpu_s_);
+  return mail;
+}
+
+// Returns the arrival time of a message. Messages between two ranks stay in order, as in MPI;
+// others may overtake one another.
+double Simulation::arrival_s(const Rank& from, std::uint32_t to, double bytes) {
+  const std::uint32_t node = node_of(number_of(from));
+  const bool is_near = node == node_of(to);
+  double at_s = now_s_ + cpu_s_;
+  if (!is_near) {
+    card_free_s_[node] = std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
+    bytes_out_[node] += bytes;
+    at_s = card_free_s_[node];
+  }
+  at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
+  if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0 && is_near) return at_s;
+  at_s += random_.uniform(0, scenario_.max_delay_s);
+  if (random_.uniform() < scenario_.stall_share) at_s += scenario_.stall_s;
+  double& last_s = last_arrival_s_[std::uint64_t{number_of(from)} << 32 | to];
+  return last_s = std::max(at_s, last_s);
+}
+
+void Simulation::send(Rank& rank, Mail&& mail) {
+  ++outcome_.messages;
+  ++rank.messages;
+  cpu_s_ += scenario_.message_overhead_s;
+  const double bytes =
+      256 + static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
+  const double at_s = arrival_s(rank, mail.to, bytes);
+  const std::uint32_t to = mail.to;
+  if (free_mails_.empty()) {
+    free_mails_.push_back(static_cast<std::uint32_t>(mails_.size()));
+    mails_.emplace_back();
+  }
+  const std::uint32_t slot = free_mails_.back();
+  free_mails_.pop_back();
+  mails_[slot] = std::move(mail);
+  push(at_s, Kind::arrival, to, slot);
+}
+
+void Simulation::send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds) {
+  for (const TerminationMessage& round : rounds) {
+    Mail mail = mail_to(rank, Mail::Kind::termination, round.to);
+    mail.round = round;
+    send(rank, std::move(mail));
+  }
+}
+
+void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
+  rank.agent.got_tasks(mail.from, mail.requested_at_s, now_s_);
+  for (const Run& run : mail.runs) {
+    const bool is_own = run.owner == number_of(rank);
+    (is_own ? rank.own : rank.borrowed).push_back(run);
+    (is_own ? rank.num_own : rank.num_borrowed) += run.count;
+    rank.queued_cost_s += run.count * run.task_s;
+    if (!is_own) rank.tasks_here += run.count;
+    rank.agent.received(mail.from, run.count);
+    cpu_s_ += run.count * scenario_.task_overhead_s;
+  }
+}
+
+void Simulation::handle(Rank& rank, Mail& mail) {
+  cpu_s_ += scenario_.message_overhead_s;
+  rank.agent.hear(mail.from, mail.news, now_s_);
+  switch (mail.kind) {
+    case Mail::Kind::tasks: receive_tasks(rank, mail); break;
+    case Mail::Kind::results: {
+      const auto tasks = count_of(mail.runs);
+      const double seconds = static_cast<double>(tasks) * scenario_.task_overhead_s;
+      rank.agent.costs().unpacking.learn(tasks, 0, seconds);
+      cpu_s_ += seconds;
+      const double per_unit = rank.times.per_unit(0), cost_s = mail.runs.front().task_s;
+      if (per_unit > 0)
+        rank.agent.learn_slowness(mail.from, mail.seconds, per_unit * cost_s);
+      else
+        rank.times.learn(0, mail.seconds / rank.agent.slowness_of(mail.from), cost_s);
+      rank.finished += tasks;
+      finished_ += tasks;
+      outcome_.makespan_s = now_s_;
+      break;
+    }
+    case Mail::Kind::request: {
+      const Thief thief{mail.from, mail.news.own.wait, mail.requested_at_s, mail.is_lasting};
+      if (rank.agent.asked_by(thief)) break;
+      Mail answer = mail_to(rank, Mail::Kind::decline, mail.from);
+      answer.requested_at_s = mail.requested_at_s;
+      send(rank, std::move(answer));
+      break;
+    }
+    case Mail::Kind::decline:
+      rank.agent.was_declined(mail.from, mail.requested_at_s, now_s_);
+      break;
+    case Mail::Kind::load: break;
+    case Mail::Kind::termination: {
+      std::vector<TerminationMessage> out;
+      rank.detector.handle(mail.from, mail.round, out);
+      send_rounds(rank, out);
+      break;
+    }
+  }
+}
+
+void Simulation::send_results(Rank& rank) {
+  if (rank.results.empty()) return;
+  if (!results_are_due(rank.queued() == 0, now_s_ - rank.oldest_result_s)) return;
+  std::map<std::uint32_t, std::vector<Run>> by_owner;
+  for (Run& run : rank.results) by_owner[run.owner].push_back(run);
+  rank.results.clear();
+  for (auto& [owner, runs] : by_owner) {
+    Mail mail = mail_to(rank, Mail::Kind::results, owner);
+    cpu_s_ += static_cast<double>(count_of(runs)) * scenario_.task_overhead_s;
+    rank.tasks_here -= count_of(runs);
+    mail.runs = std::move(runs);
+    mail.seconds = rank.result_s;
+    send(rank, std::move(mail));
+  }
+}
+
+std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed_too) {
+  std::vector<Run> taken;
+  const auto take_from = [&](std::deque<Run>& queue, std::uint64_t& number, bool is_own) {
+    while (tasks > 0 && !queue.empty()) {
+      Run part = queue.back();
+      part.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks, part.count));
+      queue.back().count -= part.count;
+      if (queue.back().count == 0) queue.pop_back();
+      number -= part.count;
+      rank.queued_cost_s -= part.count * part.task_s;
+      if (!is_own) rank.tasks_here -= part.count;
+      tasks -= part.count;
+      taken.push_back(part);
+    }
+  };
+  take_from(rank.own, rank.num_own, true);
+  if (borrowed_too) take_from(rank.borrowed, rank.num_borrowed, false);
+  return taken;
+}
+
+void Simulation::lend_to(Rank& rank, const Loan& loan) {
+  LendingAgent& agent = rank.agent;
+  const double task_bytes = scenario_.bytes_per_task / 2;
+  const bool asked = agent.is_thief(loan.rank);
+  for (std::uint32_t remaining = loan.tasks; remaining > 0;) {
+    const std::uint64_t most = std::min<std::uint64_t>(
+        std::min(remaining, kMaxTasksPerMessage), agent.room_at(loan.rank, task_bytes, now_s_));
+    std::vector<Run> runs = take(rank, most, asked);
+    if (runs.empty()) return;
+    const auto tasks = static_cast<std::uint32_t>(count_of(runs));
+    double cost_s = 0;
+    for (const Run& run : runs) cost_s += run.count * run.task_s;
+    const auto thief = agent.lent(loan.rank, tasks, cost_s * rank.times.per_unit(0));
+    const double seconds = tasks * scenario_.task_overhead_s;
+    agent.costs().packing.learn(tasks, 0, seconds);
+    cpu_s_ += seconds;
+    Mail mail = mail_to(rank, Mail::Kind::tasks, loan.rank);
+    mail.requested_at_s = thief ? thief->requested_at_s : 0;
+    mail.runs = std::move(runs);
+    send(rank, std::move(mail));
+    outcome_.lent += tasks;
+    rank.lent += tasks;
+    remaining -= std::min(remaining, tasks);
+  }
+}
+
+void Simulation::lend(Rank& rank) {
+  LendingAgent& agent = rank.agent;
+  const bool is_due = agent.lending_is_due(now_s_);
+  const QueueState state = state_of(rank);
+  if (is_due && state.lendable > 0) {
+    LoanProblem problem;
+    agent.pose(problem, state, now_s_);
+    const auto loans =
+        agent.loans(problem, state, now_s_, [] { return std::vector<QueuedTask>{}; });
+    if (!problem.others.empty()) cpu_s_ += scenario_.decision_s;
+    agent.decided(now_s_, problem.others.empty() ? 0 : scenario_.decision_s);
+    for (const Loan& loan : loans) lend_to(rank, loan);
+  }
+  if (!is_due && state.lendable > 0) return;
+  for (const Thief& thief : agent.take_declined()) {
+    Mail mail = mail_to(rank, Mail::Kind::decline, thief.rank);
+    mail.requested_at_s = thief.requested_at_s;
+    send(rank, std::move(mail));
+  }
+}
+
+void Simulation::steal(Rank& rank) {
+  const auto request = rank.agent.steal(state_of(rank), now_s_);
+  if (!request) return;
+  ++outcome_.requests;
+  if (rank.agent.peers().has_tasks(request->victim, rank.agent.wait())) {
+    age_s_ += now_s_ - rank.agent.peers().find(request->victim)->stated_at_s;
+    ++ages_;
+  }
+  Mail mail = mail_to(rank, Mail::Kind::request, request->victim);
+  mail.requested_at_s = now_s_ + cpu_s_;
+  mail.is_lasting = request->is_lasting;
+  send(rank, std::move(mail));
+}
+
+void Simulation::detect(Rank& rank) {
+  if (rank.detector.done() || rank.queued() > 0 || rank.is_running() || rank.tasks_here > 0 ||
+      rank.created != rank.finished)
+    return;
+  std::vector<TerminationMessage> out;
+  rank.detector.idle(rank.created, rank.finished, out);
+  send_rounds(rank, out);
+}
+
+void Simulation::start_task(Rank& rank) {
+  const bool is_own = rank.borrowed.empty();
+  std::deque<Run>& queue = is_own ? rank.own : rank.borrowed;
+  if (queue.empty()) return;
+  rank.running = queue.front();
+  rank.running.count = 1;
+  if (--queue.front().count == 0) queue.pop_front();
+  --(is_own ? rank.num_own : rank.num_borrowed);
+  rank.queued_cost_s -= rank.running.task_s;
+  if (rank.queued() == 0) rank.queued_cost_s = 0;
+  rank.began_s = now_s_ + cpu_s_;
+  rank.busy_until_s = rank.began_s + rank.running.task_s * rank.slowness;
+  push(rank.busy_until_s, Kind::task_end, number_of(rank));
+}
+
+// Runs the steps of the runtime's offload engine, in its order.
+void Simulation::step(Rank& rank) {
+  const auto inbox = std::exchange(rank.inbox, {});
+  for (const std::uint32_t slot : inbox) {
+    Mail mail = std::move(mails_[slot]);
+    free_mails_.push_back(slot);
+    handle(rank, mail);
+  }
+  send_results(rank);
+  if (rank.agent.is_inside()) {
+    lend(rank);
+    steal(rank);
+    if (scenario_.num_ranks > 1 && rank.agent.gossip_is_due(state_of(rank), now_s_)) {
+      const std::uint32_t to = rank.agent.next_gossip_target();
+      send(rank, mail_to(rank, Mail::Kind::load, to));
+    }
+    detect(rank);
+    if (rank.detector.done()) {
+      if (finished_ != created_ && rank.waits + 1 == scenario_.waits)
+        complain(fmt::format("rank {} left the last wait while {} tasks were unfinished",
+                             number_of(rank), created_ - finished_));
+      rank.agent.leave();
+      if (++rank.waits < scenario_.waits)
+        push(now_s_ + cpu_s_, Kind::enter, number_of(rank));
+      else
+        ++ranks_done_;
+    }
+  }
+  if (!rank.is_running()) start_task(rank);
+  if (rank.is_running() || !rank.agent.is_inside()) return;
+  rank.busy_until_s = now_s_ + cpu_s_;
+  if (rank.agent.is_silent(now_s_) || scenario_.num_ranks == 1) return;
+  const double at_s = std::max(rank.busy_until_s + kIdlePoll_s, rank.agent.next_steal_s());
+  if (rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s) return;
+  push(rank.wake_at_s = at_s, Kind::wake, number_of(rank));
+}
+
+void Simulation::happen(const Event& event) {
+  Rank& rank = ranks_[event.rank];
+  now_s_ = event.at_s;
+  cpu_s_ = 0;
+  switch (event.kind) {
+    case Kind::arrival:
+      rank.inbox.push_back(event.mail);
+      // A rank that runs a task or computes outside of the wait handles the message later.
+      if (rank.is_running()) {
+        const double at_s = now_s_ + scenario_.progress_s;
+        if (rank.wake_at_s <= now_s_ && at_s < rank.busy_until_s)
+          push(rank.wake_at_s = at_s, Kind::wake, event.rank);
+        return;
+      }
+      if (now_s_ < rank.busy_until_s) {
+        if (rank.wake_at_s != rank.busy_until_s)
+          push(rank.wake_at_s = rank.busy_until_s, Kind::wake, event.rank);
+        return;
+      }
+      break;
+    case Kind::task_end: end_task(rank); break;
+    case Kind::enter: return enter(rank);
+    case Kind::wake:
+      if (rank.is_running() ? std::isinf(scenario_.progress_s) : now_s_ < rank.busy_until_s) return;
+      break;
+  }
+  step(rank);
+}
+
+// Checks that every task is in exactly one state: queued, running, with a result that is unsent or
+// in flight, in flight itself, or finished.
+void Simulation::recount() {
+  std::uint64_t found = finished_;
+  for (const Rank& rank : ranks_)
+    found +=
+        count_of(rank.own) + count_of(rank.borrowed) + rank.running.count + count_of(rank.results);
+  std::vector<bool> is_free(mails_.size());
+  for (const std::uint32_t slot : free_mails_) is_free[slot] = true;
+  for (std::size_t slot = 0; slot < mails_.size(); ++slot)
+    if (!is_free[slot]) found += count_of(mails_[slot].runs);
+  if (found != created_)
+    complain(fmt::format("{} tasks were submitted, but {} are accounted for", created_, found));
+}
+
+LendingOutcome Simulation::run() {
+  while (ranks_done_ < scenario_.num_ranks && outcome_.trouble.empty()) {
+    if (events_.empty()) {
+      complain(
+          fmt::format("deadlock: nothing can happen, but {} ranks wait and {} of {} tasks "
+                      "have finished",
+                      scenario_.num_ranks - ranks_done_, finished_, created_));
+      break;
+    }
+    if (outcome_.events++ >= scenario_.max_events) {
+      complain(fmt::format("no end after {} events", scenario_.max_events));
+      break;
+    }
+    const Event event = events_.top();
+    events_.pop();
+    happen(event);
+    if (scenario_.recount_every > 0 && outcome_.events % scenario_.recount_every == 0) recount();
+  }
+  recount();
+  outcome_.end_s = now_s_;
+  outcome_.tasks = finished_;
+  outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / static_cast<double>(ages_) : 0;
+  outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);
+  for (const Rank& rank : ranks_) {
+    if (rank.created != rank.finished && outcome_.trouble.empty())
+      complain(fmt::format("of rank {}'s {} tasks {} have finished", number_of(rank), rank.created,
+                           rank.finished));
+    outcome_.max_messages_from_one = std::max(outcome_.max_messages_from_one, rank.messages);
+    outcome_.max_lent_by_one = std::max(outcome_.max_lent_by_one, rank.lent);
+    outcome_.max_peer_bytes = std::max(outcome_.max_peer_bytes, rank.agent.peers().bytes());
+  }
+  return outcome_;
+}
+
+}  // namespace
+
+LendingOutcome simulate_lending(const LendingScenario& scenario) {
+  return Simulation(scenario).run();
+}
+
+double ideal_makespan_s(const LendingScenario& scenario) {
+  double pace = 0, work_s = 0, longest_s = 0, out_s = 0, fastest = 1e300;
+  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
+    const double slowness = rank < scenario.slowness.size() ? scenario.slowness[rank] : 1;
+    pace += 1 / slowness;
+    fastest = std::min(fastest, slowness);
+  }
+  for (const SimulatedWork& work : scenario.work) {
+    work_s += work.tasks * work.task_s * (1 + work.children);
+    if (work.tasks > 0) longest_s = std::max(longest_s, work.task_s * (work.children > 0 ? 2 : 1));
+  }
+  for (const SimulatedWork& work : scenario.work) {
+    // The work that the rank cannot do in the common time must leave it: it is packed, and its
+    // results are unpacked.
+    const double share_s = work_s / pace;
+    const double kept = work.task_s > 0 ? share_s / work.task_s : 0;
+    const double tasks = std::max(0.0, work.tasks - kept);
+    out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,
+                      tasks * scenario.bytes_per_task / 2 / scenario.card_bytes_per_s});
+  }
+  return std::max({work_s / pace, longest_s * fastest, out_s});
+}
+
+}  // namespace poise

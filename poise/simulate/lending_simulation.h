@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulates ranks that lend tasks to one another, in virtual time and with the decisions of the
+// tasks runtime: each rank has a LendingAgent and a TerminationDetector.
+//
+// The simulation covers tasks and their times; messages with latency, bytes, overhead and random
+// delays; ranks of different speed that enter the wait late; network cards that send one byte after
+// the other; and progress threads. It does not cover the load table in shared memory, replication,
+// and several threads per rank.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "poise/online/lending_agent.h"
+
+namespace poise {
+
+/// Equal tasks that a rank submits when it enters the wait.
+struct SimulatedWork {
+  std::uint32_t tasks = 0;
+  double task_s = 0;           // on a rank of slowness 1
+  std::uint32_t children = 0;  // tasks that each of them submits when it ends, where it ran
+};
+
+struct LendingScenario {
+  std::uint32_t num_ranks = 2;
+  std::uint32_t ranks_per_node = 1;
+  std::vector<SimulatedWork> work;  // by rank; ranks beyond the end have none
+  std::vector<double> slowness;     // by rank; 1 beyond the end
+  std::vector<double> enter_s;      // by rank: when it enters the wait; 0 beyond the end
+  double bytes_per_task = 128;
+  double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
+  double card_bytes_per_s = 12.5e9;                    // that a node sends
+  double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
+  double message_overhead_s = 0.5e-6;  // CPU time to send or receive a message
+  double decision_s = 2e-6;            // CPU time of a decision about loans
+  /// Maximum of an additional random delay of each message. Messages between two ranks stay in
+  /// order.
+  double max_delay_s = 0;
+  /// Fraction of messages that wait for this time, so that later ones arrive in one burst.
+  double stall_share = 0, stall_s = 0;
+  /// Time after which a progress thread handles a message that arrives during a task. If it is
+  /// infinite, the message is handled when the task ends.
+  double progress_s = std::numeric_limits<double>::infinity();
+  std::uint32_t waits = 1;  // one after the other, each with the same work
+  std::uint64_t seed = 1;
+  LendingAgent::Settings settings = {};
+  std::size_t max_peers = lending_tuning::kMaxPeers;
+  std::uint64_t max_events = UINT64_MAX;
+  /// Number of events after which all tasks are counted again; 0 means only at the end.
+  std::uint64_t recount_every = 0;
+};
+
+struct LendingOutcome {
+  double makespan_s = 0;  // when the last task had finished, its result back
+  double end_s = 0;       // when the last rank had left the last wait
+  std::uint64_t tasks = 0, lent = 0, messages = 0, requests = 0, events = 0;
+  std::uint64_t max_messages_from_one = 0;
+  double mean_load_age_s = 0;  // of the load of the victim when a request is sent to a known one
+  double max_bytes_out = 0;    // of any node
+  std::uint64_t max_lent_by_one = 0;
+  std::size_t max_peer_bytes = 0;  // of any rank's table of peers
+  std::string trouble;             // empty if the simulation ended as it should
+};
+
+/// Runs the scenario. `trouble` describes the first violation: a task was lost or run twice, the
+/// wait ended before all tasks had finished, or it did not end although nothing can happen any more
+/// (deadlock) or within max_events.
+LendingOutcome simulate_lending(const LendingScenario& scenario);
+
+/// Lower bound on the makespan of any schedule: the work divided by the speed of all ranks, the
+/// longest task, or the tasks that the rank with most tasks must send, whichever takes longest.
+double ideal_makespan_s(const LendingScenario& scenario);
+
+}  // namespace poise

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/lending_simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tests/support/seeds.h"
+
+namespace poise {
+namespace {
+
+// Draws ranks with random number, speed, work and entry time; messages are delayed, stalled and
+// sent in bursts.
+LendingScenario random_scenario(std::uint64_t seed) {
+  Random random(seed);
+  LendingScenario scenario;
+  scenario.seed = seed;
+  scenario.num_ranks = static_cast<std::uint32_t>(1 + random.below(random.below(4) ? 12 : 80));
+  scenario.ranks_per_node = static_cast<std::uint32_t>(1 + random.below(8));
+  scenario.waits = static_cast<std::uint32_t>(1 + random.below(3));
+  const bool all_on_few = random.below(2);
+  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
+    const bool has_none = all_on_few ? random.below(5) > 0 : random.below(5) == 0;
+    SimulatedWork work;
+    work.tasks = has_none ? 0 : static_cast<std::uint32_t>(random.below(60));
+    work.task_s = std::pow(10, random.uniform(-6, -2));
+    work.children = static_cast<std::uint32_t>(random.below(4) ? 0 : random.below(4));
+    scenario.work.push_back(work);
+    scenario.slowness.push_back(random.below(4) ? 1 : random.uniform(0.5, 8));
+    scenario.enter_s.push_back(random.below(4) ? 0 : random.uniform(0, 0.02));
+  }
+  if (random.below(2)) scenario.max_delay_s = random.uniform(0, 1e-3);
+  if (random.below(3) == 0) scenario.stall_share = random.uniform(0, 0.3);
+  scenario.stall_s = random.uniform(0, 5e-3);
+  scenario.max_peers = random.below(3) ? lending_tuning::kMaxPeers : 1 + random.below(4);
+  scenario.settings.pull = random.below(8) > 0;
+  scenario.settings.loans.push = random.below(4) > 0;
+  scenario.settings.loans.batch_bytes = random.below(2) ? 4 << 20 : 1000;
+  if (random.below(2)) scenario.progress_s = random.uniform(0, 1e-3);
+  scenario.max_events = 5'000'000;
+  scenario.recount_every = 50;
+  return scenario;
+}
+
+void check_seeds(std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const LendingScenario scenario = random_scenario(seed);
+    const LendingOutcome outcome = simulate_lending(scenario);
+    ASSERT_EQ(outcome.trouble, "") << "seed " << seed;
+    std::uint64_t tasks = 0;
+    for (const SimulatedWork& work : scenario.work) tasks += work.tasks * (1ull + work.children);
+    ASSERT_EQ(outcome.tasks, tasks * scenario.waits) << "seed " << seed;
+  }
+}
+
+// Every task runs exactly once, and every rank leaves every wait, but not before all tasks have
+// finished.
+TEST(LendingSimulation, ends_every_wait_and_loses_no_task) {
+  check_seeds(0, num_seeds(300));  // CTest runs 10,000 under the label "long"
+}
+
+LendingScenario all_on_one(std::uint32_t num_ranks, std::uint32_t tasks, double task_s) {
+  LendingScenario scenario;
+  scenario.num_ranks = num_ranks;
+  scenario.ranks_per_node = 16;
+  scenario.work = {{tasks, task_s, 0}};
+  return scenario;
+}
+
+double efficiency(const LendingScenario& scenario) {
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  return ideal_makespan_s(scenario) / outcome.makespan_s;
+}
+
+TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
+  EXPECT_GT(efficiency(all_on_one(2, 1000, 1e-3)), 0.98);
+  EXPECT_GT(efficiency(all_on_one(16, 1600, 1e-3)), 0.9);
+  EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
+}
+
+// Checks for starvation: a rank that stays idle although others have tasks to lend.
+TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
+  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
+    Random random(seed);
+    LendingScenario scenario;
+    scenario.seed = seed;
+    scenario.num_ranks = static_cast<std::uint32_t>(2 + random.below(40));
+    for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank)
+      scenario.work.push_back({static_cast<std::uint32_t>(random.below(200)), 1e-3, 0});
+    scenario.max_delay_s = 10e-6;
+    EXPECT_GT(efficiency(scenario), 0.85) << "seed " << seed;
+  }
+}
+
+TEST(LendingSimulation, lends_tasks_at_once_that_wait_behind_a_long_task) {
+  LendingScenario scenario;
+  scenario.work = {{1, 1.0, 0}};
+  scenario.num_ranks = 2;
+  EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
+}
+
+// An idle rank sends a few requests to random ranks and one to each partner, independent of the
+// length of the wait.
+TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
+  LendingScenario scenario;
+  scenario.num_ranks = 64;
+  scenario.work = {{1, 10.0, 0}};  // nothing to lend
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_LE(outcome.requests, 64 * (lending_tuning::kRandomTries + 6 + 2));
+}
+
+TEST(LendingSimulation, detects_the_end_within_three_rounds_of_the_tree) {
+  LendingScenario scenario;
+  scenario.num_ranks = 1024;
+  scenario.ranks_per_node = 16;
+  scenario.work.assign(1024, {1, 1e-3, 0});
+  scenario.message_overhead_s = 0;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  const double depth = 1 + 2;  // 16 ranks of a node, 64 nodes
+  EXPECT_LE(outcome.end_s - outcome.makespan_s, 3 * 2 * depth * scenario.far_latency_s + 1e-4);
+}
+
+TEST(LendingSimulation, gives_the_same_result_for_the_same_seed) {
+  const LendingScenario scenario = random_scenario(7);
+  const LendingOutcome a = simulate_lending(scenario), b = simulate_lending(scenario);
+  EXPECT_EQ(a.makespan_s, b.makespan_s);
+  EXPECT_EQ(a.messages, b.messages);
+}
+
+}  // namespace
+}  // namespace poise

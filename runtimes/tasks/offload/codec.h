@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packs lent tasks into messages, and unpacks borrowed ones.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtimes/tasks/offload/lent_tasks.h"
+#include "runtimes/tasks/offload/messenger.h"
+
+namespace poise::tasks {
+
+class TaskCodec {
+ public:
+  TaskCodec(Messenger& messenger, LentTasks& lent) : messenger_(messenger), lent_(lent) {}
+
+  /// Appends a task to a message to rank `to`. If `to` owns the task, only its slot is sent.
+  void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
+  /// Reads a task from a message, and calls `then` with it when all its items have arrived. A task
+  /// of this rank goes back into its pool instead.
+  void read(Message& message, std::function<void(std::unique_ptr<Task>)> then);
+
+ private:
+  std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
+  void read_items(Message& message, std::unique_ptr<Task> task, std::uint32_t num_items,
+                  std::function<void(std::unique_ptr<Task>)> then);
+
+  Messenger& messenger_;
+  LentTasks& lent_;
+};
+
+}  // namespace poise::tasks

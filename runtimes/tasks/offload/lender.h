@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of the offload engine that lends tasks: it asks the agent what to lend, and lends it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtimes/tasks/offload/codec.h"
+#include "runtimes/tasks/offload/load_exchange.h"
+#include "runtimes/tasks/offload/messenger.h"
+
+namespace poise::tasks {
+
+class LenderSide {
+ public:
+  LenderSide(Messenger& messenger, TaskCodec& codec, LentTasks& lent, LoadExchange& loads,
+             Policy policy)
+      : messenger_(messenger),
+        codec_(codec),
+        lent_(lent),
+        loads_(loads),
+        policy_(std::move(policy)) {}
+
+  /// If a decision is due, decides and lends; then declines the other requests.
+  void step(const TaskPool::State& state);
+  /// Stores a steal request until the next step.
+  void handle_request(Message& message);
+  /// Calls on_lend if the program set one. If it throws, the task fails on this rank, and this
+  /// returns false.
+  bool prepare(std::unique_ptr<Task>& task);
+  const Policy& policy() const { return policy_; }
+  /// Reports a copy that does not run to the program, with its items. Prints the first exception.
+  void report_cancelled(const Task& task);
+
+ private:
+  std::vector<Loan> decide(const TaskPool::State& state);
+  std::vector<Loan> loans_of_policy(const LendingView& view, const TaskPool::State& state);
+  void ask_policy_for_load(const TaskPool::State& state);
+  void lend(Loan loan, double task_bytes);
+  void lend_named(const Loan& loan, double task_bytes, bool asked);
+  std::size_t lend_batch(const Loan& loan, double task_bytes, bool borrowed_too);
+  double pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t to, Writer& header,
+              std::vector<Payload>& payloads, const Reason& reason);
+  std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes,
+                                              bool borrowed_too);
+  Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
+  void count_lent(std::uint32_t rank, std::size_t tasks);
+  void decline(const Thief& thief);
+
+  Messenger& messenger_;
+  TaskCodec& codec_;
+  LentTasks& lent_;
+  LoadExchange& loads_;
+  const Policy policy_;
+  bool reported_failure_ = false;
+  double stated_load_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> lent_to_;  // tasks, for the summary
+};
+
+}  // namespace poise::tasks

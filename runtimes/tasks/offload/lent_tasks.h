@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tasks of this rank that other ranks run: lent tasks, by slot, and tasks of which a copy runs
+// elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtimes/tasks/pool/pool.h"
+
+#include "poise/base/check.h"
+
+namespace poise::tasks {
+
+/// Marks the slot number of a replicated task; the other bits hold its ticket.
+inline constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
+
+class LentTasks {
+ public:
+  explicit LentTasks(TaskPool& pool) : pool_(pool) {}
+
+  bool empty() const { return free_.size() == slots_.size(); }
+  /// Assigns a slot to a task that is to be lent.
+  void reserve(Task& task) {
+    if (free_.empty()) {
+      free_.push_back(slots_.size());
+      slots_.emplace_back();
+    }
+    task.slot = free_.back();
+    free_.pop_back();
+  }
+  void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
+
+  /// Returns the task to which a result belongs, or which has come back without having run. It was
+  /// lent, or a copy of it ran.
+  std::unique_ptr<Task> take(std::uint64_t slot) {
+    if (slot & kReplicaBit) return pool_.take_started_elsewhere(slot & ~kReplicaBit);
+    POISE_CHECK(slot < slots_.size() && slots_[slot]);
+    free_.push_back(slot);
+    return std::move(slots_[slot]);
+  }
+
+ private:
+  TaskPool& pool_;
+  std::vector<std::unique_ptr<Task>> slots_;
+  std::vector<std::uint64_t> free_;
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells other ranks this rank's load, and learns their loads: through shared memory inside the
+// node, by gossip between nodes. In addition, every message carries loads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/tasks/offload/load_table.h"
+#include "runtimes/tasks/offload/messenger.h"
+
+namespace poise::tasks {
+
+class LoadExchange {
+ public:
+  /// Collective.
+  LoadExchange(MPI_Comm communicator, Messenger& messenger);
+
+  /// Writes this rank's load into the table, unless it had no tasks before and has none now.
+  void publish(const TaskPool::State& state);
+  /// Updates the known loads from the table. Called before a decision that uses them. Each call
+  /// reads the next kMaxTableReads entries at most.
+  void read_table();
+  /// While this rank has tasks, sends its load to one rank after the other. These messages ring no
+  /// doorbell.
+  void gossip(const TaskPool::State& state);
+
+ private:
+  Messenger& messenger_;
+  LoadTable table_;
+  std::vector<std::uint32_t>
+      node_;  // the other ranks that share memory with this one, nearest first
+  std::size_t next_read_ = 0;
+  bool all_see_table_ = true;  // every other rank reads the table
+  Load published_;
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Replication, a part of the offload engine: it copies tasks to other ranks ahead of time. The
+// first rank to take a task's token runs the task. That is a rank with a copy, or the owner rank,
+// which takes the token before it starts or lends the task. All other copies are dropped.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtimes/tasks/offload/codec.h"
+#include "runtimes/tasks/offload/lender.h"
+#include "runtimes/tasks/offload/messenger.h"
+#include "runtimes/tasks/transport/tokens.h"
+
+namespace poise::tasks {
+
+class Replicas {
+ public:
+  Replicas(Messenger& messenger, TaskCodec& codec, LenderSide& lender)
+      : messenger_(messenger), codec_(codec), lender_(lender), tokens_(messenger.arena) {}
+
+  /// Copies tasks to the ranks that are to have them, and starts copies on free threads.
+  void step(const TaskPool::State& state, unsigned threads);
+  void handle_replica(Message& message);
+  void handle_claim(Message& message);
+  void handle_answer(Message& message, bool granted);
+  /// Drops all copies at the end of a wait, when every task has run.
+  void drop();
+
+ private:
+  /// A copy of a task that belongs to another rank.
+  struct Replica {
+    std::unique_ptr<Task> task;
+    Ticket ticket = 0;
+    std::uint64_t* token = nullptr;  // null if only the owner rank can grant the task
+    bool claimed = false;
+  };
+  void ask_policy(const TaskPool::State& state, unsigned threads);
+  void send();
+  void send_one(Task& task, std::uint32_t to);
+  void use(const TaskPool::State& state, unsigned threads);
+  bool claim_random();
+  bool is_reached(std::uint32_t rank) const;
+
+  Messenger& messenger_;
+  TaskCodec& codec_;
+  LenderSide& lender_;
+  Tokens tokens_;
+  std::vector<Replica> replicas_;      // oldest first
+  std::uint64_t replicated_wait_ = 0;  // the last wait in which the policy chose replicas
+  double next_s_ = 0;
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of the offload engine that returns results to the owner rank of each task.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtimes/tasks/offload/lent_tasks.h"
+#include "runtimes/tasks/offload/messenger.h"
+
+namespace poise::tasks {
+
+class Returns {
+ public:
+  /// `cancelled` is called with the original task if a copy of it ran.
+  Returns(Messenger& messenger, LentTasks& lent, std::function<void(const Task&)> cancelled)
+      : messenger_(messenger), lent_(lent), cancelled_(std::move(cancelled)) {}
+
+  /// Sends results of borrowed tasks when they are due.
+  void step(const TaskPool::State& state);
+  void handle(Message& message);
+  /// True if no result waits to be sent.
+  bool empty() const { return results_.empty(); }
+  /// Drops results that other ranks could read in place until the wait ended.
+  void end_wait();
+
+ private:
+  void send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
+  void write_output(Writer& header, const Item& item, std::vector<Payload>& payloads);
+  void write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads);
+  void read_result_bytes(Buffer& result, Reader& reader, std::vector<Payload>& payloads);
+  double read_result(Message& message);
+  std::vector<Payload> read_outputs(Task& task, Reader& reader);
+  void learn_time(const Task& task, double seconds, std::uint32_t ran_on);
+
+  Messenger& messenger_;
+  LentTasks& lent_;
+  const std::function<void(const Task&)> cancelled_;
+  // Finished borrowed tasks whose results are not yet sent.
+  std::vector<std::unique_ptr<Task>> results_;
+  double oldest_s_ = 0;
+  std::vector<Buffer> kept_;  // results that their owners read in place until the wait ends
+  double kept_bytes_ = 0;
+};
+
+}  // namespace poise::tasks

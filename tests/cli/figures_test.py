@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""The check that pages quote only kept results (docs/figures.py), and that they do."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import figures  # noqa: E402
+import results  # noqa: E402
+import results_tables  # noqa: E402
+
+FRESH = {"date": "2026-01-01", "commit": "abc", "machine": "m", "load_average": None}
+ROWS = [{"kind": "a b", "gain": 1.316, "deep": {"share": 0.987}, "measured": FRESH},
+        {"kind": "c", "gain": 0.56, "measured": FRESH}, {"kind": "old", "gain": 2.0, "measured": {**FRESH, "commit": None}}]
+REFERENCE = '<!-- figure: bench "T" gain where kind="a b" -->'
+
+
+class Figures(unittest.TestCase):
+    def setUp(self):
+        for target, name, value in [
+                (figures, "PAGES", {"bench": ("Heading", [results_tables.Table("T", "", lambda whole: ROWS, {})])}),
+                (results, "is_stale", lambda commit: commit is None), (figures.json, "loads", lambda text: {}),
+                (results, "RESULTS", mock.MagicMock())]:
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def troubles(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text(text)
+            return list(figures.troubles(page))
+
+    def assert_fine(self, text):
+        self.assertEqual(self.troubles(text), [])
+
+    def assert_trouble(self, text, says):
+        found = self.troubles(text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(says, found[0])
+
+    def test_a_number_must_be_the_kept_one_to_its_digits(self):
+        self.assert_fine(f"It gains x1.32 {REFERENCE}, so.\n")
+        self.assert_fine(f"It gains x1.316\n{REFERENCE} so.\n")
+        self.assert_fine('Bytes are .56 <!-- figure: bench "T" gain where kind=c --> of it.\n')
+        self.assert_trouble(f"It gains x1.31 {REFERENCE}.\n", "the page says 1.31, the kept result 1.3160")
+        self.assert_trouble(f"It gains {REFERENCE}.\n", "no number")
+
+    def test_columns_may_be_nested_scaled_and_combined(self):
+        self.assert_fine('It reaches 98.7 % <!-- figure: bench "T" deep.share where kind="a b" times 100 -->.\n')
+        self.assert_fine('stale: x0.56 <!-- figure: bench "T" min gain --> to x2.0 <!-- figure: bench "T" max gain -->\n')
+        self.assert_fine('stale: x1.3 <!-- figure: bench "T" median gain -->\n')
+
+    def test_a_reference_names_one_row(self):
+        self.assert_trouble('It gains x1.32 <!-- figure: bench "T" gain -->.\n', "3 rows match")
+        self.assert_trouble('It gains x1.32 <!-- figure: bench "T" gain where kind=z -->.\n', "0 rows match")
+        self.assert_trouble('It gains x1.32 <!-- figure: bench "U" gain -->.\n', 'no table "U"')
+        self.assert_trouble('It gains x1.32 <!-- figure: bench "T" loss where kind=c -->.\n', 'no column "loss"')
+
+    def test_a_stale_figure_says_so_near_by(self):
+        old = 'It gains x2.0 <!-- figure: bench "T" gain where kind=old -->.\n'
+        self.assert_trouble(old, "stale")
+        self.assert_fine(f"These figures are stale.\n\n{old}")
+        self.assert_fine(f"{old}\nThese figures are stale.\n")
+        self.assert_trouble(f"These figures are stale.\n\nA paragraph between.\n\n{old}", "stale")
+
+    def test_claims_without_a_kept_result_are_reported(self):
+        self.assert_trouble("Balancing makes it 34 % faster.\n", '"34 %" has no kept result')
+        self.assert_trouble("Steps took 2.72 s.\n", '"2.72 s"')
+        self.assert_trouble("The speedup is x1.5.\n", '"x1.5"')
+        self.assert_trouble("| what | gain |\n|---|---|\n| this | x1.5 |\n", '"x1.5"')
+        self.assert_trouble(f"It gains x1.32 {REFERENCE}, and x1.5 elsewhere.\n", '"x1.5"')
+        self.assert_trouble(f"It gains x1.32, which is much for such a program {REFERENCE}.\n", '"x1.32"')
+
+    def test_other_numbers_are_left_alone(self):
+        self.assert_fine("The period is 100 ms. Moves are made faster.\n")
+        self.assert_fine("```text\nit took 3 s\n```\n\n    it took 3 s\n\nIt takes `3 s`.\n")
+        self.assert_fine("The paper's gain is 12 % <!-- given: table VI -->.\n")
+        self.assert_fine("<!-- given: thresholds -->\n| if | gain |\n|---|---|\n| a | 20 % |\n")
+        self.assert_trouble("A gain of 12 % <!-- given: table VI -->. A gain of 13 %.\n", '"13 %"')
+
+
+class Pages(unittest.TestCase):
+    def test_every_measured_number_is_a_kept_result(self):
+        self.assertEqual([trouble for page in figures.pages() for trouble in figures.troubles(page)], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""How benchmarks keep their results (bench/keep.py): every row with its date, commit and machine. Nothing is measured."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import keep  # noqa: E402
+import run  # noqa: E402
+
+STAMPS = {"date", "commit", "machine", "load_average"}
+
+
+class Keep(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        elsewhere = mock.patch.object(keep, "RESULTS", self.folder)
+        elsewhere.start()
+        self.addCleanup(elsewhere.stop)
+
+    def keep(self, commit, rows, **options):
+        with mock.patch.object(keep, "commit", return_value=commit), contextlib.redirect_stdout(io.StringIO()):
+            keep.keep("some", rows, **options)
+
+    def kept(self):
+        return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
+
+    def test_every_row_says_when_where_and_at_which_commit(self):
+        self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
+        for row in keep.stored_rows("some"):
+            self.assertEqual(set(row["measured"]), STAMPS)
+            self.assertIn("cores", row["measured"]["machine"])
+
+    def test_a_run_of_some_rows_leaves_the_stamps_of_the_others(self):
+        self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}, {"part": "b", "x": 3}, {"part": "c", "x": 4}])
+        self.keep("bbb", [{"part": "b", "x": 5}, {"part": "d", "x": 6}], key=("part",))
+        self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 5, "bbb"), ("c", 4, "aaa"), ("d", 6, "bbb")])
+
+    def test_rows_may_be_told_apart_by_several_columns_and_by_lists(self):
+        self.keep("aaa", [{"part": "a", "x": [1]}, {"part": "a", "x": [2]}])
+        self.keep("bbb", [{"part": "a", "x": [2]}], key=("part", "x"))
+        self.assertEqual(self.kept(), [("a", [1], "aaa"), ("a", [2], "bbb")])
+
+    def test_a_run_of_all_rows_replaces_the_file(self):
+        self.keep("aaa", [{"part": "a", "x": 1}])
+        self.keep("bbb", [{"part": "b", "x": 2}])
+        self.assertEqual(self.kept(), [("b", 2, "bbb")])
+
+    def test_a_summary_of_all_rows_is_stamped_with_its_run(self):
+        self.keep("aaa", [{"part": "a", "x": 1}], verdicts={"tau": 0.9})
+        whole = json.loads((self.folder / "some.json").read_text())
+        self.assertEqual((whole["verdicts"], whole["measured"]["commit"]), ({"tau": 0.9}, "aaa"))
+
+    def test_a_result_that_cannot_be_written_leaves_the_stored_one(self):
+        self.keep("aaa", [{"part": "a", "x": 1}])
+        with self.assertRaises(TypeError):
+            self.keep("bbb", [{"part": "a", "x": object()}])
+        self.assertEqual(self.kept(), [("a", 1, "aaa")])
+
+    def test_a_summary_of_some_cases_does_not_pass_for_that_of_all(self):
+        measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
+        self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
+        self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")
+
+    def test_all_kept_rows_are_stamped(self):
+        for path in (ROOT / "bench" / "results").glob("*.json"):
+            if path.name == "full_test.json":  # of tests, not of a benchmark
+                continue
+            for row in json.loads(path.read_text())["results"]:
+                self.assertLessEqual(STAMPS, set(row["measured"]), path.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""docs/results.md against the results that it shows."""
+
+import pathlib
+import sys
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import results  # noqa: E402
+import results_tables  # noqa: E402
+
+
+class Results(unittest.TestCase):
+    def test_the_page_is_what_the_kept_results_say(self):
+        page = results.PAGE.read_text(encoding="utf-8")
+        generated = results.page()
+        if results.is_stale("HEAD") is None:  # no history to count commits in
+            page, generated = (text.replace(" **stale**", "") for text in (page, generated))
+        self.assertEqual(page, generated, "write it again: ./dev docs")
+
+    def test_old_figures_and_those_without_a_commit_are_stale(self):
+        counted = {"git rev-parse": "false", "git rev-list": "7"}
+        stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
+        with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
+            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), " **stale**"), ("", " **stale**"):
+                counted["git rev-list"] = commits
+                results.is_stale.cache_clear()
+                self.assertEqual(results.stamp_text(stamp),
+                                 f"2026-01-02, commit abc; a machine, load average 1.0.{said}")
+            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith("**stale**"))
+            counted["git rev-parse"] = "true"  # a shallow clone cannot tell
+            results.is_stale.cache_clear()
+            self.assertIsNone(results.is_stale("abc"))
+        results.is_stale.cache_clear()
+
+    def test_rows_of_several_runs_say_which_run_is_theirs(self):
+        stamps = [{"date": f"2026-01-0{day}", "commit": None, "machine": "m", "load_average": None} for day in (1, 2)]
+        table = results_tables.Table("T", "Text.", results_tables.where(part="a"), {"x": "{x:.1f}"})
+        whole = {"results": [{"part": "a", "x": 1, "measured": stamps[0]}, {"part": "b", "x": 2, "measured": stamps[0]},
+                             {"part": "a", "x": 3, "measured": stamps[1]}]}
+        text = results.table_text(table, whole)
+        self.assertIn("| 1.0 | a |", text)
+        self.assertIn("| 3.0 | b |", text)
+        self.assertNotIn("2.0", "".join(text))
+
+    def test_a_spread_tells_both_means(self):
+        spread = results_tables.spread([0.5, 1.0, 2.0])
+        self.assertEqual((spread["median"], spread["worst"], spread["lost"], spread["cases"]), (1.0, 2.0, 1, 3))
+        self.assertAlmostEqual(spread["geometric"], 1.0)
+        self.assertAlmostEqual(spread["arithmetic"], 3.5 / 3)
+
+    def test_a_paper_that_is_not_confirmed_is_told_so(self):
+        def rows(*pairs):
+            return [{"ranks": 2, "paired gain": ours, "lightest gain": theirs} for ours, theirs in pairs]
+        self.assertIn("does not confirm", results_tables.sorted_victims(rows((1.57, 1.58), (2.79, 2.78))))
+        self.assertIn("This confirms", results_tables.sorted_victims(rows((1.8, 1.2), (2.0, 1.9))))
+        self.assertIn("This contradicts", results_tables.sorted_victims(rows((1.0, 1.2), (2.0, 1.9))))
+
+    def test_every_kept_benchmark_is_on_the_page(self):
+        kept = {path.stem for path in results.RESULTS.glob("*.json")} - {"full_test"}
+        self.assertEqual(kept, set(results_tables.PAGES), "add a row to PAGES in docs/results_tables.py")
+
+
+if __name__ == "__main__":
+    unittest.main()
