@@ -16,6 +16,7 @@
 #include "runtimes/charm/past.h"
 #include "runtimes/charm/record.h"
 #include "runtimes/charm/settings.h"
+#include "runtimes/charm/spikes.h"
 #include "runtimes/charm/stage.h"
 
 #include "poise/base/error.h"
@@ -77,6 +78,15 @@ const std::vector<Named>& names() {
   return all;
 }
 
+Settings settings_of(std::size_t which, const std::string& setting) {
+  return settings_of(names().at(which), setting,
+                     [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+}
+
+bool need_messages(const Settings& settings) {
+  return !settings.choice.strategy->ignores_messages || !settings.trace.empty();
+}
+
 }  // namespace
 
 const std::vector<Listed>& balancers() {
@@ -94,15 +104,22 @@ std::string& setting() {
   return text;
 }
 
+std::string strategy_with(const std::string& setting) {
+  return settings_of(0, setting).choice.text();
+}
+
+bool wants_messages(const std::string& setting) { return need_messages(settings_of(0, setting)); }
+
 std::int32_t bound_core() { return balance::bound_core(); }
 
 struct Balancer::State {
   Decision decided(const Statistics& statistics);
   bool predicts() const { return settings.choice.strategy->name == "multistep"; }
   std::size_t num_past_decisions() const;
-  bool wants_messages() const {
-    return !settings.choice.strategy->ignores_messages || !settings.trace.empty();
-  }
+  std::vector<std::vector<double>> remembered(const Statistics& statistics, Converted& rows);
+  std::vector<std::vector<double>> past_for_strategy(
+      std::vector<std::vector<double>> loads_s) const;
+  bool wants_messages() const { return need_messages(settings); }
 
   Settings settings;
   Machine host = host_of(settings);  // discovered at start-up, so that no decision waits for it
@@ -112,10 +129,34 @@ struct Balancer::State {
   bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
 
-/// Number of earlier decisions whose loads the predictions need.
+/// Number of earlier decisions whose loads the strategy predicts from.
 std::size_t Balancer::State::num_past_decisions() const {
+  if (!predicts()) return 0;
   const auto window = static_cast<std::size_t>(settings.choice.knobs["window"]);
   return std::min(kMaxPastDecisions, window - 1);
+}
+
+/// The loads of earlier decisions, one per task. Remembers those of this one, and then replaces
+/// spikes in them.
+std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
+                                                             Converted& rows) {
+  if (!statistics.names_last) return {};
+  std::vector<ObjectName> names;
+  names.reserve(rows.row_of_task.size());
+  for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
+  Workload& workload = rows.phase.workload;
+  auto loads_s = past.loads_of(names, workload.num_tasks(), statistics.num_index_bits);
+  past.add(std::move(names), workload, std::max(num_past_decisions(), kDecisionsForSpikes));
+  replace_spikes(loads_s, workload);
+  return loads_s;
+}
+
+/// The last num_past_decisions() of the past loads.
+std::vector<std::vector<double>> Balancer::State::past_for_strategy(
+    std::vector<std::vector<double>> loads_s) const {
+  if (const std::size_t most = num_past_decisions(); loads_s.size() > most)
+    loads_s.erase(loads_s.begin(), loads_s.end() - static_cast<std::ptrdiff_t>(most));
+  return loads_s;
 }
 
 Decision Balancer::State::decided(const Statistics& statistics) {
@@ -127,21 +168,18 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   }
   Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,
                              wants_messages() ? Messages::convert : Messages::leave_out);
-  std::vector<ObjectName> names;
-  if (predicts())
-    for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
-  auto loads_s = past.loads_of(names, rows.phase.workload.num_tasks(), statistics.num_index_bits);
+  auto loads_s = remembered(statistics, rows);
   // The seed changes with each decision, so that random strategies draw new numbers each time.
   // `poise plan --seed` reproduces a decision.
   const std::uint64_t seed = past.num_decisions++;
-  const auto problem = std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
-      stage.machine, std::move(rows.phase), std::move(loads_s), settings.choice, seed});
+  const auto problem = std::make_shared<const balance::OwnedProblem>(
+      balance::OwnedProblem{stage.machine, std::move(rows.phase),
+                            past_for_strategy(std::move(loads_s)), settings.choice, seed});
   const double converted_s = now_s();
   const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s);
   const double answered_s = now_s();
 
   Decision decision;
-  if (predicts()) past.add(std::move(names), problem->phase.workload, num_past_decisions());
   if (outcome.trouble.empty())
     decision.pe_of_object = pes_of(outcome.placement, rows.row_of_task, statistics, stage.pe_map);
   else if (!std::exchange(has_warned, true))
@@ -162,10 +200,7 @@ Decision Balancer::State::decided(const Statistics& statistics) {
 }
 
 Balancer::Balancer(std::size_t which, const std::string& setting, Scope scope)
-    : state_(std::make_unique<State>(
-          State{settings_of(names().at(which), setting, [](const char* name) {
-            return static_cast<const char*>(std::getenv(name));
-          })})) {
+    : state_(std::make_unique<State>(State{settings_of(which, setting)})) {
   if (scope == Scope::all) return;
   state_->settings.trace.clear();
   state_->settings.log.clear();

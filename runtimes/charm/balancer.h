@@ -35,6 +35,14 @@ struct Decision {
   double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy
 };
 
+/// The strategy that PoiseLB uses with this `setting`, with its knobs. Throws std::runtime_error if
+/// a setting is invalid.
+std::string strategy_with(const std::string& setting);
+
+/// True if the strategy that PoiseLB uses with this `setting`, or the trace that POISE_TRACE asks
+/// for, uses messages. Throws std::runtime_error if a setting is invalid.
+bool wants_messages(const std::string& setting);
+
 /// Which PEs a balancer decides for: all of them, or one of several groups that decide
 /// concurrently. Groups are not recorded, because a trace describes the whole machine.
 enum class Scope { all, group };

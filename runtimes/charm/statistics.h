@@ -60,6 +60,8 @@ struct Statistics {
   // The bits of an id above these may hold a PE, so a restart on another number of PEs changes
   // them.
   int num_index_bits = 64;
+  // False: the names are valid in this phase only, so nothing is known of the objects' past.
+  bool names_last = true;
 };
 
 }  // namespace poise::charm

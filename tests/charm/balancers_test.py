@@ -15,6 +15,7 @@ import unittest
 
 RING, POISE = os.environ["RING"], os.environ["POISE"]
 HAS_TREES = os.path.exists(os.environ["CHARM_HOME"] + "/include/HybridBaseLB.h")
+HAS_TREE_LB = os.path.exists(os.environ["CHARM_HOME"] + "/include/TreeLB.h")
 MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three times
 
 
@@ -135,6 +136,75 @@ class Balancers(unittest.TestCase):
         moved = self.checkpoint("+balancer", "PoiseHybridLB", "+PoiseLB", "random")
         self.assertEqual(self.restarted("+PoiseLB", "random"), moved)
 
+    def tree(self, **configuration):
+        """Writes a configuration for PoiseTreeLB; returns the flags that use it."""
+        path = self.folder / "tree.json"
+        path.write_text(json.dumps(configuration))
+        return ["+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path)]
+
+    def test_the_root_of_a_tree_decides_as_the_command_does(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        for strategy in "poise", "nuco", "greedy_refine", "random", "rotate":
+            with self.subTest(strategy):
+                trace = self.folder / f"{strategy}.poise"
+                flags = self.tree(tree="PE_Root", root={"strategies": [strategy]})
+                moves = self.moves(*flags, variables={"POISE_TRACE": str(trace)})
+                start = [self.planned(trace, "keep", phase)[:64] for phase in range(3)]
+                plan = [self.planned(trace, strategy, phase)[:64] for phase in range(3)]
+                self.assertEqual(plan[:2], start[1:])  # object by object
+                self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
+                self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
+
+    def test_levels_of_a_tree_take_turns(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        # There are three balancings. The process decides in the first and in the third one, the root in the second.
+        for process, root, moves in (("rotate", "keep", 2), ("keep", "rotate", 1), ("rotate", "rotate", 3)):
+            flags = self.tree(tree="PE_Process_Root", process={"strategies": [process]},
+                              root={"strategies": [root], "step_freq": 2})
+            self.assertEqual(self.moves(*flags), moves * MOVABLE)
+        # A level uses its strategies in turn, then the last one; or all of them again.
+        for again, moves in (False, 1), (True, 2):
+            flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
+            self.assertEqual(self.moves(*flags), moves * MOVABLE)
+
+    def test_a_tree_that_fits_the_machine_is_made_and_written(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        path = self.folder / "PoiseTreeLB.json"
+        for _ in range(2):  # written by the first run, read by the second
+            self.assertEqual(self.moves("+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path), "+PoiseLB", "rotate"),
+                             3 * MOVABLE)
+        self.assertEqual(json.loads(path.read_text()), {"tree": "PE_Root", "root": {"pe": 0, "strategies": ["rotate"]}})
+        self.assertEqual(self.moves("+balancer", "PoiseTreeLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
+
+    def test_an_invalid_tree_ends_the_program_at_once(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        root = {"strategies": ["poise"]}
+        for tree, said in (({"tree": "PE_Root"}, '+PoiseTreeLB: "root" is missing'),
+                           ({"tree": "PE_Rot", "root": root}, '+PoiseTreeLB: "tree" is "PE_Rot"; '),
+                           ({"tree": "PE_Root", "root": {"strategies": ["gredy"]}}, 'unknown strategy "gredy"'),
+                           ({"tree": "PE_Root", "root": root | {"pe": 9}}, "the root's \"pe\" is 9, but there are 4 PEs"),
+                           ({"tree": "PE_Process_Root", "process": root, "root": root | {"step_freq": 0}},
+                            '"step_freq" must be at least 1')):
+            done = charm(*self.tree(**tree))
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("ring:", done.stdout)
+
+    def test_a_tree_continues_from_a_checkpoint(self):
+        if not HAS_TREE_LB:
+            self.skipTest("Charm++ has no TreeLB")
+        moved = self.checkpoint("+balancer", "PoiseTreeLB", "+PoiseLB", "random")
+        self.assertEqual(self.restarted(), moved)
+        for pes in (2, 6):
+            self.restarted(pes=pes)
+        rotate = {"strategies": ["rotate"]}
+        self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
+        self.assertEqual(self.restarted(), 3 * MOVABLE)
+
     def test_each_decision_uses_a_new_seed(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         self.moves("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
@@ -226,10 +296,11 @@ class Balancers(unittest.TestCase):
         self.assertEqual(len(ids), 64)
         return ids
 
-    def planned(self, dump, strategy):
-        """The place of each task that the strategy chooses for the first phase of a dump or trace."""
+    def planned(self, dump, strategy, phase=None):
+        """The place of each task that the strategy chooses for a phase of a trace, or the first of a dump or trace."""
         placement = self.folder / "placement"
-        poise("plan", str(dump), "--strategy", strategy, "-o", str(placement))
+        of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
+        poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))
         return [int(line) for line in placement.read_text().split()]
 
 

@@ -98,7 +98,8 @@ void PoiseHybridLB::begin() {
   // the next balancing.
   if (CkMyRank() == 0) _lb_args.syncResume() = true;
   initTree();
-  if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
+  if (tree->isroot(CkMyPe(), 1))
+    balancer_ = poise::charm::made(0, poise::charm::setting(), poise::charm::Scope::group);
   if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
     CkError("poise: warning: PoiseHybridLB writes no trace and no log\n");
   thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());

@@ -89,7 +89,8 @@ void PoiseLB::begin(int which) {
 void PoiseLB::tell_core() { thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core()); }
 
 void PoiseLB::make_balancer() {
-  balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::Scope::all);
+  balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::setting(),
+                                 poise::charm::Scope::all);
 }
 
 /// After a restart the number of PEs and their cores may differ, so both are determined again.

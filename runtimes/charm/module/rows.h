@@ -21,11 +21,11 @@ inline void take_setting() {
     setting() = text;
 }
 
-/// Creates the balancer with index `which` in balancers(). Invalid settings end the program, at
-/// start-up, before it has computed anything.
-inline std::unique_ptr<Balancer> made(std::size_t which, Scope scope) {
+/// Creates the balancer with index `which` in balancers(), with the setting `with`. Invalid
+/// settings end the program, at start-up, before it has computed anything.
+inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with, Scope scope) {
   try {
-    return std::make_unique<Balancer>(which, setting(), scope);
+    return std::make_unique<Balancer>(which, with, scope);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "poise: %s\n", error.what());
     std::fflush(nullptr);
@@ -59,47 +59,52 @@ inline PeRow pe_row(const BaseLB::ProcStats& pe) {
 
 inline ObjectName name_of(const LDObjKey& key) { return {key.objID(), key.omID().id.idx}; }
 
+inline ObjectRow object_row(const LDObjData& object, std::int32_t pe) {
+  ObjectRow row;
+  row.name = {object.objID(), object.omID().id.idx};
+  row.wall_s = object.wallTime;
+  // pupSize is uninitialised unless the program set _lb_psizer_on.
+  row.bytes = _lb_psizer_on ? pup_decodeSize(object.pupSize) : 0;
+  row.pe = pe;
+  row.movable = object.migratable;
+  return row;
+}
+
 inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
   const std::size_t count = num_objects(stats);
   statistics.objects.resize(count);
   statistics.num_index_bits = kIndexBits;
-  for (std::size_t i = 0; i < count; ++i) {
-    const LDObjData& object = stats.objData[i];
-    auto& row = statistics.objects[i];
-    row.name = {object.objID(), object.omID().id.idx};
-    row.wall_s = object.wallTime;
-    // pupSize is uninitialised unless the program set _lb_psizer_on.
-    row.bytes = _lb_psizer_on ? pup_decodeSize(object.pupSize) : 0;
-    row.pe = stats.from_proc[i];
-    row.movable = object.migratable;
+  for (std::size_t i = 0; i < count; ++i)
+    statistics.objects[i] = object_row(stats.objData[i], stats.from_proc[i]);
+}
+
+/// A message whose receiver is a PE cannot influence a placement and is left out.
+inline void add_message(LDCommData& record, Statistics& statistics) {
+  MessageRow row;
+  row.from_pe = record.src_proc;
+  if (row.from_pe == -1) row.from = name_of(record.sender);
+  row.messages = static_cast<std::uint32_t>(record.messages);
+  row.bytes = static_cast<std::uint32_t>(record.bytes);
+  if (record.recv_type() == LD_OBJ_MSG) {
+    row.to = name_of(record.receiver.get_destObj());
+    row.last_known_pe = record.receiver.lastKnown();
+  } else if (record.recv_type() == LD_OBJLIST_MSG) {
+    int members = 0;
+    const LDObjKey* keys = record.receiver.get_destObjs(members);
+    if (members <= 0) return;
+    row.first_receiver = static_cast<std::uint32_t>(statistics.receivers.size());
+    row.num_receivers = static_cast<std::uint32_t>(members);
+    for (int m = 0; m < members; ++m) statistics.receivers.push_back(name_of(keys[m]));
+  } else {
+    return;
   }
+  statistics.messages.push_back(row);
 }
 
 inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
   const std::size_t count = num_records(stats);
   statistics.messages.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    LDCommData& record = stats.commData[i];
-    MessageRow row;
-    row.from_pe = record.src_proc;
-    if (row.from_pe == -1) row.from = name_of(record.sender);
-    row.messages = static_cast<std::uint32_t>(record.messages);
-    row.bytes = static_cast<std::uint32_t>(record.bytes);
-    if (record.recv_type() == LD_OBJ_MSG) {
-      row.to = name_of(record.receiver.get_destObj());
-      row.last_known_pe = record.receiver.lastKnown();
-    } else if (record.recv_type() == LD_OBJLIST_MSG) {
-      int members = 0;
-      const LDObjKey* keys = record.receiver.get_destObjs(members);
-      if (members <= 0) continue;
-      row.first_receiver = static_cast<std::uint32_t>(statistics.receivers.size());
-      row.num_receivers = static_cast<std::uint32_t>(members);
-      for (int m = 0; m < members; ++m) statistics.receivers.push_back(name_of(keys[m]));
-    } else {
-      continue;  // the receiver is a PE: the message cannot influence a placement
-    }
-    statistics.messages.push_back(row);
-  }
+  for (std::size_t i = 0; i < count; ++i) add_message(stats.commData[i], statistics);
 }
 
 inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Charm++'s TreeLB sends through its tree for Poise: the statistics of PEs upwards, and the
+// moves of objects downwards. charmc compiles this header as well, so it must be valid C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtimes/charm/statistics.h"
+
+namespace poise::charm {
+
+/// The statistics of one PE as bytes. The bytes of several PEs may be concatenated in any order.
+/// `statistics` has one row for the PE; its objects are in the order in which the PE numbers them.
+/// An object takes 8 bytes, and 8 more if its size is known. `with_messages` adds the names of
+/// objects (16 bytes each) and the messages.
+std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool with_messages);
+
+/// The statistics of the PEs below a level of the tree. Rows of PEs are in order of PE, objects in
+/// order of their row and of their number on the PE. If no PE sent names, an object is named by
+/// its PE and number.
+struct Subtree {
+  Statistics statistics;
+  std::vector<std::int32_t> pe_of_row;
+  std::vector<std::uint32_t> number_of_object;  // on its PE
+};
+
+/// Throws std::runtime_error if the bytes are not those of to_bytes().
+Subtree subtree_of(const char* bytes, std::size_t num_bytes);
+
+/// An object, by the PE that has it and its number there, and the PE that shall have it.
+struct Move {
+  std::int32_t from_pe;
+  std::uint32_t object;
+  std::int32_t to_pe;
+};
+
+/// The moves that bring each object to the row that `row_of_object` gives it, in order of objects.
+std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
+
+/// A job as Charm++ divides it.
+struct Job {
+  int num_processes = 1, num_pes = 1;
+};
+
+/// The configuration of a tree that fits the job, as JSON for TreeLB. If processes have several PEs
+/// each, each process balances its own PEs, and at every third balancing the root balances all.
+/// Otherwise the root always decides.
+std::string tree_for(const Job& job, const std::string& strategy);
+
+}  // namespace poise::charm
