@@ -24,7 +24,7 @@ LendingScenario on(std::uint32_t num_ranks) {
 
 LendingScenario all_on_one(std::uint32_t num_ranks) {
   LendingScenario scenario = on(num_ranks);
-  scenario.work = {{kTasksPerRank * num_ranks, kTask_s, 0}};
+  scenario.work = {{{kTasksPerRank * num_ranks, kTask_s, 0}}};
   return scenario;
 }
 
@@ -33,13 +33,13 @@ LendingScenario random_counts(std::uint32_t num_ranks) {
   Random random(1);
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
     scenario.work.push_back(
-        {static_cast<std::uint32_t>(random.below(2 * kTasksPerRank + 1)), kTask_s, 0});
+        {{static_cast<std::uint32_t>(random.below(2 * kTasksPerRank + 1)), kTask_s, 0}});
   return scenario;
 }
 
 LendingScenario one_node_slow(std::uint32_t num_ranks) {
   LendingScenario scenario = on(num_ranks);
-  scenario.work.assign(num_ranks, {kTasksPerRank, kTask_s, 0});
+  scenario.work.assign(num_ranks, {{kTasksPerRank, kTask_s, 0}});
   scenario.slowness.assign(std::min(num_ranks > 2 ? kRanksPerNode : 1, num_ranks / 2), 2);
   return scenario;
 }

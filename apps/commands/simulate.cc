@@ -39,7 +39,7 @@ struct Options {
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
   std::string juggle;
-  bool has_events_options = false, has_model = false, overlap = false, json = false;
+  bool has_events_options = false, has_model = false, overlap = false, lend = false, json = false;
 
   bool uses_events() const { return engine == "events"; }
 };
@@ -68,6 +68,8 @@ void check_engine(const Options& options) {
         "--sharing, --eager, --precision, --juggle and --timeline belong to the event engine; add "
         "--engine "
         "events");
+  if (options.uses_events() && options.lend)
+    fail("--lend belongs to the formula; leave out --engine events");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events counts messages by the physical model; leave out --model nuco");
 }
@@ -105,7 +107,8 @@ ReplayPlan plan_of(const Options& options) {
           .beyond = options.beyond == kBeyond[0] ? Beyond::hold : Beyond::cycle,
           .overlap = options.overlap,
           .events = events_of(options),
-          .loads = std::move(loads)};
+          .loads = std::move(loads),
+          .lends = options.lend};
 }
 
 DecisionCost decision_cost_of(const std::string& text) {
@@ -202,8 +205,9 @@ Table table_of(const Simulation& simulation) {
 
 std::string plan_text(const ReplayPlan& plan) {
   return fmt::format(
-      "{} steps, a decision every {}{}{}", count_text(plan.steps), count_text(plan.every),
+      "{} steps, a decision every {}{}{}{}", count_text(plan.steps), count_text(plan.every),
       plan.loads ? "; loads " + plan.loads->text() : "",
+      plan.lends ? "; places lend tasks within a step" : "",
       plan.events ? fmt::format("; event by event, sharing: {}", name_of(plan.events->sharing))
                   : "");
 }
@@ -277,6 +281,7 @@ void add_plan(Json& json, const Options& options) {
     json["eager_bytes"] = options.eager_bytes;
     if (!options.juggle.empty()) json["juggle"] = options.juggle;
   }
+  if (options.lend) json["lend"] = true;
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
 
@@ -453,6 +458,8 @@ void add_engine_options(CLI::App& command, Options& options) {
                   "Tasks are threads that share their places, and Juggle swaps them inside their "
                   "domain after each period, such as 100ms")
       ->type_name("PERIOD");
+  command.add_flag("--lend", options.lend,
+                   "Places lend tasks to one another within a step, as with the tasks runtime");
   command
       .add_option("--timeline", options.timeline,
                   "Write what every place did under the best strategy, as JSON")

@@ -89,7 +89,6 @@ class Simulation {
 
  private:
   using Kind = Event::Kind;
-  const SimulatedWork& work_of(std::uint32_t rank) const;
   void push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail = 0);
   void happen(const Event& event);
   void enter(Rank& rank);
@@ -154,11 +153,6 @@ Simulation::Simulation(const LendingScenario& scenario)
   }
 }
 
-const SimulatedWork& Simulation::work_of(std::uint32_t rank) const {
-  static const SimulatedWork none;
-  return rank < scenario_.work.size() ? scenario_.work[rank] : none;
-}
-
 void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail) {
   events_.push({at_s, order_++, kind, rank, mail});
 }
@@ -176,8 +170,10 @@ void Simulation::enter(Rank& rank) {
   std::vector<TerminationMessage> out;
   rank.detector.enter(out);
   rank.agent.enter(rank.detector.wait(), now_s_);
-  const SimulatedWork& work = work_of(number_of(rank));
-  submit(rank, {number_of(rank), work.tasks, work.children, work.task_s});
+  const std::uint32_t number = number_of(rank);
+  if (number < scenario_.work.size())
+    for (const SimulatedWork& work : scenario_.work[number])
+      submit(rank, {number, work.tasks, work.children, work.task_s});
   send_rounds(rank, out);
   step(rank);
 }
@@ -569,16 +565,25 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     pace += 1 / slowness;
     fastest = std::min(fastest, slowness);
   }
-  for (const SimulatedWork& work : scenario.work) {
-    work_s += work.tasks * work.task_s * (1 + work.children);
-    if (work.tasks > 0) longest_s = std::max(longest_s, work.task_s * (work.children > 0 ? 2 : 1));
+  struct Total {
+    double work_s = 0, longest_s = 0;
+  };
+  std::vector<Total> totals;
+  for (const std::vector<SimulatedWork>& works : scenario.work) {
+    Total& total = totals.emplace_back();
+    for (const SimulatedWork& work : works) {
+      total.work_s += work.tasks * work.task_s * (1 + work.children);
+      if (work.tasks == 0) continue;
+      total.longest_s = std::max(total.longest_s, work.task_s);
+      longest_s = std::max(longest_s, work.task_s * (work.children > 0 ? 2 : 1));
+    }
+    work_s += total.work_s;
   }
-  for (const SimulatedWork& work : scenario.work) {
+  for (const Total& total : totals) {
     // The work that the rank cannot do in the common time must leave it: it is packed, and its
     // results are unpacked.
-    const double share_s = work_s / pace;
-    const double kept = work.task_s > 0 ? share_s / work.task_s : 0;
-    const double tasks = std::max(0.0, work.tasks - kept);
+    if (total.longest_s == 0) continue;
+    const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,
                       tasks * scenario.bytes_per_task / 2 / scenario.card_bytes_per_s});
   }

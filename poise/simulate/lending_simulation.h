@@ -27,9 +27,9 @@ struct SimulatedWork {
 struct LendingScenario {
   std::uint32_t num_ranks = 2;
   std::uint32_t ranks_per_node = 1;
-  std::vector<SimulatedWork> work;  // by rank; ranks beyond the end have none
-  std::vector<double> slowness;     // by rank; 1 beyond the end
-  std::vector<double> enter_s;      // by rank: when it enters the wait; 0 beyond the end
+  std::vector<std::vector<SimulatedWork>> work;  // by rank; ranks beyond the end have none
+  std::vector<double> slowness;                  // by rank; 1 beyond the end
+  std::vector<double> enter_s;  // by rank: when it enters the wait; 0 beyond the end
   double bytes_per_task = 128;
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
   double card_bytes_per_s = 12.5e9;                    // that a node sends

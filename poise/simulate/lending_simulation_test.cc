@@ -27,7 +27,7 @@ LendingScenario random_scenario(std::uint64_t seed) {
     work.tasks = has_none ? 0 : static_cast<std::uint32_t>(random.below(60));
     work.task_s = std::pow(10, random.uniform(-6, -2));
     work.children = static_cast<std::uint32_t>(random.below(4) ? 0 : random.below(4));
-    scenario.work.push_back(work);
+    scenario.work.push_back({work});
     scenario.slowness.push_back(random.below(4) ? 1 : random.uniform(0.5, 8));
     scenario.enter_s.push_back(random.below(4) ? 0 : random.uniform(0, 0.02));
   }
@@ -50,7 +50,8 @@ void check_seeds(std::uint64_t first, std::uint64_t last) {
     const LendingOutcome outcome = simulate_lending(scenario);
     ASSERT_EQ(outcome.trouble, "") << "seed " << seed;
     std::uint64_t tasks = 0;
-    for (const SimulatedWork& work : scenario.work) tasks += work.tasks * (1ull + work.children);
+    for (const auto& works : scenario.work)
+      for (const SimulatedWork& work : works) tasks += work.tasks * (1ull + work.children);
     ASSERT_EQ(outcome.tasks, tasks * scenario.waits) << "seed " << seed;
   }
 }
@@ -65,7 +66,7 @@ LendingScenario all_on_one(std::uint32_t num_ranks, std::uint32_t tasks, double 
   LendingScenario scenario;
   scenario.num_ranks = num_ranks;
   scenario.ranks_per_node = 16;
-  scenario.work = {{tasks, task_s, 0}};
+  scenario.work = {{{tasks, task_s, 0}}};
   return scenario;
 }
 
@@ -89,7 +90,7 @@ TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
     scenario.seed = seed;
     scenario.num_ranks = static_cast<std::uint32_t>(2 + random.below(40));
     for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank)
-      scenario.work.push_back({static_cast<std::uint32_t>(random.below(200)), 1e-3, 0});
+      scenario.work.push_back({{static_cast<std::uint32_t>(random.below(200)), 1e-3, 0}});
     scenario.max_delay_s = 10e-6;
     EXPECT_GT(efficiency(scenario), 0.85) << "seed " << seed;
   }
@@ -97,7 +98,7 @@ TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
 
 TEST(LendingSimulation, lends_tasks_at_once_that_wait_behind_a_long_task) {
   LendingScenario scenario;
-  scenario.work = {{1, 1.0, 0}};
+  scenario.work = {{{1, 1.0, 0}}};
   scenario.num_ranks = 2;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
 }
@@ -107,7 +108,7 @@ TEST(LendingSimulation, lends_tasks_at_once_that_wait_behind_a_long_task) {
 TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
   LendingScenario scenario;
   scenario.num_ranks = 64;
-  scenario.work = {{1, 10.0, 0}};  // nothing to lend
+  scenario.work = {{{1, 10.0, 0}}};  // nothing to lend
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "");
   EXPECT_LE(outcome.requests, 64 * (lending_tuning::kRandomTries + 6 + 2));
@@ -117,7 +118,7 @@ TEST(LendingSimulation, detects_the_end_within_three_rounds_of_the_tree) {
   LendingScenario scenario;
   scenario.num_ranks = 1024;
   scenario.ranks_per_node = 16;
-  scenario.work.assign(1024, {1, 1e-3, 0});
+  scenario.work.assign(1024, {{1, 1e-3, 0}});
   scenario.message_overhead_s = 0;
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "");

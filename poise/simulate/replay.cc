@@ -9,6 +9,7 @@
 #include "poise/base/error.h"
 #include "poise/placement/metrics.h"
 #include "poise/simulate/event_steps.h"
+#include "poise/simulate/lent_step.h"
 #include "poise/simulate/overlap.h"
 
 namespace poise {
@@ -62,6 +63,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
     check(workload, num_places);
   }
+  if (plan_.lends && plan_.events) fail("the event engine does not lend tasks");
   if (plan_.has_timeline && !plan_.events) fail("a timeline needs the event engine");
   objects_ = objects_of(trace_);
   find_first_places(start);
@@ -203,9 +205,7 @@ class Replayer::Run {
     result.phase = phase;
     if (!known_[phase]) {
       const Placement placement = placement_of(objects, place_of_);
-      known_[phase] = phase_times(
-          replayer_.machine_, workload, placement,
-          place_times(replayer_.machine_, workload, replayer_.machine_.costs(), placement));
+      known_[phase] = times_of(workload, placement);
     }
     result.iteration_s = result.formula_s = known_[phase]->iteration_s;
     result.makespan_s = known_[phase]->makespan_s;
@@ -241,6 +241,17 @@ class Replayer::Run {
       if (events_) events_->forget_loads();
     }
     return changed_;
+  }
+
+  PhaseTimes times_of(const Workload& workload, const Placement& placement) const {
+    const Machine& machine = replayer_.machine_;
+    PhaseTimes times = phase_times(machine, workload, placement,
+                                   place_times(machine, workload, machine.costs(), placement));
+    if (!replayer_.plan_.lends) return times;
+    const double lent_s = lent_step_s(machine, workload, placement);
+    times.iteration_s += lent_s - times.makespan_s;
+    times.makespan_s = lent_s;
+    return times;
   }
 
   void run_events(std::size_t phase, const Workload& workload, ReplayStep& result) {

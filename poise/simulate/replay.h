@@ -35,7 +35,10 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  bool has_timeline = false;            // record what every place does; needs `events`
+  /// Places lend tasks within every step (lent_step.h): the makespan becomes shorter, the rest of
+  /// the iteration stays. Not with `events`.
+  bool lends = false;
+  bool has_timeline = false;  // record what every place does; needs `events`
 };
 
 /// A strategy's placement and the seconds it took; the library itself reads no clock.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/lent_step.h"
+
+#include <algorithm>
+
+#include "poise/base/check.h"
+
+namespace poise {
+
+namespace {
+
+/// Bytes of a lent task besides its data: its header and that of its result.
+constexpr double kHeaders = 128;
+/// The progress thread of a busy rank handles a message after this time.
+constexpr double kProgress_s = lending_tuning::kWakeVictimAfter_s;
+
+double mean_bytes(const Workload& workload) {
+  double bytes = 0;
+  for (const Task& task : workload.tasks) bytes += static_cast<double>(task.bytes);
+  return bytes / std::max<double>(1, workload.num_tasks());
+}
+
+}  // namespace
+
+LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
+                                 const Placement& placement) {
+  const CostModel& costs = machine.costs();
+  LendingScenario scenario;
+  scenario.num_ranks = machine.num_places();
+  scenario.ranks_per_node = std::max(1u, machine.num_places() / machine.num_nodes());
+  scenario.bytes_per_task = kHeaders + mean_bytes(workload);
+  scenario.near_latency_s = costs.inside.latency_s;
+  scenario.far_latency_s = costs.network.latency_s;
+  if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
+  scenario.message_overhead_s = costs.network.send_s;
+  scenario.progress_s = kProgress_s;
+  scenario.work.resize(machine.num_places());
+  scenario.enter_s.resize(machine.num_places());
+  for (const Place& place : machine.places()) scenario.slowness.push_back(1 / place.speed);
+  std::copy(workload.background_s.begin(), workload.background_s.end(), scenario.enter_s.begin());
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    const Task& task = workload.tasks[t];
+    const PlaceId at = placement.of(t);
+    if (task.movable)
+      scenario.work[at].push_back({1, task.load_s, 0});
+    else
+      scenario.enter_s[at] += task.load_s * scenario.slowness[at];
+  }
+  return scenario;
+}
+
+double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement) {
+  const LendingOutcome outcome = simulate_lending(lending_scenario(machine, workload, placement));
+  POISE_CHECK(outcome.trouble.empty());
+  return outcome.end_s;
+}
+
+}  // namespace poise
