@@ -65,14 +65,14 @@ TEST(Workload, throws_for_sums_that_would_overflow) {
     return complaint(workload);
   };
   EXPECT_THAT(with([](Workload& w) { w.tasks[0].load_s = w.tasks[1].load_s = 6e14; }),
-              HasSubstr("more than 1e+15 seconds of work"));
+              HasSubstr("exceeds the limit of 1e+15 seconds of work"));
   EXPECT_THAT(with([](Workload& w) { w.background_s[0] = 1.5e308; }), HasSubstr("seconds of work"));
   EXPECT_THAT(with([](Workload& w) {
                 w.subphase_load_s[0] = {1e308, 1e308};
               }),
               HasSubstr("in subphases"));
   EXPECT_THAT(with([](Workload& w) { w.messages[0].count = kHuge; }),
-              HasSubstr("more than 9.01e+15 messages"));
+              HasSubstr("exceeds the limit of 9.01e+15 messages"));
   EXPECT_THAT(with([](Workload& w) { w.messages[0].bytes = kHuge; }),
               HasSubstr("bytes of messages"));
   EXPECT_THAT(with([](Workload& w) { w.tasks[0].bytes = w.tasks[1].bytes = kHuge / 2 + 1; }),

@@ -93,7 +93,7 @@ class OwnStrategies(CliTest):
                 self.fails("exec:./bad.sh", words)
         self.fails("exec:./absent", "exec:./absent", "cannot start the command")
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
-        self.assertIn("cannot be started", row["error"])
+        self.assertIn("cannot start the command", row["error"])
 
     def test_a_program_that_does_not_end_is_killed_with_its_children(self):
         (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
