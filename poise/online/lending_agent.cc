@@ -152,8 +152,10 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
   Peer& peer = peers_.at(rank);
-  const double moved = moved_average(static_cast<double>(peer.slowness), seconds / expected_s,
-                                     lending_tuning::kSlownessWeight);
+  const double weight =
+      std::min(lending_tuning::kSlownessWeight, expected_s / lending_tuning::kTaskTimeMemory_s);
+  const double moved =
+      moved_average(static_cast<double>(peer.slowness), seconds / expected_s, weight);
   peer.slowness = static_cast<float>(
       std::clamp(moved, lending_tuning::kMinSlowness, lending_tuning::kMaxSlowness));
 }

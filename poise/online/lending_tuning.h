@@ -37,13 +37,13 @@ inline constexpr std::size_t kMaxBatch = 16;
 /// A sample counts as at most this multiple of the average, because a larger one is probably a
 /// disturbance.
 inline constexpr double kOutlier = 4;
-/// Seconds of work over which a function's time is averaged. With less, one preempted task would
-/// change the average.
+/// Seconds of work over which a function's time, or a rank's slowness, is averaged. With less, one
+/// preempted task would change the average.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a single task in that average, so that it covers at least eight tasks.
 inline constexpr double kMaxTaskTimeWeight = 0.125;
-/// Weight of a new sample in a rank's slowness relative to this rank, and the range of plausible
-/// values.
+/// Maximum weight of a single task in a rank's slowness relative to this rank, and the range of
+/// plausible values.
 inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
 static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
 /// A robust minimum moves by the first fraction of the difference towards a smaller sample, and by

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/lending_agent.h"
+
+#include <gtest/gtest.h>
+
+namespace poise {
+namespace {
+
+LendingAgent agent_of_two_ranks() {
+  return LendingAgent(0, 2, [](std::uint32_t) { return PeerLocality{}; }, {});
+}
+
+TEST(LendingAgent, learns_that_a_rank_is_slow_from_long_tasks) {
+  LendingAgent agent = agent_of_two_ranks();
+  for (int task = 0; task < 60; ++task) agent.learn_slowness(1, 10e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
+}
+
+TEST(LendingAgent, learns_over_as_much_work_from_short_tasks) {
+  LendingAgent agent = agent_of_two_ranks();
+  for (int task = 0; task < 1000; ++task) agent.learn_slowness(1, 200e-6, 100e-6);
+  EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
+}
+
+// Page faults and cold caches make a few tasks of a microsecond ten times as long; the next tasks
+// may take a millisecond.
+TEST(LendingAgent, does_not_call_a_rank_slow_because_of_a_few_very_short_tasks) {
+  LendingAgent agent = agent_of_two_ranks();
+  for (int task = 0; task < 100; ++task) agent.learn_slowness(1, 20e-6, 1e-6);
+  EXPECT_LT(agent.slowness_of(1), 1.1);
+}
+
+}  // namespace
+}  // namespace poise
