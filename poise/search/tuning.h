@@ -53,11 +53,11 @@ namespace poise {
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
   /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
-  X(double,        effort,                    0.01,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
-  X(double,        effort_of_gain,            0.05,  0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
-  X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
-  X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
-  X(double,        scan_s,                    3e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 30 to 60 ns on processors of 2020") \
+  X(double,        effort,                    0.02,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
+  X(double,        effort_of_gain,            0.1,  0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
+  X(double,        effort_s,                  4e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
+  X(double,        effort_per_task_s,         6e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
+  X(double,        scan_s,                    6e-8,  1e-10, 1,    "s",                 "CPU time of a scan: about 60 ns on processors of 2020, with caches that are cold at first") \
   /* Few moves, and other starts. */ \
   X(double,        shortest_migration,        0.03125, 1e-6, 1,   "of unlimited",      "first limit on the time of migration, of what it takes without a limit") \
   X(double,        longer_migration,          2,     1.1, 16,    "times",             "each further limit on the time of migration is longer by this") \
