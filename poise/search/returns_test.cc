@@ -14,8 +14,6 @@
 namespace poise {
 namespace {
 
-constexpr std::uint64_t kNoCap = 0;
-
 /// All tasks, of 1 s and 1 GB each, are on the first of two places. Moving one takes 1 s.
 struct Crowded {
   Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
