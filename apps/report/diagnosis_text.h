@@ -12,15 +12,16 @@ namespace poise::apps {
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 
-/// What the text says of late ranks, imbalance and places: lines of 80 columns.
+/// Returns what the text says about late ranks, imbalance and places, in lines of 80 columns.
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis);
-/// What to do, and what it saves; or why nothing helps.
+/// Returns what to do and what it saves, or why nothing helps.
 std::string advice_sentence(const Diagnosis& diagnosis, const Advice& advice,
                             const std::string& file);
-/// "fewer ranks".
+/// Returns the remedy in words, such as "fewer ranks".
 std::string remedy_text(Remedy remedy);
 
-/// Two runs side by side: how the work and each efficiency scale from the first to the second.
+/// Returns two runs side by side: how the work and each efficiency scale from the first to the
+/// second.
 std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after);
 
 /// Returns one JSON object, with times in seconds and efficiencies as fractions of 1.

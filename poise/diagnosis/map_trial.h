@@ -41,18 +41,20 @@ enum class TrialState : std::uint8_t {
 struct NextRun {
   RunKind kind = RunKind::profiled;
   TrialState state = TrialState::unprofiled;
-  std::uint32_t pairs = 0;   // of a run of each kind, that were compared
-  double gain = 0;           // share of the time that the map saved in these; negative: it cost
+  std::uint32_t pairs = 0;   // compared: one run of each kind
+  double gain = 0;           // fraction of the time that the map saved; negative: it cost time
   double low = 0, high = 0;  // its interval; both 0 with fewer than kMinPairs
   double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
 };
 
-/// The k-th run in own order and the k-th mapped one are a pair. Of two pairs one begins with
-/// either kind, so that a machine that slowly becomes slower or faster favours none. The trial ends
-/// at the first pair after which the interval of the mean of log(mapped / own) lies on one side of
-/// 0, or below the smallest gain worth keeping; the interval is Student's at a level for which all
-/// looks together err in 5 % (Bonferroni). The noise is that of successive differences (von
-/// Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or not finite.
+/// Decides what the next run does. The k-th run in the launcher's order and the k-th mapped run are
+/// a pair. Pairs start with the launcher's order and with the map in turns, so that a machine that
+/// slowly becomes slower or faster favours neither. The trial ends at the first pair after which
+/// the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest gain
+/// worth keeping. The interval is Student's, at a level for which all tests together are wrong in
+/// at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
+/// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
+/// not finite.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise
