@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace poise {
@@ -15,6 +16,10 @@ class ScanBudget {
 
   double left() const { return left_; }
   bool allows(double scans) const { return scans <= left_; }
+  /// Number of steps of `scans` each that fit. Any budget, also an infinite one, gives a number.
+  std::size_t num_steps(double scans) const {
+    return static_cast<std::size_t>(std::min(left_ / scans, 1e15));
+  }
   void spend(double scans) { left_ = std::max(0.0, left_ - scans); }
 
  private:

@@ -220,9 +220,8 @@ class Search {
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
-      best_ = without_needless_moves(
-          way_, std::move(best_),
-          static_cast<std::size_t>(budget_.left() / (kTrial * entries_ + 1)));
+      best_ =
+          without_needless_moves(way_, std::move(best_), budget_.num_steps(kTrial * entries_ + 1));
     if (problem_.workload.waits_in_subphases)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
