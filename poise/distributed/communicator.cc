@@ -47,7 +47,8 @@ void Communicator::agree(const std::string& failure) {
     return;
   }
   if (!failure.empty()) throw AgreedError(failure);
-  if (failed != 0) throw AgreedError(fmt::format("rank {} failed; its own error says why", failed - 1));
+  if (failed != 0)
+    throw AgreedError(fmt::format("rank {} failed; its own error says why", failed - 1));
 }
 
 void Communicator::agree_on_failure(const std::string& text) noexcept {

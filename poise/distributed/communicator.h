@@ -45,13 +45,15 @@ class Communicator {
     if (const auto own = out.find(rank()); own != out.end()) in.insert(*own);
     std::map<std::uint32_t, Bytes> sends;
     for (const auto& [to, items] : out)
-      if (to != rank() && !items.empty())
-        sends[to] = {items.data(), items.size() * sizeof(T)};
-    exchange_bytes(sends, [](void* into, std::uint32_t from, const void* data, std::uint64_t n) {
-      std::vector<T>& items = (*static_cast<Mail<T>*>(into))[from];
-      items.resize(n / sizeof(T));
-      if (n > 0) std::memcpy(items.data(), data, items.size() * sizeof(T));
-    }, &in);
+      if (to != rank() && !items.empty()) sends[to] = {items.data(), items.size() * sizeof(T)};
+    exchange_bytes(
+        sends,
+        [](void* into, std::uint32_t from, const void* data, std::uint64_t n) {
+          std::vector<T>& items = (*static_cast<Mail<T>*>(into))[from];
+          items.resize(n / sizeof(T));
+          if (n > 0) std::memcpy(items.data(), data, items.size() * sizeof(T));
+        },
+        &in);
     return in;
   }
 

@@ -58,11 +58,10 @@ class LeaderProblem {
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});
     std::sort(ports_.begin(), ports_.end(),
               [](const PortGroup& a, const PortGroup& b) { return a.leader < b.leader; });
-    ports_.erase(std::unique(ports_.begin(), ports_.end(),
-                             [](const PortGroup& a, const PortGroup& b) {
-                               return a.leader == b.leader;
-                             }),
-                 ports_.end());
+    ports_.erase(
+        std::unique(ports_.begin(), ports_.end(),
+                    [](const PortGroup& a, const PortGroup& b) { return a.leader == b.leader; }),
+        ports_.end());
     const std::size_t num_children = children_.size() - 1, num_groups = ports_.size();
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
@@ -75,8 +74,8 @@ class LeaderProblem {
       ports_[g].num_tasks = 1;
       if (begin == end && num_ports_ > 0) continue;
       ports_[g].first_task = num_ports_;
-      ports_[g].num_tasks = static_cast<TaskId>(
-          std::clamp<std::size_t>(end - begin, 1, theirs.size() - 1));
+      ports_[g].num_tasks =
+          static_cast<TaskId>(std::clamp<std::size_t>(end - begin, 1, theirs.size() - 1));
       for (TaskId i = 0; i < ports_[g].num_tasks; ++i, ++num_ports_)
         ranges_.push_back({theirs[i], theirs[i + 1], true});
     }
@@ -87,9 +86,8 @@ class LeaderProblem {
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return ranges_[a].first < ranges_[b].first;
-    });
+    std::sort(order.begin(), order.end(),
+              [this](std::size_t a, std::size_t b) { return ranges_[a].first < ranges_[b].first; });
     std::vector<PlaceRange> sorted;
     std::vector<PlaceId> place_of(ranges_.size());
     for (const std::size_t i : order) {
@@ -97,8 +95,10 @@ class LeaderProblem {
       sorted.push_back(ranges_[i]);
     }
     ranges_ = std::move(sorted);
-    place_of_child_.assign(place_of.begin(), place_of.begin() + static_cast<std::ptrdiff_t>(num_children));
-    place_of_port_.assign(place_of.begin() + static_cast<std::ptrdiff_t>(num_children), place_of.end());
+    place_of_child_.assign(place_of.begin(),
+                           place_of.begin() + static_cast<std::ptrdiff_t>(num_children));
+    place_of_port_.assign(place_of.begin() + static_cast<std::ptrdiff_t>(num_children),
+                          place_of.end());
   }
 
   bool has_arrived(TaskId t) const { return guests_[t].home.rank != leader_; }
@@ -147,8 +147,10 @@ class LeaderProblem {
     double all_s = 0, speed = 0;
     for (TaskId t = 0; t < guests_.size(); ++t) {
       all_s += guests_[t].vertex.load_s;
-      if (has_arrived(t)) arrivals.push_back(t);
-      else load_s[current_.of(t)] += guests_[t].vertex.load_s;
+      if (has_arrived(t))
+        arrivals.push_back(t);
+      else
+        load_s[current_.of(t)] += guests_[t].vertex.load_s;
     }
     if (arrivals.empty()) return;
     for (const PlaceId place : place_of_child_) speed += machine.speed_of(place);

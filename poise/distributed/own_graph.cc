@@ -11,10 +11,6 @@ namespace poise {
 
 namespace {
 
-/// A task counts this much of an average task besides its load, so that tasks without load do not
-/// all become one cluster.
-constexpr double kWeightOfTask = 0.1;
-
 /// The rank that knows where the task with this id is.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
   return static_cast<std::uint32_t>(mix(id) % num_ranks);
@@ -159,9 +155,10 @@ std::vector<PieceVertex> OwnGraph::merge(double speed, const AveragePlace& avera
     if (!own_.pinned.empty() && own_.pinned[t] != 0) cluster.is_pinned = 1;
   }
   if (own_.background_s > 0)
-    clusters.push_back({.load_s = own_.background_s * speed,
-                        .weight = average.load_s > 0 ? own_.background_s * speed / average.load_s : 0,
-                        .is_pinned = 1});
+    clusters.push_back(
+        {.load_s = own_.background_s * speed,
+         .weight = average.load_s > 0 ? own_.background_s * speed / average.load_s : 0,
+         .is_pinned = 1});
   cluster_of_ = std::move(merging.group_of);
   return clusters;
 }
@@ -174,7 +171,8 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
   std::vector<std::uint32_t> column_of_ghost;
   for (const VertexName& name : ghost_cluster) column_of_ghost.push_back(index_of(others, name));
   std::uint32_t num_clusters = 0;
-  for (const std::uint32_t cluster : cluster_of_) num_clusters = std::max(num_clusters, cluster + 1);
+  for (const std::uint32_t cluster : cluster_of_)
+    num_clusters = std::max(num_clusters, cluster + 1);
   const graphs::Groups tasks = graphs::arrange(cluster_of_, num_clusters);
   std::vector<PieceEdge> edges;
   std::vector<std::size_t> entry(num_clusters + others.size(), 0);  // one past the column's edge
@@ -183,12 +181,13 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
     for (const std::uint32_t t : tasks.of(c))
       for (std::size_t i = own_.first[t]; i < own_.first[t + 1]; ++i) {
         const bool is_own = target_[i] < own_.num_tasks();
-        const std::uint32_t column = is_own ? cluster_of_[target_[i]]
-                                            : num_clusters + column_of_ghost[target_[i] - own_.num_tasks()];
+        const std::uint32_t column =
+            is_own ? cluster_of_[target_[i]]
+                   : num_clusters + column_of_ghost[target_[i] - own_.num_tasks()];
         if (column == c) continue;
         if (entry[column] <= row) {
-          const VertexName other = is_own ? VertexName{first.rank, first.index + column}
-                                          : others[column - num_clusters];
+          const VertexName other =
+              is_own ? VertexName{first.rank, first.index + column} : others[column - num_clusters];
           edges.push_back({.own = first.index + c, .other = other});
           entry[column] = edges.size();
         }

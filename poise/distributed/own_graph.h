@@ -12,7 +12,11 @@
 
 namespace poise {
 
-/// What a place has on average; the weight of a task is its share of it.
+/// A task's weight is its share of an average place's load, and this much of an average task, so
+/// that tasks without load do not all become one cluster.
+inline constexpr double kWeightOfTask = 0.1;
+
+/// What a place has on average.
 struct AveragePlace {
   double load_s = 0;
   double tasks = 0;
@@ -34,13 +38,20 @@ class OwnGraph {
   /// The tasks of other ranks that receive messages from here.
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
+  /// The rank of the receiver of message i, given those of own tasks and of ghosts.
+  std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
+                                 const std::vector<std::uint32_t>& ghosts) const {
+    return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];
+  }
+
   /// The messages that clusters send. Ghost g is in the cluster with the name ghost_cluster[g];
   /// cluster c of this rank is vertex first + c of rank `leader`. Takes 16 bytes per cluster.
-  std::vector<PieceEdge> edges(VertexName first, const std::vector<VertexName>& ghost_cluster) const;
+  std::vector<PieceEdge> edges(VertexName first,
+                               const std::vector<VertexName>& ghost_cluster) const;
 
  private:
   void find_receivers(Communicator& ranks);
-  graphs::Graph affinity(double speed_load_s, double tasks) const;
+  graphs::Graph affinity(double load_s, double tasks) const;
 
   const OwnTasks& own_;
   std::vector<std::uint32_t> target_;  // per message: own task, or number of own tasks plus ghost

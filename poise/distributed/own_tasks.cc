@@ -22,8 +22,7 @@ void check_size(std::size_t size, std::size_t wanted, const char* name, bool is_
 
 void check_counts(std::span<const std::uint64_t> values, const char* name) {
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i] > kMaxCount)
-      fail("{}[{}] is {}; it must be at most 2^53", name, i, values[i]);
+    if (values[i] > kMaxCount) fail("{}[{}] is {}; it must be at most 2^53", name, i, values[i]);
 }
 
 void check_rows(const OwnTasks& own) {

@@ -9,18 +9,18 @@ namespace poise {
 
 /// Borrowed arrays. Those marked "or empty" are optional.
 struct OwnTasks {
-  std::span<const std::uint64_t> ids;     // no two tasks of all ranks have the same
-  std::span<const double> load_s;         // per task
-  std::span<const std::uint64_t> bytes;   // per task, or empty: moving costs no bytes
-  std::span<const std::uint8_t> pinned;   // per task, not 0 if it must stay; or empty
+  std::span<const std::uint64_t> ids;    // no two tasks of all ranks have the same
+  std::span<const double> load_s;        // per task
+  std::span<const std::uint64_t> bytes;  // per task, or empty: moving costs no bytes
+  std::span<const std::uint8_t> pinned;  // per task, not 0 if it must stay; or empty
   /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for
   /// first[t] <= i < first[t + 1]. All empty: no messages.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
-  std::span<const std::uint32_t> to_rank;       // where that task is, or empty: looked up
-  std::span<const std::uint64_t> counts;        // messages, or empty: one each
-  std::span<const std::uint64_t> message_bytes; // in total, or empty: 0
-  double background_s = 0;                      // work of this rank's place that is not a task's
+  std::span<const std::uint32_t> to_rank;        // where that task is, or empty: looked up
+  std::span<const std::uint64_t> counts;         // messages, or empty: one each
+  std::span<const std::uint64_t> message_bytes;  // in total, or empty: 0
+  double background_s = 0;                       // work of this rank's place that is not a task's
 
   std::uint32_t num_tasks() const { return static_cast<std::uint32_t>(ids.size()); }
   std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }

@@ -3,6 +3,8 @@
 #include "poise/distributed/plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "poise/distributed/leader_problem.h"
@@ -10,25 +12,45 @@
 #include "poise/distributed/own_graph.h"
 #include "poise/distributed/pieces.h"
 #include "poise/distributed/rank_groups.h"
+#include "poise/distributed/travellers.h"
 
 namespace poise {
 
 namespace {
 
+/// Of the messages' cost if all were between nodes, the share expected between places.
+constexpr double kShareOfMessages = 0.5;
+/// Share of the load from which messages weigh. The first cycle then has narrow groups: more
+/// vertices per rank find more of the locality. The second, with wide groups, evens out loads.
+constexpr double kMessagesWeigh = 0.02;
+constexpr std::uint32_t kMinWidth = 4;
+/// A rank with this many times the load of its group's average member has clusters too heavy for
+/// balance; a second cycle makes them anew.
+constexpr double kCoarse = 2;
+
+/// What a rank has, in average places.
+double weight_of(const OwnTasks& own, const AveragePlace& average) {
+  double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
+  for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
+  return weight;
+}
+
 /// One V-cycle. All members are collective; ranks that lead no group take part with nothing.
 class Cycle {
  public:
-  Cycle(Communicator& ranks, const DecisionContext& context, const DistributedLimits& limits)
+  Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
+        const DistributedLimits& limits)
       : ranks_(ranks),
         context_(context),
         groups_(context.groups),
+        average_(average),
         limits_(limits),
         pieces_(groups_.num_levels()) {}
 
   /// The rank that gets each own task.
-  std::vector<std::uint32_t> run(const OwnTasks& own) {
-    sum_up(own);
-    rise_from_tasks(own);
+  std::vector<std::uint32_t> run(const OwnTasks& own, OwnGraph& graph) {
+    if (groups_.top() == 0) return std::vector<std::uint32_t>(own.num_tasks(), 0);  // one rank
+    rise_from_tasks(own, graph);
     for (std::size_t level = 1; level < groups_.top(); ++level) rise(level);
     return descend();
   }
@@ -42,34 +64,24 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  void sum_up(const OwnTasks& own) {
-    double load_s = own.background_s * context_.machine.speed_of(ranks_.rank());
-    for (const double task_s : own.load_s) load_s += task_s;
-    average_.load_s = ranks_.sum(load_s) / ranks_.num_ranks();
-    average_.tasks =
-        static_cast<double>(ranks_.sum(own.ids.size())) / ranks_.num_ranks();
-  }
-
   /// A leader's share of what its parent may hold, if it has the average load; never more than the
   /// parent may hold in all.
   MergeLimits limits_of(std::size_t level, double weight) const {
-    const auto siblings = static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
+    const auto siblings =
+        static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
     const double average = static_cast<double>(ranks_.num_ranks()) / groups_.num_groups(level);
     const double share = static_cast<double>(limits_.vertices) / siblings;
     const double vertices = static_cast<double>(limits_.vertices);
     return {.max_weight = std::max(average / share, weight / vertices),
-            .max_vertices = static_cast<std::size_t>(std::clamp(2 * share * weight / average, share, vertices)),
+            .max_vertices =
+                static_cast<std::size_t>(std::clamp(2 * share * weight / average, share, vertices)),
             .max_edges = static_cast<std::size_t>(std::max(
                 static_cast<double>(limits_.edges) / siblings,
                 static_cast<double>(limits_.edges) * std::min(1.0, weight / average / siblings)))};
   }
 
-  void rise_from_tasks(const OwnTasks& own) {
-    OwnGraph graph(ranks_, own);
-    double weight = 0;
-    for (const double load_s : own.load_s) weight += average_.load_s > 0 ? load_s / average_.load_s : 0;
-    weight += 0.1 * own.num_tasks() / std::max(1.0, average_.tasks);
-    const MergeLimits limits = limits_of(0, weight);
+  void rise_from_tasks(const OwnTasks& own, OwnGraph& graph) {
+    const MergeLimits limits = limits_of(0, weight_of(own, average_));
     const auto clusters = graph.merge(context_.machine.speed_of(ranks_.rank()), average_, limits);
     const std::uint32_t first = number_in_parent(0, clusters.size());
     pieces_[0].merged = graph.cluster_of();
@@ -166,15 +178,15 @@ class Cycle {
     for (std::uint32_t v = 0; v < all.vertices.size(); ++v)
       guests.push_back({{ranks_.rank(), v}, all.vertices[v]});
     for (const PieceEdge& edge : all.out)
-      edges.push_back({{ranks_.rank(), edge.own}, edge.other, ranks_.rank(), 1, edge.count, edge.bytes});
-    for (std::size_t level = groups_.top(); level > 0; --level) {
+      edges.push_back(
+          {{ranks_.rank(), edge.own}, edge.other, ranks_.rank(), 1, edge.count, edge.bytes});
+    for (std::size_t level = groups_.top();; --level) {
       const std::vector<std::uint32_t> targets = told(level, guests, edges);
       const std::vector<std::uint32_t> below = of_children(level, targets);
       pieces_[level] = Piece();
       if (level == 1) return below;
       ship(level - 1, below, guests, edges);
     }
-    return std::vector<std::uint32_t>(pieces_[0].merged.size(), 0);  // there is one rank
   }
 
   /// Decides for the guests, and tells the leaders that are their homes.
@@ -194,7 +206,8 @@ class Cycle {
   }
 
   /// From the targets of a leader's vertices to those of the vertices merged into them below.
-  std::vector<std::uint32_t> of_children(std::size_t level, const std::vector<std::uint32_t>& targets) {
+  std::vector<std::uint32_t> of_children(std::size_t level,
+                                         const std::vector<std::uint32_t>& targets) {
     const auto children = groups_.children(level, ranks_.rank());
     Mail<std::uint32_t> mail;
     const Piece& piece = pieces_[level];
@@ -228,7 +241,8 @@ class Cycle {
         edge_mail[to].push_back({edge.other, own, targets[edge.own], 0, edge.count, edge.bytes});
     }
     for (const PieceEdge& edge : piece.in)
-      if (const std::uint32_t from = in_targets[index_of(in, edge.other)]; from != targets[edge.own])
+      if (const std::uint32_t from = in_targets[index_of(in, edge.other)];
+          from != targets[edge.own])
         edge_mail[targets[edge.own]].push_back(
             {{ranks_.rank(), edge.own}, edge.other, from, 0, edge.count, edge.bytes});
     guests.clear();
@@ -242,10 +256,63 @@ class Cycle {
   Communicator& ranks_;
   const DecisionContext& context_;
   const RankGroups& groups_;
+  const AveragePlace& average_;
   const DistributedLimits& limits_;
   std::vector<Piece> pieces_;  // per level; of tasks (level 0) only `merged`
-  AveragePlace average_;
 };
+
+AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own) {
+  double load_s = own.background_s * machine.speed_of(ranks.rank());
+  for (const double task_s : own.load_s) load_s += task_s;
+  return {.load_s = ranks.sum(load_s) / ranks.num_ranks(),
+          .tasks = static_cast<double>(ranks.sum(own.ids.size())) / ranks.num_ranks()};
+}
+
+/// True if messages may take a notable part of the time.
+bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                    const AveragePlace& average) {
+  const UnitCosts unit = unit_costs(machine, machine.costs());
+  double message_s = 0;
+  for (std::size_t i = 0; i < own.to.size(); ++i)
+    message_s += static_cast<double>(own.count(i)) * unit.message_s +
+                 static_cast<double>(own.bytes_of_message(i)) * unit.byte_s;
+  return kShareOfMessages * ranks.sum(message_s) / ranks.num_ranks() >
+         kMessagesWeigh * average.load_s;
+}
+
+/// The width of the groups in each cycle.
+std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                                  const AveragePlace& average, const DistributedLimits& limits) {
+  if (messages_weigh(ranks, machine, own, average)) {
+    const double root = std::ceil(std::sqrt(ranks.num_ranks()));
+    return {std::clamp(static_cast<std::uint32_t>(root), std::min(kMinWidth, limits.width),
+                       limits.width),
+            limits.width};
+  }
+  const double siblings = std::min(ranks.num_ranks(), limits.width);
+  const bool is_coarse = ranks.max(weight_of(own, average)) > kCoarse * siblings;
+  return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
+}
+
+/// The rank that gets each own task.
+std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machine,
+                                      const OwnTasks& own, const Choice& strategy,
+                                      std::uint64_t seed, const DistributedLimits& limits) {
+  const AveragePlace average = average_of(ranks, machine, own);
+  const std::vector<std::uint32_t> cycles = widths(ranks, machine, own, average, limits);
+  std::optional<Travellers> travellers;
+  for (std::size_t cycle = 0;; ++cycle) {
+    const OwnTasks now = travellers ? travellers->view() : own;
+    const RankGroups groups(machine, cycles[cycle]);
+    const DecisionContext context{machine, groups, strategy, seed};
+    OwnGraph graph(ranks, now);
+    const std::vector<std::uint32_t> targets =
+        Cycle(ranks, context, average, limits).run(now, graph);
+    if (cycle + 1 == cycles.size())
+      return travellers ? travellers->told_home(ranks, targets, own.num_tasks()) : targets;
+    travellers = Travellers::moved(ranks, now, graph, targets, travellers ? &*travellers : nullptr);
+  }
+}
 
 std::vector<Arrival> imports_of(Communicator& ranks, const OwnTasks& own,
                                 const std::vector<std::uint32_t>& rank_of_task) {
@@ -265,10 +332,8 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
   if (machine.num_places() != ranks.num_ranks())
     fail("the machine has {} places, but there are {} ranks; each rank is one place",
          machine.num_places(), ranks.num_ranks());
-  const RankGroups groups(machine, limits.fan_out);
-  const DecisionContext context{machine, groups, strategy, seed};
   DistributedPlan plan;
-  plan.rank_of_task = Cycle(ranks, context, limits).run(own);
+  plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
   plan.imports = imports_of(ranks, own, plan.rank_of_task);
   return plan;
 }

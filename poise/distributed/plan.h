@@ -11,8 +11,8 @@
 //    machine whose places are the groups (leader_problem.h).
 // 3. Downwards each leader does the same for its group, in parallel; messages to other groups end
 //    at ports.
-// 4. If the clusters were too heavy to balance, because few ranks had most of the load, tasks
-//    change to the ranks that they were given, on paper, and the cycle runs again from there.
+// 4. If messages weigh, or if clusters were too heavy to balance because few ranks had most of the
+//    load, tasks change to their targets on paper and a second cycle runs from there.
 //
 // With few tasks in all, nothing is merged and the decision is that of the strategy itself. A
 // rank's memory is O(own tasks + own messages + neighbours) and a constant; nothing is stored per
@@ -42,9 +42,9 @@ struct DistributedPlan {
 
 /// Numbers that bound a leader's work and memory.
 struct DistributedLimits {
-  std::uint32_t fan_out = 64;        // members of a group
-  std::size_t vertices = 4096;       // for which a leader decides
-  std::size_t edges = 49152;
+  std::uint32_t width = 64;     // members of a group
+  std::size_t vertices = 4096;  // for which a leader decides
+  std::size_t edges = 49152;    // between them
 };
 
 /// Collective. Rank r is place r of the machine, which all ranks give alike, as they do strategy

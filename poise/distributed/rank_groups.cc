@@ -22,15 +22,15 @@ std::size_t widest(const Bounds& finer, const Bounds& coarser) {
   return most;
 }
 
-/// Cuts each group of `coarser` into the fewest pieces of at most fan_out groups of `finer`, of
+/// Cuts each group of `coarser` into the fewest pieces of at most width groups of `finer`, of
 /// nearly equal size.
-Bounds cut(const Bounds& finer, const Bounds& coarser, std::uint32_t fan_out) {
+Bounds cut(const Bounds& finer, const Bounds& coarser, std::uint32_t width) {
   Bounds bounds{0};
   std::size_t at = 0;
   for (std::size_t g = 1; g < coarser.size(); ++g) {
     const std::size_t begin = at;
     while (finer[at] < coarser[g]) ++at;
-    const std::size_t pieces = (at - begin + fan_out - 1) / fan_out;
+    const std::size_t pieces = (at - begin + width - 1) / width;
     for (std::size_t i = 1; i <= pieces; ++i)
       bounds.push_back(finer[begin + (at - begin) * i / pieces]);
   }
@@ -39,7 +39,7 @@ Bounds cut(const Bounds& finer, const Bounds& coarser, std::uint32_t fan_out) {
 
 }  // namespace
 
-RankGroups::RankGroups(const Machine& machine, std::uint32_t fan_out) {
+RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   std::vector<Bounds> coarser{{0, machine.num_places()}};  // coarsest first
   for (const Level& level : machine.levels()) coarser.push_back(level.first_place);
   Bounds singles(machine.num_places() + std::size_t{1});
@@ -50,9 +50,9 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t fan_out) {
     // Bounds of a level that has at least as many groups are no longer a subset.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
-      return widest(now, level) <= fan_out;
+      return widest(now, level) <= width;
     });
-    first_.push_back(narrow != coarser.end() ? *narrow : cut(now, coarser.back(), fan_out));
+    first_.push_back(narrow != coarser.end() ? *narrow : cut(now, coarser.back(), width));
   }
 }
 

@@ -12,12 +12,12 @@
 namespace poise {
 
 /// Rank r is place r of the machine. On level 0 each rank is a group of its own; each further level
-/// joins at most `fan_out` consecutive groups of the level before, along the machine's levels where
+/// joins at most `width` consecutive groups of the level before, along the machine's levels where
 /// these are narrow enough; on the last level all ranks are one group. The leader of a group is its
 /// first rank. Takes 4 bytes per rank, and little more.
 class RankGroups {
  public:
-  RankGroups(const Machine& machine, std::uint32_t fan_out);
+  RankGroups(const Machine& machine, std::uint32_t width);
 
   std::size_t num_levels() const { return first_.size(); }
   std::size_t top() const { return first_.size() - 1; }

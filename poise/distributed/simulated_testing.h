@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -20,8 +20,7 @@ namespace poise {
 /// let one collective fail on one rank: it takes part, but returns an error.
 class SimulatedRanks {
  public:
-  explicit SimulatedRanks(std::uint32_t num_ranks)
-      : ranks_(num_ranks), barrier_(static_cast<std::ptrdiff_t>(num_ranks)) {
+  explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks), running_(num_ranks) {
     for (std::uint32_t r = 0; r < num_ranks; ++r) ranks_[r].all = this, ranks_[r].number = r;
   }
 
@@ -33,7 +32,7 @@ class SimulatedRanks {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r)
       threads.emplace_back([this, r, &body] {
         body({&ranks_[r], r, static_cast<std::uint32_t>(ranks_.size()), exchange, reduce});
-        barrier_.arrive_and_drop();
+        leave();
       });
     for (std::thread& thread : threads) thread.join();
   }
@@ -60,11 +59,11 @@ class SimulatedRanks {
       const std::scoped_lock lock(other.mutex);
       other.inbox.emplace_back(own.number, Bytes(begin, begin + bytes[i]));
     }
-    own.all->barrier_.arrive_and_wait();
+    own.all->wait_for_all();
     for (const auto& [from, message] : own.inbox)
       receive(receiver, from, message.data(), message.size());
     own.inbox.clear();
-    own.all->barrier_.arrive_and_wait();
+    own.all->wait_for_all();
     return own.status();
   }
 
@@ -72,18 +71,43 @@ class SimulatedRanks {
     Rank& own = *static_cast<Rank*>(context);
     for (std::uint64_t i = 0; i < count; ++i) {
       own.value = values[i];
-      own.all->barrier_.arrive_and_wait();
+      own.all->wait_for_all();
       std::uint64_t result = 0;
       for (const Rank& rank : own.all->ranks_)
         result = reduction == POISE_MAX ? std::max(result, rank.value) : result + rank.value;
       values[i] = result;
-      own.all->barrier_.arrive_and_wait();
+      own.all->wait_for_all();
     }
     return own.status();
   }
 
+  /// A barrier whose waiting threads sleep: there are many more of them than processors.
+  void wait_for_all() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = round_;
+    if (++waiting_ == running_) {
+      open();
+    } else {
+      opened_.wait(lock, [&] { return round_ != round; });
+    }
+  }
+
+  void leave() {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_ == --running_ && waiting_ > 0) open();
+  }
+
+  void open() {
+    waiting_ = 0;
+    ++round_;
+    opened_.notify_all();
+  }
+
   std::vector<Rank> ranks_;
-  std::barrier<> barrier_;
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  std::size_t running_, waiting_ = 0;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace poise
