@@ -84,4 +84,21 @@ class Communicator {
   bool has_failed_ = false;  // in an agreement, which cannot be repeated
 };
 
+/// Runs `body`, which calls collectives. An exception on this rank alone becomes an agreed one.
+template <typename Body>
+void agreed(Communicator& ranks, const Body& body) {
+  std::string text;
+  try {
+    body();
+    ranks.agree();
+    return;
+  } catch (const AgreedError&) {
+    throw;
+  } catch (...) {
+    text = thrown_text();
+  }
+  ranks.agree_on_failure(text);
+  throw AgreedError(text);
+}
+
 }  // namespace poise

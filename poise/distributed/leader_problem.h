@@ -42,6 +42,6 @@ struct DecisionContext {
 /// at ports: places of these leaders' groups, as many at most as there are children.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
-                                  std::span<const GuestEdge> edges);
+                                  std::vector<GuestEdge> edges);
 
 }  // namespace poise
