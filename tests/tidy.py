@@ -24,11 +24,11 @@ SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "im
 MAX_MINIAPP_LINES = 300
 
 # The folders of the library in order. Each may include only itself and the folders before it.
-ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate", "diagnosis"]
+ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
 # Tests may include this header to compare an engine with any strategy of the table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
-C_HEADERS = ["result.h", "plugin.h", "poise.h"]
+C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
 # The runtimes, each with the other runtimes that it may include. All include the library. Apps and tests may include
 # anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
