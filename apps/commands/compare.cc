@@ -196,8 +196,7 @@ void add_compare(CLI::App& app) {
   command
       ->add_option(
           "--timeline", options->timelines,
-          "Draw on the page what every place did in a run (recorded by POISE_TIMELINE); may be "
-          "repeated")
+          "Draw on the page what every place did in a run, as for poise timeline; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->needs(html);

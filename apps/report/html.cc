@@ -7,6 +7,7 @@
 
 #include "apps/report/page_script.h"
 
+#include "poise/base/version.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise::apps {
@@ -85,9 +86,9 @@ std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<script>{}</script>\n</body>\n"
-      "</html>\n",
-      escaped(title), kStyle, body, page_script());
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}"
+      "<p class=\"faint\">Made by poise {}.</p>\n<script>{}</script>\n</body>\n</html>\n",
+      escaped(title), kStyle, body, version(), page_script());
 }
 
 std::string html_figure(std::string_view svg, std::string_view caption) {
