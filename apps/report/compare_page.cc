@@ -203,7 +203,8 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
                           "not beaten by one that moves less. Dashed: lower bounds")}) +
          table_html(comparison, every) +
          fmt::format("<p class=\"faint\">Lower bound: {}.</p>\n", text_of(comparison.bounds)) +
-         load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
+         load_figures(part) + phases_html(part.phases) + traffic_figures(part) +
+         machine_and_moves(part) + "</section>\n";
 }
 
 /// Returns a table with one row per machine, which links to that machine's part of the page.
@@ -245,9 +246,17 @@ relative to local memory)</dd>
 </dl></footer>
 )";
 
+/// Puts the best strategy first, as in the printed table.
+void rank_rows(Comparison& comparison) {
+  std::vector<Comparison::Row> rows;
+  for (const Comparison::Row* const row : ranked(comparison)) rows.push_back(*row);
+  comparison.rows = std::move(rows);
+  if (comparison.best) comparison.best = 0;
+}
+
 }  // namespace
 
-ComparePart with_pictures(Comparison comparison, const Problem& problem) {
+ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   const Placement& after = comparison.best_placement;
   ComparePart part{.comparison = {},
@@ -255,8 +264,10 @@ ComparePart with_pictures(Comparison comparison, const Problem& problem) {
                    .times_after = place_times(machine, workload, costs, after),
                    .traffic_before = traffic_of(machine, workload, current, kMaxGroups),
                    .traffic_after = traffic_of(machine, workload, after, kMaxGroups),
-                   .moves = moves_of(machine, workload, current, after)};
+                   .moves = moves_of(machine, workload, current, after),
+                   .phases = recorded_phases(trace, machine, costs)};
   part.comparison = std::move(comparison);
+  rank_rows(part.comparison);
   return part;
 }
 

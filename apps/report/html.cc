@@ -53,7 +53,8 @@ svg .bound { stroke: var(--bound); stroke-dasharray: 5 3; stroke-width: 1.5; }
 svg text.bounded { fill: var(--bound); } svg .mean { stroke: var(--faint); stroke-dasharray: 2 3; }
 svg .plain { fill: var(--work); fill-opacity: .45; } svg .heat { fill: var(--heat); }
 svg .frame { fill: none; stroke: var(--rule); } svg .group { fill: var(--box); stroke: var(--rule); }
-svg .point { stroke: var(--paper); stroke-width: 1; } svg .cover { fill: transparent; }
+svg .point { stroke: var(--paper); stroke-width: 1; fill-opacity: .8; }
+svg .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } svg .cover { fill: transparent; }
 svg .node { stroke: var(--ink); stroke-opacity: .45; stroke-width: .7; }
 button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 th button { text-align: inherit; } th button:hover { text-decoration: underline; }

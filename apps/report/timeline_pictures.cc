@@ -182,7 +182,7 @@ std::string shares_picture(const Timeline& timeline, std::string_view label) {
       below -= part;
       out += svg_box(x + step * 0.08, below, step * 0.84, part, kClasses[a]);
     }
-    if (bars <= 32)
+    if (bars <= 16 || p % 5 == 0)
       out += svg_text(x + step / 2, kTop + kHeight + 20, "faint", fmt::format("{}", p));
   }
   return svg(kLeft + kShareWidth + 4, kTop + kHeight + 28, label, out);
@@ -233,10 +233,10 @@ std::string timelines_page(const std::vector<Timeline>& timelines, std::string_v
   }
   const std::string& first = timelines.front().title;
   return html_page("Poise: " + first,
-                   fmt::format("<header><h1>What every place did</h1>\n<p class=\"faint\">{}</p>\n"
+                   fmt::format("<header><h1>Timelines</h1>\n<p class=\"faint\">{}</p>\n"
                                "{}</header>\n<main>\n{}{}</section>\n</main>\n",
                                count_text(timelines.size(), "recorded run"), download_html(data),
-                               timelines_html(timelines), tables));
+                               timelines_html(timelines, "As recorded"), tables));
 }
 
 }  // namespace poise::apps

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "poise/trace/timeline.h"
+
 namespace poise::juggle {
 namespace {
 

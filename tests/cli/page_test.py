@@ -78,14 +78,15 @@ class Pages(CliTest):
         return result
 
     def test_the_page_of_compare_sorts_its_table_and_saves_pictures_and_shows_values(self):
-        self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
+        self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
+                       "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
                            "--html", "page.html")
         for size in "1280,900", "400,800":
             with self.subTest(size):
                 result = self.in_browser("page.html", "iteration", size)
                 iteration = {row["strategy"]: row["iteration_s"] for row in got["results"]}
-                self.assertEqual(result["start"], list(iteration))
+                self.assertEqual(result["start"], sorted(iteration, key=iteration.get), "the best is not first")
                 self.assertEqual([iteration[name] for name in result["up"]], sorted(iteration.values()))
                 self.assertEqual([iteration[name] for name in result["down"]],
                                  sorted(iteration.values(), reverse=True))
@@ -97,6 +98,17 @@ class Pages(CliTest):
                 self.assertRegex(result["heat"], r"^core 1 to core 3: [0-9.]+ k?B$")
                 self.assertRegex(result["bar"], r"^place 0: .* of work, .* of messages$")
                 self.assertTrue(result["width"], "the page is wider than the window")
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(re.findall(r'data-note="phase (\d+)', page), ["0", "1", "2"])
+
+    def test_a_long_trace_has_a_picture_of_some_phases_only(self):
+        for phases, shown in ("1", 0), ("2", 2), ("100", 24):
+            with self.subTest(phases):
+                self.run_poise("generate", "ring", "--tasks", "8", "--phases", phases, "--machine", "core:2", "-o", "t.poise")
+                self.run_poise("compare", "t.poise", "-s", "keep", "--html", "page.html")
+                found = re.findall(r'data-note="phase (\d+)', (self.folder / "page.html").read_text())
+                self.assertEqual(len(found), shown)
+                self.assertEqual(found[-1:], [str(int(phases) - 1)] if shown else [], "the last phase is shown")
 
     def test_the_page_of_simulate_sorts_its_table_by_value_and_saves_it(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
