@@ -56,11 +56,11 @@ struct RankPhase {
 struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
-  std::optional<std::uint64_t> node;  // the host of the rank, if the metadata tell
   std::vector<RankPhase> phases;
   /// Maps the id of each phase of the run to an index into `phases`; repeated phases share an
   /// index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
+  std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata tell
 };
 
 /// Reads the file of one rank, plain or brotli. Throws Error naming the file and the phase.

@@ -308,8 +308,9 @@ std::string real_trace(const std::string& name) {
 std::vector<std::string> files_on(const std::vector<int>& nodes) {
   std::vector<std::string> texts;
   for (const int node : nodes)
-    texts.push_back(rank_file(phase(0, ""), R"("metadata":{"shared_node":{"id":)" +
-                                                std::to_string(node) + R"(,"size":2}},)"));
+    texts.push_back(rank_file(
+        phase(0, task(object(static_cast<int>(texts.size()), 0), 1)),
+        R"("metadata":{"shared_node":{"id":)" + std::to_string(node) + R"(,"size":2}},)"));
   return texts;
 }
 
@@ -326,7 +327,7 @@ TEST(VtRead, nodes_whose_ranks_are_not_consecutive_or_not_equally_many_are_no_ma
        {std::vector{0, 1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {0, 0, 1, 1, 1}})
     EXPECT_FALSE(join_texts(files_on(nodes)).machine);
   std::vector<std::string> texts = files_on({0, 1});
-  texts[1] = rank_file(phase(0, ""));
+  texts[1] = rank_file(phase(0, task(object(1, 0), 1)));
   EXPECT_FALSE(join_texts(texts).machine) << "a rank does not name its node";
 }
 
