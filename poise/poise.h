@@ -36,7 +36,7 @@ extern "C" {
    valid until the next call on this thread fails. */
 const char* poise_last_error(void);
 
-/* "0.1.0", and in one line what the library was built with. */
+/* Such as "1.2.3", and in one line what the library was built with. */
 const char* poise_version(void);
 const char* poise_built_with(void);
 

@@ -46,6 +46,7 @@ class Inputs {
   explicit Inputs(InputOptions options);
 
   const Phase& phase() const { return trace_.phases[phase_]; }
+  const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
   /// A trace of the selected phase and all later ones.

@@ -358,15 +358,14 @@ void simulate_once(const Options& options, const std::vector<Choice>& choices,
   if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
     timelines = timelines_of(inputs, simulation, choices);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
+  const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
+  const std::string json = json_of(simulation, options, problem).dump(2) + "\n";
   if (!options.html.empty())
     write_file(options.html,
                simulate_page(simulation,
                              trace_text(options.input, inputs.phase()) + "; " + plan_text(plan),
-                             timelines));
-  const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
-  print(options.json ? json_of(simulation, options, problem).dump(2) + "\n"
-                     : heading + text_of(simulation),
-        inputs.notes());
+                             timelines, json));
+  print(options.json ? json : heading + text_of(simulation), inputs.notes());
 }
 
 /// Replays for all periods and seeds on one machine.

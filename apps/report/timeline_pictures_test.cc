@@ -42,6 +42,15 @@ TEST(TimelinePicture, areas_are_proportional_to_times) {
   EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
 }
 
+TEST(TimelinePicture, places_have_their_names) {
+  Timeline timeline = run();
+  EXPECT_THAT(timeline_picture(timeline, 10, ""), AllOf(HasSubstr(">1<"), Not(HasSubstr("<g "))));
+  timeline.names = {"rank 0, thread 0", "rank 0, thread 1"};
+  const std::string picture = timeline_picture(timeline, 10, "");
+  EXPECT_THAT(picture, AllOf(HasSubstr(">rank 0, thread 1<"), HasSubstr("translate(70 0)"),
+                             HasSubstr("viewBox=\"0 0 866 ")));
+}
+
 TEST(TimelinePicture, steps_shorter_than_a_pixel_column_are_averaged_in_it) {
   Timeline fine;
   fine.places.emplace_back();

@@ -67,7 +67,7 @@ constexpr Variable kBefore[] = {
     {"POISE_TRACE", objects | charm, kFile, "",
      "record a trace with one phase per decision: .poise, or .json and .json.br for vt"},
     {"POISE_TIMELINE", objects, kFile, "",
-     "record when every place worked, waited and balanced, for poise compare --timeline"},
+     "record when every place worked, waited and balanced, for poise timeline and Perfetto"},
     {"POISE_LOG", objects | charm, kFile, "", "write one line per decision; -: to stderr"},
     {"POISE_BUDGET", objects | charm, kTime, "", "time limit of a decision; unset: none"},
     {"POISE_CLOCK", objects, "", "cpu",
@@ -90,7 +90,8 @@ constexpr Variable kBefore[] = {
 };
 
 constexpr Variable kAfter[] = {
-    {"POISE_TASKS_TRACE", tasks, kFile, "", "write a trace for Perfetto when the context ends"},
+    {"POISE_TASKS_TRACE", tasks, kFile, "",
+     "record which task ran where and when, for poise timeline and Perfetto"},
     {"POISE_TASKS_HELPER", tasks, "", "auto", "deprecated name of POISE_TASKS_PROGRESS_THREAD",
      kProgressThread},
     {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000", "2000",
