@@ -61,7 +61,7 @@ def main():
         print("builds: give --before BUILD and --after BUILD; nothing is compared")
         return
     if arguments.before.resolve() == arguments.after.resolve():
-        parser.error("--before and --after name the same build")
+        parser.error("--before and --after name the same build folder; give two different ones")
     keep("builds", compare(arguments.before.resolve(), arguments.after.resolve(), arguments.pairs, arguments.seed))
 
 

@@ -29,7 +29,7 @@ struct poise_simulation {
 
 namespace {
 
-/// Counts the pieces of long work and asks the caller's callback before each.
+/// Counts the parts of a long computation, and calls the caller's callback before each part.
 class Course {
  public:
   Course(poise_progress progress, void* argument, std::uint64_t total)
@@ -100,7 +100,7 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// The table's row, or an Error that says how many there are.
+/// The table's row with this number, or an Error that states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())
@@ -108,7 +108,7 @@ const poise::Strategy& strategy_number(std::uint64_t number) {
   return rows[number];
 }
 
-/// The table's texts are literals, which end with a zero.
+/// The table's texts are string literals, which are zero-terminated.
 const char* literal(std::string_view text) { return text.empty() ? "" : text.data(); }
 
 }  // namespace

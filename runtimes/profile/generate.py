@@ -13,17 +13,18 @@ import sys
 
 import pympistandard
 
-# MPI-1 names that the standard has removed, but libraries still export: C arguments, Fortran arguments.
+# MPI-1 names that were removed from the standard but are still in the libraries. Numbers of arguments in C and in
+# Fortran.
 REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2, 3), "Errhandler_set": (2, 3),
            "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
            "Type_struct": (5, 6), "Type_ub": (2, 3)}
 
-# Not wrapped: they neither wait nor send, are called in inner loops, and programs look for some of them to
-# find out whether an MPI library is loaded, and which (mpi4py: MPI_Get_version, MPI_Abi_get_version).
+# Functions without a wrapper. They neither wait nor send, and programs call them in inner loops. Programs also look
+# some of them up to find out which MPI library is loaded, if any (mpi4py: MPI_Get_version and MPI_Abi_get_version).
 LOCAL = re.compile(r"T_.*|.*_(f2c|c2f|c2f08|f082c|f2f08|f082f|fromint|toint)|Wtime|Wtick|Aint_.*|Initialized|Finalized"
                    r"|Get_version|Get_library_version|Abi_.*")
 
-# The first pattern that fits decides the kind of time that a call takes.
+# How the time of a call is counted: the first pattern that matches its name decides.
 KINDS = [
     (r"File_.*|Register_datarep", "io"),
     (r"Win_(fence|create|allocate|allocate_shared|create_dynamic|free)", "collective"),
@@ -36,8 +37,8 @@ KINDS = [
     (r".*", "other"),
 ]
 
-# What a call sends, or does to the profile. A leading I (at once) and a trailing _init (persistent) are
-# taken off collectives first. None stands for the name itself.
+# What a call sends, or what it does to the profile. Before the match, a leading I (non-blocking) and a trailing _init
+# (persistent) are removed from names of collectives. If the second item is None, the meaning is the name itself.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),
@@ -53,7 +54,7 @@ MEANINGS = [
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
-# Position -> names of the argument in the standard, the first that a function has.
+# For each argument, its names in the standard; the first one that a function has gives the position.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
     "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],
