@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
+MAX_MARKDOWN_COLUMNS = 100  # outside tables and code
+MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Programs from which users learn. Each is in a folder of its own and short enough to be read as a whole.
@@ -181,6 +183,18 @@ def check_words(path, lines):
             complain(path, number, "a TODO carries an issue number: TODO(#12)")
 
 
+def check_markdown(path, lines):
+    """Lines of text are short, and a decision is one page. Tables, code and generated pages may be wider."""
+    in_code = False
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif len(line) > MAX_MARKDOWN_COLUMNS and not in_code and not line.startswith(("|", "    ")):
+            complain(path, number, f"a line of {len(line)} columns; the limit is {MAX_MARKDOWN_COLUMNS}")
+    if path.parts[:2] == ("docs", "decisions") and len(lines) > MAX_DECISION_LINES:
+        complain(path, 1, f"a decision of {len(lines)} lines; the limit is {MAX_DECISION_LINES}")
+
+
 def check_pure(path, lines):
     name = "/".join(path.parts[1:])
     if path.parts[0] != "poise" or name.endswith(("_test.cc", "_testing.h")):
@@ -266,6 +280,8 @@ def check_tree():
         lines = text.splitlines()
         check_licence(path, lines)
         check_words(path, lines)
+        if path.suffix == ".md":
+            check_markdown(path, lines)
         if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
         if path.suffix == ".py":

@@ -47,7 +47,8 @@ ProfiledRun read_profiled(const std::string& file) {
 
 void run(const Options& options) {
   if (!options.html.empty()) {
-    if (options.files.size() == 2) fail("--html works with one profile; two profiles are only compared as text");
+    if (options.files.size() == 2)
+      fail("--html works with one profile; two profiles are only compared as text");
     check_writable(options.html);
   }
   const ProfiledRun first = read_profiled(options.files[0]);

@@ -77,7 +77,7 @@ void run(const Options& options) {
   try {
     launch.emplace("profile", options.output);
   } catch (const Error& trouble) {
-    note(fmt::format("no profile: {}; running plainly", trouble.what()));
+    note(fmt::format("no profile: {}; running the command unchanged", trouble.what()));
   }
   const juggle::Ending ending =
       run_command(launch ? launch->preloading(options.command, period_ns) : options.command);

@@ -128,7 +128,8 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
     : command_(std::move(command)),
       library_(preloaded_library()),
       folder_(fs::absolute(output).string() + ".XXXXXX") {
-  if (library_.empty()) fail("libpoise_profile.so is missing: it must be installed with this program");
+  if (library_.empty())
+    fail("libpoise_profile.so is missing: it must be installed with this program");
   if (::mkdtemp(folder_.data()) == nullptr)
     fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
 }

@@ -54,7 +54,8 @@ constexpr std::string_view kPlacing[] = {
 
 Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
   for (const std::string& word : command) {
-    if (word == ":") fail("the command launches several programs (\":\"), which a map cannot describe");
+    if (word == ":")
+      fail("the command launches several programs (\":\"), which a map cannot describe");
     const std::string_view option = std::string_view(word).substr(0, word.find('='));
     if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
       fail("the command places ranks itself, with {}", option);
@@ -181,7 +182,7 @@ class Launch {
       if (kind == RunKind::mapped)
         words_ = mapped_command(options.command, options.history, history);
     } catch (const Error& trouble) {
-      note(fmt::format("{}; running plainly", trouble.what()));
+      note(fmt::format("{}; running the command unchanged", trouble.what()));
       kind_ = RunKind::own_order;
     }
   }
@@ -231,7 +232,7 @@ void run(Options& options) {
     history = read_history(options.history, options.command);
     write_history(options.history, history);  // the run may be long: find out before it
   } catch (const Error& trouble) {
-    note(fmt::format("{}; running plainly", trouble.what()));
+    note(fmt::format("{}; running the command unchanged", trouble.what()));
     run_plainly(options.command);
   }
   juggle::Ending ending;

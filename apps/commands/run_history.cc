@@ -41,7 +41,8 @@ RunKind kind_named(const std::string& name) {
 }
 
 RunHistory history_from(const Json& json) {
-  if (json.at("poise_run").get<int>() != kVersion) fail("it was written by another version of Poise; remove it to start anew");
+  if (json.at("poise_run").get<int>() != kVersion)
+    fail("it was written by another version of Poise; remove it to start anew");
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();

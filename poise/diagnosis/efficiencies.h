@@ -20,8 +20,8 @@ namespace poise {
 ///     load_balance  = inside_nodes x between_nodes = mean / largest useful time
 ///     communication = serialisation x transfer     = largest useful time / run time
 ///
-/// `transfer` is the largest sum of useful time and waiting of a rank, divided by the run time: on an
-/// ideal network the run would take that sum. Waiting for a rank that is late because of its own
+/// `transfer` is the largest sum of useful time and waiting of a rank, divided by the run time: on
+/// an ideal network the run would take that sum. Waiting for a rank that is late because of its own
 /// transfers counts as waiting, so `transfer` is an upper bound and `serialisation` a lower bound.
 struct Efficiencies {
   double run_s = 0;

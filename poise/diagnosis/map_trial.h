@@ -47,12 +47,12 @@ struct NextRun {
   double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
 };
 
-/// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run are
-/// a pair. Pairs start with the launcher's order and with the map in turns, so that a machine that
-/// slowly becomes slower or faster favours neither. The trial ends at the first pair after which
-/// the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest gain
-/// worth keeping. The interval is Student's, at a level for which all tests together are wrong in
-/// at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
+/// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run
+/// are a pair. Pairs start with the launcher's order and with the map in turns, so that a machine
+/// that slowly becomes slower or faster favours neither. The trial ends at the first pair after
+/// which the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest
+/// gain worth keeping. The interval is Student's, at a level for which all tests together are wrong
+/// in at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
 /// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
 /// not finite.
 NextRun next_run(const MapHistory& history);

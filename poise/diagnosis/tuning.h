@@ -32,4 +32,6 @@ inline constexpr double kMinMapGain = 0.01;
 /// can end, and must end.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
 
+static_assert(kMinPairs < kMaxPairs && kWorthMore > 1);
+
 }  // namespace poise::diagnosis_tuning

@@ -37,9 +37,9 @@ struct Envelope {
 };
 
 /// The recorded ends of messages. At first all ends are kept. When there are tuning::kMaxEnds of
-/// them, every second one is dropped. Which one depends on a message's tag and number alone, so both
-/// ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time, because
-/// a call may wait for several messages.
+/// them, every second one is dropped. Which one depends on a message's tag and number alone, so
+/// both ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time,
+/// because a call may wait for several messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the

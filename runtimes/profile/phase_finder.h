@@ -10,8 +10,8 @@
 namespace poise::profile {
 
 /// A token stands for one collective. When the last kRepeats repeats of a period are equal, each
-/// further period is an iteration. Extra tokens, such as those of an output at every tenth iteration,
-/// are ignored if they are at most one in kOddShare; otherwise the search starts again.
+/// further period is an iteration. Extra tokens, such as those of an output at every tenth
+/// iteration, are ignored if they are at most one in kOddShare; otherwise the search starts again.
 ///
 /// O(1) per token, amortised; stores the last kMaxTokens tokens.
 class PhaseFinder {

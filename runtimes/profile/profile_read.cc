@@ -38,7 +38,8 @@ class Reader {
   std::size_t count(std::size_t min_size = 1) {
     const std::uint64_t value = number();
     if (value > remaining() / min_size)
-      refuse(fmt::format("a list of {} items cannot fit into the {} bytes that follow", value, remaining()));
+      refuse(fmt::format("a list of {} items cannot fit into the {} bytes that follow", value,
+                         remaining()));
     return static_cast<std::size_t>(value);
   }
   std::string_view take(std::size_t size) {

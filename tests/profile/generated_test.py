@@ -31,14 +31,14 @@ def library_of(mpi, folder="/usr/lib"):
 
 
 class Generated(unittest.TestCase):
-    def test_committed_file_is_what_the_generator_writes(self):
+    def test_the_generator_writes_the_committed_file(self):
         written = subprocess.run([sys.executable, FOLDER / "generate.py"], capture_output=True, text=True, timeout=60)
         if "No module named 'pympistandard'" in written.stderr:
             self.skipTest("pympistandard is not installed")
         self.assertEqual(written.returncode, 0, written.stderr)
         self.assertEqual(written.stdout, COMMITTED)
 
-    def test_every_function_with_a_profiling_name_is_wrapped(self):
+    def test_every_function_with_a_profiling_name_has_a_wrapper(self):
         wrapped = {f"MPI_{name}" for name in re.findall(r"^POISE_MPI(?:_C)?\((\w+),", COMMITTED, re.M)}
         for mpi in installations():
             library = library_of(mpi)

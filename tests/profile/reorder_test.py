@@ -98,7 +98,7 @@ class Reorder(unittest.TestCase):
         self.assertLessEqual(after, before, name)
         return after < before
 
-    def test_c(self):
+    def test_topologies_of_c_programs_are_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -120,7 +120,7 @@ class Reorder(unittest.TestCase):
                 self.assertEqual(refused(plain_run), refused(changed_run))
                 self.assertGreaterEqual(len(refused(plain_run)), SIZE)
 
-    def test_reorder_false_and_no_variable_change_nothing(self):
+    def test_nothing_changes_if_reorder_is_false_or_the_variable_is_not_set(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -132,7 +132,7 @@ class Reorder(unittest.TestCase):
                 asked = self.run_one(mpi, [program, "1"], {})
                 self.assertEqual(sorted(off.stdout.splitlines()), sorted(asked.stdout.splitlines()))
 
-    def test_where_something_is_missing_ranks_keep_their_order(self):
+    def test_ranks_keep_their_order_if_something_is_missing(self):
         lonely = self.folder / "libpoise_profile.so"
         shutil.copy(LIBRARY, lonely)
         for mpi in installations():
@@ -146,7 +146,7 @@ class Reorder(unittest.TestCase):
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
                     self.assertIn(reason, done.stderr)
 
-    def test_fortran(self):
+    def test_topologies_of_fortran_programs_are_reordered(self):
         heads = {"mpif.h": ("implicit none\ninclude 'mpif.h'", "integer :: comm"),
                  "mpi": ("use mpi\nimplicit none", "integer :: comm"),
                  "mpi_f08": ("use mpi_f08\nimplicit none", "type(MPI_Comm) :: comm")}
@@ -172,19 +172,19 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_a_profile_tells_what_was_reordered(self):
+    def test_the_profile_contains_what_was_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"
                 self.reordered(mpi, [self.program(mpi), "1"], POISE_PROFILE=str(output), POISE_REORDER="1")
                 ranks = read_profile(output)
-                # All calls with reorder true, those that MPI refuses included.
+                # All calls with reorder = true are counted, also those that MPI refuses.
                 self.assertEqual({rank["reorderings"]["calls"] for rank in ranks}, {11})
                 self.assertGreaterEqual(min(rank["reorderings"]["reordered"] for rank in ranks), 2)
                 self.assertGreater(ranks[0]["reorderings"]["before"], ranks[0]["reorderings"]["after"])
                 self.assertEqual(ranks[1]["reorderings"]["before"], 0)  # it never decides
                 self.assertGreater(min(rank["reorderings"]["deciding_ns"] for rank in ranks), 0)
-                # What the new communicators carry is still attributed to ranks of MPI_COMM_WORLD.
+                # Messages on the new communicators are attributed to ranks of MPI_COMM_WORLD.
                 self.assertEqual(sum(phase["outside"] for rank in ranks for phase in rank["phases"]), 0)
                 done = subprocess.run(
                     [POISE, "profile", "-o", self.folder / "run.poise", "--", f"mpirun.{mpi}", "-np", str(SIZE),

@@ -33,12 +33,13 @@ class Traffic(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_pairs_are_those_of_open_mpis_monitoring(self):
+    def test_the_traffic_equals_that_of_open_mpis_monitoring(self):
         if "openmpi" not in installations():
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # This run is monitored without the library, whose own messages at the end would be counted, too.
+        # This run uses Open MPI's monitoring without the library, because the library's own messages at the end would
+        # be counted as well.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
         expected = monitored(self.folder)

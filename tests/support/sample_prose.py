@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-MIN_WORDS = 4  # shorter comments and paragraphs are labels, shorter errors are parts of a text
+MIN_WORDS = 4  # shorter comments and paragraphs are labels; shorter errors are parts of a text
 
 
 def tracked_files():

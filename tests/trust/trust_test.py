@@ -36,7 +36,7 @@ def described(messages, loads=(0,) * 8, overlap=False, places=range(8), **costs)
             "overlap": overlap}
 
 
-# Programs with the time of an iteration as computed by hand.
+# Programs whose iteration time was computed by hand.
 CLOSED_FORMS = {
     "work alone": (described([], loads=(1, 2, 3, 0, 0, 0, 0, 0)), 3),
     "two tasks on one place": (described([[0, 1, 1, 5000]], loads=(1, 2, 0, 0, 0, 0, 0, 0),
