@@ -63,7 +63,7 @@ Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLa
   if (known.kind == profile::Launcher::open_mpi) return Launcher::openmpi;
   if (known.kind == profile::Launcher::hydra) return Launcher::mpich;
   if (fs::path(command[0]).filename() == "srun") return Launcher::slurm;
-  fail("{} is not a launcher that can be told a map; mpirun, mpiexec and srun can", command[0]);
+  fail("{} is not a launcher to which a map can be given; use mpirun, mpiexec or srun", command[0]);
 }
 
 /// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or
@@ -228,7 +228,8 @@ void run(Options& options) {
   if (options.history.empty()) options.history = usual_history_file(options.command);
   RunHistory history;
   try {
-    if (options.history.empty()) fail("no home directory to keep a history in; name --history");
+    if (options.history.empty())
+      fail("there is no home directory for the history; give --history FILE");
     history = read_history(options.history, options.command);
     write_history(options.history, history);  // the run may be long: find out before it
   } catch (const Error& trouble) {

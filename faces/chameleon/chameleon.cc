@@ -310,7 +310,7 @@ void start() {
   context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 
-// A barrier of the team, like OpenMP's; the last thread drops the finished tasks.
+// A barrier of the waiting team, like that of OpenMP. The last thread drops the finished tasks.
 void leave_together(int team) {
   const int round = num_leaving.load() / team;
   if (num_leaving.fetch_add(1) + 1 == (round + 1) * team) {

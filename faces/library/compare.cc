@@ -104,7 +104,8 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())
-    poise::fail("there is no strategy {}; there are {}", number, rows.size());
+    poise::fail("strategy is {}; it must be below the number of strategies, {}", number,
+                rows.size());
   return rows[number];
 }
 
@@ -149,7 +150,8 @@ const poise_comparison_row* poise_comparison_get(const poise_comparison* compari
   const poise_comparison_row* result = nullptr;
   guarded(__func__, [&] {
     const auto& rows = checked(comparison, "comparison").rows;
-    if (row >= rows.size()) poise::fail("there is no row {}; there are {}", row, rows.size());
+    if (row >= rows.size())
+      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -219,7 +221,8 @@ const poise_simulation_row* poise_simulation_get(const poise_simulation* simulat
   const poise_simulation_row* result = nullptr;
   guarded(__func__, [&] {
     const auto& rows = checked(simulation, "simulation").rows;
-    if (row >= rows.size()) poise::fail("there is no row {}; there are {}", row, rows.size());
+    if (row >= rows.size())
+      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -244,7 +247,8 @@ int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row) {
   return guarded(__func__, [&] {
     poise_knob_row& result = required(row, "row");
     const auto knobs = strategy_number(strategy).knobs;
-    if (knob >= knobs.size()) poise::fail("there is no knob {}; there are {}", knob, knobs.size());
+    if (knob >= knobs.size())
+      poise::fail("knob is {}; it must be below the number of knobs, {}", knob, knobs.size());
     const poise::Knob& found = knobs[knob];
     static thread_local std::string choices;
     choices.clear();

@@ -210,8 +210,8 @@ bool resembles(std::string_view text, std::string_view name) {
   return edit_distance(text, name) <= std::clamp<std::size_t>(letters / 4, 1, 2);
 }
 
-/// Returns the variable whose name is nearest to the text, or null if no name resembles it. Among
-/// equally near names, one that is read wins.
+/// Returns the variable whose name is nearest to the text, or null if no name resembles it. If
+/// several names are equally near, a variable that the program reads is preferred.
 const Variable* meant_by(std::string_view text, unsigned readers) {
   const Variable* nearest = nullptr;
   const auto distance = [&](const Variable& row) {

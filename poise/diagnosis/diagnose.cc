@@ -224,9 +224,9 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   check(run);
   if (trace.phases.size() != run.phases.size() ||
       trace.phases[0].placement.num_tasks() != run.num_ranks())
-    fail("the profile has {} ranks and {} phases, the trace {} and {}", run.num_ranks(),
-         run.phases.size(), trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(),
-         trace.phases.size());
+    fail("the profile has {} ranks and {} phases, but the trace has {} ranks and {} phases",
+         run.num_ranks(), run.phases.size(),
+         trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   std::map<std::string, bool> names;

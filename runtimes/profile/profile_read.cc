@@ -119,7 +119,8 @@ Reorderings reorderings_from(Reader& reader) {
   reorderings.deciding_ns = reader.signed_number();
   for (double* sum : {&reorderings.before, &reorderings.after}) {
     *sum = std::bit_cast<double>(reader.number());
-    if (!(*sum >= 0 && *sum < 1e300)) reader.refuse("a sum of distances is not a number");
+    if (!(*sum >= 0 && *sum < 1e300))
+      reader.refuse("a sum of distances is invalid; the file is damaged");
   }
   return reorderings;
 }

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(series, a_phase_has_the_difference_between_two_cuts) {
+TEST(series, a_phase_contains_what_was_measured_between_two_cuts) {
   Sums sums;
   Series series;
   sums.totals.useful_ns = 100;

@@ -52,7 +52,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble(f"It gains x1.31 {REFERENCE}.\n", "the page says 1.31, the kept result 1.3160")
         self.assert_trouble(f"It gains {REFERENCE}.\n", "no number")
 
-    def test_columns_may_be_nested_scaled_and_combined(self):
+    def test_a_reference_may_name_nested_scaled_and_combined_columns(self):
         self.assert_fine('It reaches 98.7 % <!-- figure: bench "T" deep.share where kind="a b" times 100 -->.\n')
         self.assert_fine('stale: x0.56 <!-- figure: bench "T" min gain --> to x2.0 <!-- figure: bench "T" max gain -->\n')
         self.assert_fine('stale: x1.3 <!-- figure: bench "T" median gain -->\n')

@@ -48,7 +48,7 @@ class Simulate(CliTest):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
 
-    def test_two_runs_print_the_same_and_write_an_html_page(self):
+    def test_two_runs_give_the_same_output_and_the_same_page(self):
         first, second = (self.run_poise(*self.command, "--overlap", "--html", f"{i}.html")
                          for i in (1, 2))
         self.assertEqual(first.returncode, 0, first.stderr)
