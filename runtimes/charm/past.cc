@@ -98,13 +98,14 @@ Past from_checkpoint(const std::vector<char>& bytes) {
   if (format != kFormat) fail("the checkpoint was written by another version of Poise");
   reader(past.num_decisions, past.names, past.loads_s);
   if (reader.left() != 0)
-    fail("the checkpoint has {} bytes more than expected; it may be damaged", reader.left());
+    fail("the checkpoint has {} bytes more than expected; the checkpoint may be damaged",
+         reader.left());
   for (const std::vector<double>& loads : past.loads_s) {
     if (loads.size() != past.names.size())
-      fail("the checkpoint has {} loads for {} objects; it may be damaged", loads.size(),
-           past.names.size());
+      fail("the checkpoint has {} loads for {} objects; the checkpoint may be damaged",
+           loads.size(), past.names.size());
     if (!std::all_of(loads.begin(), loads.end(), is_load))
-      fail("a load in the checkpoint is negative or not a number; it may be damaged");
+      fail("a load in the checkpoint is negative or not a number; the checkpoint may be damaged");
   }
   return past;
 }
