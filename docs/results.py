@@ -31,7 +31,7 @@ def git(*words):
 
 @functools.cache
 def is_stale(commit):
-    """Whether a figure of this commit is stale; None where git cannot tell (no clone, or a shallow one)."""
+    """True if a figure of this commit is stale; None if git cannot tell (no clone, or a shallow one)."""
     if commit is None:
         return True
     if git("rev-parse", "--is-shallow-repository") != "false":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""What docs/results.md shows of each benchmark: one Table per table of the page. A row may be computed from several
-stored ones. Medians come first, the worst beside them, and every mean says which one it is."""
+"""The tables of docs/results.md: a list of Table objects for each benchmark. A row of the page may be computed from
+several stored rows. Medians come first, with the worst case beside them, and every mean says which mean it is."""
 
 import dataclasses
 import statistics
@@ -19,7 +19,7 @@ class Table:
 
 
 def where(**wanted):
-    """The rows whose columns have these values."""
+    """Returns the rows whose columns have these values."""
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
 
 
@@ -29,7 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Per tool: iteration of `poise` divided by the tool's, over all cases, and what both move."""
+    """For each tool: the iteration of `poise` divided by that of the tool, over all cases, and the tasks that both
+    move."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -45,7 +46,7 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Placements from scratch divided by those of mappers; whether the load cap holds is in the summary."""
+    """Placements from scratch divided by those of mappers. The summary says in how many cases the load cap holds."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -56,7 +57,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Per group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block order."""
+    """For each group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block
+    order."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -78,7 +80,7 @@ def on_papers_machines(whole):
 
 
 def nuco_beside_others(rows):
-    """What Pilla et al. 2012 find, that NucoLB's iterations are shorter than those of others."""
+    """Tests a result of Pilla et al. 2012: iterations with NucoLB are shorter than with other balancers."""
     sentences = []
     for other in "GreedyCommLB", "ScotchLB":
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
@@ -143,7 +145,7 @@ def decisions(whole):
 
 
 def totals(whole):
-    """Per model and number of steps, total of `poise` divided by that of the best other strategy."""
+    """For each model and number of steps, the total of `poise` divided by that of the best other strategy."""
     for row in whole["results"]:
         model, *group = row["name"].split()
         if group == ["all"] or group[0].startswith("steps="):

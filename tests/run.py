@@ -110,7 +110,7 @@ def folder_of(preset):
 
 
 def is_configured(folder):
-    """Whether the folder was configured for this checkout: in a copy it would build into the original."""
+    """True if the folder was configured for this checkout. A copied folder would build into the original checkout."""
     cache = folder / "CMakeCache.txt"
     home = re.search(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text()) if cache.exists() else None
     return (folder / "build.ninja").exists() and home is not None and pathlib.Path(home[1]).resolve() == ROOT

@@ -128,7 +128,8 @@ def check_includes(path, lines):
 
 
 def check_functions(path, lines):
-    """Relies on clang-format: a definition's braces close at the column where it starts."""
+    """Checks the length of functions. Relies on clang-format: a definition's braces close at the column where it
+    starts."""
     other = re.compile(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union|case|return)\b")
     for indent in ("", "  "):
         begun = opened = None  # line where an unfinished signature begins; line where an open body begins
@@ -158,7 +159,7 @@ def check_python(path, text):
 
 
 def check_opening(path, lines):
-    """A header opens with its licence and a sentence that tells what lives there."""
+    """A header must open with its licence and a sentence that tells what lives there."""
     if path.suffix == ".h" and not any(line.startswith("//") and LICENCE not in line for line in lines[:2]):
         complain(path, 1, "a header opens with one sentence that tells what lives there")
     if path.suffix == ".h" and "#pragma once" not in lines:
@@ -236,8 +237,8 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """Strategy poise decides by itself: it runs no other row of the table to take the better answer. Engines in search/
-    and partition/ cannot, since they may not include strategies/."""
+    """The strategy poise decides by itself: it runs no other row of the table to take the better result. Engines in
+    search/ and partition/ cannot run one, because they may not include strategies/."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes functions.inc: one row for each MPI function that the profile's library wraps.
+"""Writes functions.inc, which has one row for each MPI function that the profile's library wraps.
 
-Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's
-pympistandard). What a call means for a profile is said here, in KINDS and MEANINGS.
-Usage: generate.py [-o FILE]; without -o it prints."""
+Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's pympistandard). The meaning
+of a call for a profile is defined here, in KINDS and MEANINGS. Usage: generate.py [-o FILE]; without -o it prints."""
 
 import argparse
 import re
@@ -93,7 +92,7 @@ def meaning_of(name):
 
 
 def modes(name, meaning):
-    """How a collective runs: at once (the program waits for it later), persistent, or blocking."""
+    """Returns how a collective runs: non-blocking (the program waits for it later), persistent, or blocking."""
     if meaning in ("nothing", "send", "put", "get") or not COLLECTIVE.fullmatch(
             name.removesuffix("_init").removeprefix("I").capitalize()):
         return ""
@@ -114,7 +113,8 @@ def positions_of(parameters, meaning):
 
 
 def fortran_arity(procedure):
-    """Arguments of the Fortran procedure with the hidden lengths of its strings, or -1 without one."""
+    """Returns the number of arguments of the Fortran procedure, with the hidden lengths of its strings, or -1 if
+    there is none."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
         return -1
@@ -131,7 +131,7 @@ def row(name, c_arity, fortran, kind, meaning, positions, mode):
 
 
 def rows_of(procedure):
-    """The row of a function, and that of its version for large counts."""
+    """Returns the row of a function, and that of its version for large counts."""
     parse = procedure._parseset
     name = parse["name"].removeprefix("MPI_")
     if not parse["attributes"]["c_expressible"] or LOCAL.fullmatch(name):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""./dev in a copied checkout, with stand-ins for cmake and ninja that note how they are called."""
+"""Tests ./dev in a copied checkout, with replacements for cmake and ninja that record how they are called."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class Dev(unittest.TestCase):
     def calls(self, home):
-        """The calls of `./dev build` where the build folder was configured for the checkout `home`."""
+        """Returns the calls that `./dev build` makes if the build folder was configured for the checkout `home`."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()

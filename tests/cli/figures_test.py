@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The check that pages quote only kept results (docs/figures.py), and that they do."""
+"""Tests docs/figures.py, which checks that pages quote only kept results, and runs it on all pages."""
 
 import pathlib
 import sys

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""How benchmarks keep their results (bench/keep.py): every row with its date, commit and machine. Nothing is measured."""
+"""Tests how benchmarks store their results (bench/keep.py): every row has its date, commit and machine. Nothing is
+measured."""
 
 import contextlib
 import io

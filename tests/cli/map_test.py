@@ -138,7 +138,7 @@ class Map(CliTest):
 
 
 class LaunchFiles(CliTest):
-    """What is written for launchers that are not here, against examples made by hand from their documentation."""
+    """Compares the files for launchers that are not installed with examples made by hand from their documentation."""
 
     def setUp(self):
         super().setUp()
@@ -204,7 +204,7 @@ class LaunchFiles(CliTest):
 
 
 class BatchJob(CliTest):
-    """--machine job: hosts and switches from what schedulers leave in variables and files."""
+    """Tests --machine job: hosts and switches from the variables and files of schedulers."""
 
     VARIABLES = "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CONF", "LSB_MCPU_HOSTS", "PBS_NODEFILE"
 
@@ -231,7 +231,7 @@ class BatchJob(CliTest):
 
 
 class RealLaunchers(CliTest):
-    """Starts a program by the command line that was printed; every rank prints where it may run."""
+    """Starts a program with the printed command line. Every rank prints on which cpus it may run."""
 
     def setUp(self):
         super().setUp()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""docs/results.md against the results that it shows."""
+"""Compares docs/results.md with the stored results."""
 
 import pathlib
 import sys

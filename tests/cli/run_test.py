@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests `poise run`: the loop from the first, profiled run to a verdict, with times that the test writes into the
-history, so that none depends on how fast the machine is; what launchers do with a map; and trouble."""
+"""Tests `poise run`: the loop from the first, profiled run to a verdict; how launchers apply a map; and errors. The
+test writes the times of runs into the history, so no test depends on the speed of the machine."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class RunTest(CliTest):
         (self.folder / name).write_text(json.dumps(self.history(name) | entries))
 
     def plant_times(self, seconds):
-        """As if each run had taken what its kind takes."""
+        """Replaces the time of each run in the history by a fixed time for its kind."""
         runs = self.history()["runs"]
         self.change(runs=[{"how": run["how"], "seconds": seconds[run["how"]]} for run in runs])
 
@@ -77,12 +77,12 @@ class RunTest(CliTest):
         return lines[0]
 
     def cpus_of(self, done):
-        """rank -> first cpu that it may use, where it may use no other."""
+        """Returns {rank: cpu} for the ranks that may run on one core only; the cpu is the first of that core."""
         words = [line.split() for line in done.stdout.splitlines() if line.startswith("rank ")]
         return {int(line[1]): int(line[5]) for line in words if line[3] == "1"}
 
     def begin_trial(self, command, options=()):
-        """A profiled run, then a planted map: rank 0 on core 1, rank 1 on core 0."""
+        """Makes a profiled run, then stores a map in the history: rank 0 on core 1, and rank 1 on core 0."""
         done = self.run_once(command, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled"])
@@ -91,7 +91,7 @@ class RunTest(CliTest):
         self.plant_times(SECONDS)
 
     def carry_out(self, command, seconds, most=30):
-        """Runs until there is a verdict; the kinds of runs and the last line."""
+        """Runs until there is a verdict. Returns the kinds of the runs and the last run."""
         kinds = []
         for _ in range(most):
             done = self.run_once(command)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The HTML pages (docs/site.py): what is made before Sphinx sees it, and that Sphinx finds broken links where it is there."""
+"""Tests the HTML pages (docs/site.py): what is generated for Sphinx and, if Sphinx is installed, that it finds broken
+links."""
 
 import importlib.util
 import os

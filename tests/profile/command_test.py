@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""`poise profile` as users run it: the trace, the program's status and streams, trouble, and what a program
-that dies leaves."""
+"""Tests `poise profile` as users run it: the trace, the program's status and streams, errors, and what remains after
+a program has died."""
 import json
 import os
 import pathlib
@@ -41,7 +41,7 @@ class Command(unittest.TestCase):
         return [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
 
     def check_trace(self, ranks=3):
-        """Other commands understand the trace."""
+        """Checks that other commands can read the trace."""
         done = self.poise("compare", "run.poise", "--strategies", "keep", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)["results"][0]

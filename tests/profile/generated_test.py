@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""runtimes/profile/functions.inc is what its generator writes, and has all that the installed MPIs export."""
+"""Tests that runtimes/profile/functions.inc is what its generator writes, and has all functions that the installed
+MPIs export."""
 import pathlib
 import re
 import subprocess
@@ -15,7 +16,7 @@ COMMITTED = (FOLDER / "functions.inc").read_text()
 
 
 def local_names():
-    """Those that the generator leaves out, by its own rule."""
+    """Returns the functions that the generator leaves out, by its own rule."""
     text = (FOLDER / "generate.py").read_text()
     return re.compile("".join(re.findall(r'r"([^"]*)"', re.search(r"LOCAL = re\.compile\((.*?)\)\n\n", text, re.S)[1])))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Who waits for whom in messages: programs in which rank 1 is late by construction, and a chain."""
+"""Tests which ranks wait for which in messages. In most programs rank 1 is late on purpose; one is a chain."""
 import pathlib
 import subprocess
 import sys
@@ -32,7 +32,8 @@ class Partners(unittest.TestCase):
         return read_profile(output)
 
     def waits(self, mpi, what, size=SIZE):
-        """(rank, for whom) -> ns; per rank calls that were compared; per rank ns of waiting for receivers."""
+        """Returns {(rank, late rank): ns waited}, the number of compared calls per rank, and the ns per rank of
+        waiting for receivers."""
         waits, samples, receivers = {}, [0] * size, [0] * size
         for rank in self.run_ranks(mpi, what, size):
             self.assertTrue(rank["flags"] & 4)
@@ -98,7 +99,7 @@ class Partners(unittest.TestCase):
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 
     def test_waits_between_hosts_with_different_clocks_are_found(self):
-        """Rank 2 in a time namespace of its own, whose clock is 5,000 s ahead, stands for another host."""
+        """Rank 2 is in a time namespace of its own, whose clock is 5,000 s ahead, as if it were on another host."""
         apart = ["unshare", "--time", "--monotonic", "5000"]
         if subprocess.run([*apart, "true"], capture_output=True, timeout=10).returncode != 0:
             self.skipTest("no time namespaces here")

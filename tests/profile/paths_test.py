@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""One library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every MPI at hand: the
-same sequence of calls from each, with the same traffic, counts and results as without it."""
+"""Tests that the library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every installed MPI.
+All give the same sequence of calls, and traffic, counts and results are the same as without the library."""
 import os
 import pathlib
 import shutil
@@ -45,7 +45,7 @@ def compile_fortran(mpi, head, folder):
 
 
 def expected_traffic():
-    """By hand, for three ranks; an int has four bytes."""
+    """Returns the traffic for three ranks, computed by hand. An int has four bytes."""
     matrix = {}
 
     def add(sender, receiver, messages, ints):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""POISE_REORDER: topologies created with reorder true are those of a run without it, node by node, only on other
-processes; their edges are as short as any order of the processes makes them. Both MPIs, C and Fortran."""
+"""Tests POISE_REORDER. A reordered topology is the same as without it, node by node, but on other processes. Its
+edges are as short as in the best order of the processes. Tests both MPIs, C and Fortran."""
 import itertools
 import os
 import pathlib
@@ -22,12 +22,13 @@ SIZE = 8
 
 
 def hops(a, b):
-    """Between places of MACHINE: up to the node or the whole, and down again."""
+    """Returns the hops between two places of MACHINE: up to the node or to the whole machine, and down again."""
     return 0 if a == b else 2 if a // 4 == b // 4 else 4
 
 
 def topologies(stdout):
-    """name -> rank -> (world rank, what is said of the rank); and name -> world ranks without one."""
+    """Returns {topology: {rank: (world rank, text about the rank)}}, and {topology: world ranks that have no rank in
+    it}."""
     found, null = {}, {}
     for line in stdout.splitlines():
         if match := re.match(r"(\w+) rank=(\d+) world=(\d+) (.*)", line):
@@ -42,7 +43,7 @@ def numbers(said, name):
 
 
 def edges_of(ranks):
-    """(rank, rank, weight) as a run tells them, all in one direction only where they are directed."""
+    """Returns (rank, rank, weight) as a run prints them. Edges of undirected topologies occur in one direction only."""
     edges = []
     for rank, (_, said) in ranks.items():
         weights = [] if "weighted=F" in said else numbers(said, "out_weights")
@@ -56,7 +57,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Over all ways to choose and order the processes."""
+    """Returns the smallest cost over all ways to choose and order the processes."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -79,7 +80,7 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """The same topology, node by node, on processes of which each has one node at most."""
+        """Checks that the topology is the same, node by node, and that each process has at most one node."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The matrix of point-to-point messages, pair by pair, against what Open MPI's own monitoring counts."""
+"""Compares the matrix of point-to-point messages, pair by pair, with the counts of Open MPI's own monitoring."""
 import pathlib
 import re
 import sys
@@ -16,7 +16,7 @@ MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_en
 
 
 def monitored(folder):
-    """(from, to) -> [messages, bytes] of external point-to-point traffic, from the files of all ranks."""
+    """Returns {(from, to): [messages, bytes]} of external point-to-point traffic, from the files of all ranks."""
     matrix = {}
     for path in folder.glob("monitored*.prof"):
         for line in path.read_text().splitlines():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Who waits for whom in collectives: programs in which rank 1 is late by construction."""
+"""Tests which ranks wait for which in collectives. In all programs rank 1 is late on purpose."""
 import pathlib
 import sys
 import tempfile
@@ -24,7 +24,7 @@ class Waiting(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
 
     def waits(self, mpi, what):
-        """(rank, for whom) -> ns; and the ranks."""
+        """Returns {(rank, late rank): ns waited}, and the ranks of the profile."""
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
         done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), what],

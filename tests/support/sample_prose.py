@@ -5,11 +5,11 @@
 
 usage: sample_prose.py SEED [COUNT]
 
-The sample holds COUNT pieces (default: 60), a quarter each of comments, error texts, test names and
-paragraphs of Markdown. The same seed draws the same pieces from the same tree. A piece is clear if a
-native HPC engineer understands it at first reading.
-"""
+The sample has COUNT pieces (default: 60), a quarter each of comments, error texts, test names and paragraphs of
+Markdown. The same seed draws the same pieces from the same tree. A piece is clear if a native HPC engineer
+understands it at first reading."""
 
+import ast
 import pathlib
 import random
 import re
@@ -59,6 +59,16 @@ def comments(path, lines):
         match = trailing.match(line)
         if match and '"' not in match[1] and is_long_enough(match[1]):
             yield number, match[1]
+
+
+def docstrings(path, lines):
+    if path.suffix != ".py":
+        return
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            text = ast.get_docstring(node) or ""
+            if is_long_enough(text):
+                yield node.body[0].lineno, " ".join(text.split())
 
 
 def statement_at(line, next_lines):
@@ -122,7 +132,11 @@ def paragraphs(path, lines):
 
 
 def pools():
-    kinds = {"comment": comments, "error": errors, "test": test_names, "paragraph": paragraphs}
+    def explanations(path, lines):
+        yield from comments(path, lines)
+        yield from docstrings(path, lines)
+
+    kinds = {"comment": explanations, "error": errors, "test": test_names, "paragraph": paragraphs}
     found = {kind: [] for kind in kinds}
     for path in tracked_files():
         lines = lines_of(path)

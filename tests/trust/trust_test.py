@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The judge of the cost model and its harnesses, against closed forms and brute force.
+"""Tests the judge of the cost model and its harnesses, against closed forms and brute force.
 
-SIMGRID and REPLAY name the harnesses; tests of one that is not built are skipped.
-"""
+SIMGRID and REPLAY name the harnesses; tests of a harness that is not built are skipped."""
 
 import itertools
 import json
