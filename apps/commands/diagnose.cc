@@ -69,7 +69,7 @@ void run(const Options& options) {
 void add_diagnose(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "diagnose", "Say what a profiled run waited for, and what would help; or compare two runs");
+      "diagnose", "Say why a profiled run lost time and what would help; or compare two runs");
   command->add_option("profile", options->files, "One or two traces written by poise profile")
       ->type_name("RUN.poise")
       ->required()

@@ -267,8 +267,8 @@ void add_run(CLI::App& app) {
                    "~/.local/share/poise/runs)")
       ->type_name("FILE");
   command->footer(
-      "The first run is profiled; later ones have the launcher's order and the map in turns, until "
-      "it\nis clear whether the map helps. The program's exit status is passed through.\n"
+      "The first run is profiled. Later runs alternate between the launcher's order and the map, "
+      "until\nit is clear whether the map helps. The program's exit status is passed through.\n"
       "Example: poise run -- mpirun -np 64 ./program");
   command->callback([options] { run(*options); });
 }
