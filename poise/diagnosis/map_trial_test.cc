@@ -72,7 +72,7 @@ TEST(map_trial, decides_after_three_pairs_if_runs_have_no_noise) {
   EXPECT_NEAR(dropped.gain, -0.1, 1e-12);
 }
 
-TEST(map_trial, uses_the_confidence_interval_of_student) {
+TEST(map_trial, computes_the_interval_from_students_t) {
   // The logarithms of the ratios are -0.1, -0.2 and -0.3, with mean -0.2 and standard deviation
   // 0.1.
   MapHistory history = profiled(0.5);
