@@ -91,7 +91,7 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
          trouble.what());
   }
   if (history.command != command)
-    fail("{}: it is the history of another command, {}; name another --history", path,
+    fail("{}: it is the history of another command, {}; give another file to --history", path,
          fmt::join(history.command, " "));
   return history;
 }
