@@ -55,7 +55,7 @@ struct poise_problem {
   /// bytes * seconds_per_byte * bandwidth factor, a migration seconds_per_migrated_byte per byte.
   double seconds_per_message, seconds_per_byte, seconds_per_migrated_byte;
 
-  // Since version 2. Null columns are unknown.
+  // Members of version 2. Columns that are null are unknown.
 
   const double* position;                           ///< per task: x, y, z
   const uint32_t* home;                             ///< per task: its first place

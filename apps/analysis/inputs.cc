@@ -149,7 +149,7 @@ Machine Inputs::machine_named(const std::string& text, const Placement* stand_in
   if (given_) places = std::max(places, places_used(*given_));
   if (places == 0 && stand_in != nullptr) places = places_used(*stand_in);
   if (places == 0)
-    fail("{}: it records neither a machine nor a placement; give --machine", options_.trace);
+    fail("{}: the trace has neither a machine nor a placement; give --machine", options_.trace);
   notes_.push_back(
       fmt::format("{} records no machine: taking {} equal places (change with --machine)",
                   options_.trace, places));

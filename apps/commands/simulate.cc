@@ -434,13 +434,13 @@ void simulate(Options options) {
 void add_engine_options(CLI::App& command, Options& options) {
   command
       .add_option("--engine", options.engine,
-                  "Time of an iteration: by the cost formula, or event by event (events), with "
-                  "messages that compete for buses, cards and links")
+                  "How to time an iteration: by the cost formula (formula), or event by event "
+                  "(events), where messages compete for buses, cards and links")
       ->type_name("ENGINE")
       ->capture_default_str();
   command
       .add_option("--sharing", options.sharing,
-                  "Of a resource among messages: fluid (max-min fair) or queue (first come, first "
+                  "How messages share a resource: fluid (max-min fair) or queue (first come, first "
                   "served)")
       ->type_name("HOW")
       ->capture_default_str();

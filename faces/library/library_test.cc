@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libpoise against the C++ calls that it stands for, and on several threads.
+// Compares libpoise with the C++ calls that it wraps, also on several threads.
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <string>
@@ -26,7 +26,7 @@ struct Handles {
   }
 };
 
-/// The same problem through the C interface, with messages as a list.
+/// Creates the same problem through the C interface, with messages as a list.
 void fill(Handles& handles, const OwnedProblem& problem) {
   const std::string json = machine_to_json(problem.machine);
   ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
@@ -75,7 +75,7 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// Some random machines have factors that no file may have.
+/// False for some random machines whose factors a machine file must not have.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
@@ -85,7 +85,7 @@ bool can_be_written(const Machine& machine) {
   }
 }
 
-TEST(Library, decides_and_evaluates_as_the_calls_in_cpp) {
+TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   int tried = 0;
   for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     SCOPED_TRACE(seed);
@@ -117,7 +117,7 @@ TEST(Library, decides_and_evaluates_as_the_calls_in_cpp) {
   EXPECT_GE(tried, 20);
 }
 
-TEST(Library, csr_and_list_are_the_same_messages) {
+TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
   const double load_s[] = {1, 1, 1};
   const std::uint64_t indptr[] = {0, 2, 2, 3}, bytes[] = {5, 6, 7};
   const std::uint32_t from[] = {0, 0, 2}, to[] = {1, 2, 0};
@@ -139,7 +139,7 @@ TEST(Library, csr_and_list_are_the_same_messages) {
   }
 }
 
-TEST(Library, all_columns_come_back_as_arrays) {
+TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   const double load_s[] = {1, 2}, position[] = {1, 2, 3, 4}, parts_s[] = {0.5, 0.5, 0, 2},
                past_s[] = {3, 4};
   const std::uint64_t footprint[] = {7, 8}, working[] = {9, 10}, blocks[] = {11},
@@ -172,7 +172,7 @@ TEST(Library, all_columns_come_back_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, errors_belong_to_their_thread_and_handles_are_shared) {
+TEST(Library, errors_are_per_thread_and_threads_may_share_handles) {
   Random random(3);
   const OwnedProblem problem = random_problem(random);
   Handles handles;

@@ -25,7 +25,7 @@ poise::Workload& workload_of(poise_workload* handle) {
   return checked(handle, "workload").workload;
 }
 
-/// Throws unless indptr counts entries from 0 and never decreases.
+/// Throws Error unless indptr starts at 0 and never decreases.
 void check_csr(std::span<const uint64_t> indptr) {
   if (indptr[0] != 0) fail("indptr[0] is {}; it must be 0", indptr[0]);
   for (std::size_t t = 1; t < indptr.size(); ++t)
@@ -34,7 +34,7 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// Null arrays stand for one message without bytes.
+/// If an array is null, each entry stands for one message, or for a message without bytes.
 poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
                        uint64_t i) {
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class Dev(unittest.TestCase):
     def calls(self, home, *arguments):
-        """The calls of `./dev ARGUMENTS` where the build folder was configured for the checkout `home`."""
+        """Returns the calls of `./dev ARGUMENTS` if the build folder was configured for the checkout `home`."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()
