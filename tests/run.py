@@ -68,14 +68,14 @@ def parts(tier):
              targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
         Part("release build", ("usual",), preset="ci", options=("-LE", "long")),
         Part("release build", ("full",), preset="ci"),
-        Part("address and undefined-behaviour sanitizers, clang", usual, preset="asan", targets=("unit_tests",),
+        Part("address and undefined-behaviour sanitizers, clang", usual, preset="asan",
+             targets=("unit_tests", "fuzzers"),
              options=("-LE", "cli|mpi")),
         Part("tasks of several ranks under them, from all languages", usual, preset="asan",
              targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
         Part("thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
         Part("the other MPI", usual, preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long")),
-        Part("fuzzers", usual, ["bash", "-c", f"cmake --preset fuzz > build/fuzz.log && ninja -C build/fuzz fuzzers"
-                                f" && tests/fuzz/run {FUZZ_S.get(tier)}"]),
+        Part("fuzzers", usual, ["tests/fuzz/run", FUZZ_S.get(tier)]),
         Part("pages as HTML", ("full",), ["./dev", "docs"]),
         Part(f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], environment={"POISE_SEEDS": NUM_SEEDS}),
         Part(f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
@@ -197,6 +197,7 @@ def run(part):
         run_command(part, result)
     result.failed = len(result.failures)
     result.seconds = time.monotonic() - begin
+    say(f"{part.name}: {result.seconds:.0f} s, {result.build_s:.0f} of it building; {result.passed} passed, {result.failed} failed")
     for failure in result.failures:
         print(f"FAILED: {part.name}: {failure}", file=sys.stderr, flush=True)
     return result

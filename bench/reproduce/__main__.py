@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Computes every result table and plot of the five papers that Poise implements, and compares them.
+
+Writes build/reproduce/reproduce.md and .html, and keeps bench/results/reproduce.json."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import juggle  # noqa: E402
+from keep import RESULTS, stamp  # noqa: E402
+from lab import Lab, Trouble  # noqa: E402
+from report import markdown, page, summary  # noqa: E402
+from sections import is_decided, row_of  # noqa: E402
+
+PAPERS = (juggle.PAPER,)
+EXPECTED = [13]  # result tables and plots of each paper
+TO_DECIDE = 9
+
+
+def headline_of(paper, lab):
+    try:
+        return paper.headline(lab)
+    except (Trouble, ValueError, KeyError) as failed:
+        return f"not computed: {failed}"
+
+
+def computed(papers, lab):
+    rows, headlines = [], {}
+    total, done = sum(len(paper.sections) for paper in papers), 0
+    for paper in papers:
+        for section in paper.sections:
+            done += 1
+            lab.show(f"{done} of {total}: {paper.name}, {section.title}")
+            rows.append(row_of(section, paper, lab))
+        lab.show(f"{paper.name}: does the conclusion hold?")
+        headlines[f"{paper.name} ({paper.citation})"] = headline_of(paper, lab)
+    return rows, headlines
+
+
+def write(rows, headlines, folder, kept):
+    measured = stamp()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "reproduce.md").write_text(markdown(rows, headlines, measured), encoding="utf-8")
+    (folder / "reproduce.html").write_text(page(rows, headlines, measured), encoding="utf-8")
+    if kept:
+        whole = {"benchmark": "reproduce", "command": "./dev reproduce", "measured": measured, "headlines": headlines,
+                 "sections": rows}
+        kept.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def main():
+    names = {paper.name.lower(): paper for paper in PAPERS}
+    parser = argparse.ArgumentParser(prog="./dev reproduce", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paper", nargs="*", help=f"of {', '.join(names)}; default: all. Only a run of all is kept")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "reproduce", help="folder of both pages")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.paper if name.lower() not in names]
+    if unknown:
+        parser.error(f"unknown paper {', '.join(unknown)}; known: {', '.join(names)}")
+    papers = [names[name.lower()] for name in arguments.paper] or PAPERS
+    lab = Lab()
+    if not lab.poise.exists():
+        parser.error(f"{lab.poise} does not exist; ./dev build makes it")
+    try:
+        rows, headlines = computed(papers, lab)
+    finally:
+        lab.close()
+    write(rows, headlines, arguments.out, None if arguments.paper else RESULTS / "reproduce.json")
+    for row in rows:
+        print(f"{row['verdict']:19} {row['id']}: {row['sentence'][:150]}")
+    for name, text in headlines.items():
+        print(f"{name}: {text}")
+    decided = sum(map(is_decided, rows))
+    print(f"{summary(rows)}; {decided} of {len(rows)} decided. {arguments.out / 'reproduce.html'}")
+    return 0 if arguments.paper or decided >= TO_DECIDE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

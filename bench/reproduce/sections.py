@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""A section per result table or plot of a paper: what it needs, how it is computed, and the row that is kept."""
+
+import dataclasses
+import subprocess
+import typing
+
+from lab import Trouble
+from verdicts import CONFIRMED, CONTRADICTED, REFINED, UNDECIDED, outcome, verdict
+
+
+@dataclasses.dataclass(frozen=True)
+class Assumed:
+    """An input that the paper does not state. Every one is varied by 1/2 and 2; `least` and `most` limit that."""
+    name: str
+    value: float
+    unit: str
+    why: str
+    least: float = 0
+    most: float = float("inf")
+
+    def variants(self):
+        wanted = [min(max(self.value * factor, self.least), self.most) for factor in (0.5, 2)]
+        return [value for value in wanted if value != self.value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """`compute(lab, inputs)` returns the checks; `inputs` holds the values of `assumed` by name. The first check is
+    the one whose figures are shown as theirs and ours. Without `compute`, `why_not` says why nothing is decided."""
+    id: str
+    title: str
+    compute: typing.Callable | None = None
+    stated: tuple = ()
+    assumed: tuple = ()
+    used: tuple = ()
+    remark: str = ""
+    why_not: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    name: str
+    citation: str
+    sections: tuple
+    headline: typing.Callable  # headline(lab) -> one sentence
+
+
+def inputs_of(section):
+    return {item.name: item.value for item in section.assumed}
+
+
+def computed(section, lab):
+    """(checks, [(name, value, checks)]): with the chosen inputs, and with each of them varied."""
+    chosen = inputs_of(section)
+    checks = section.compute(lab, chosen)
+    varied = []
+    for item in section.assumed:
+        for value in item.variants():
+            varied.append((item.name, value, section.compute(lab, {**chosen, item.name: value})))
+    return checks, varied
+
+
+def said(check, held):
+    words = {True: "holds", False: "fails", None: "is open"} if check.is_conclusion else \
+        {True: "agrees", False: "differs"}
+    return "calibrated an input" if check.is_used else words[held]
+
+
+def kept_check(check, others):
+    held = outcome(check, others)
+    spread = [other.ours.mean for other in others]
+    return {"says": check.says, "relation": check.relation, "theirs": check.theirs, "ours": check.ours.mean,
+            "interval": [check.ours.low, check.ours.high], "varied": [min(spread), max(spread)] if spread else None,
+            "outcome": said(check, held)}
+
+
+def sentence_of(decided, rows):
+    """What the rows say together; a section's `remark` follows it."""
+    named = {word: [row["says"] for row in rows if row["outcome"] == word]
+             for word in ("holds", "fails", "is open", "agrees", "differs")}
+    counted = sum(map(len, named.values()))
+    if decided == CONFIRMED:
+        return f"All {counted} statements hold." if counted > 1 else "The statement holds."
+    parts = [f"{heading}: {'; '.join(named[word])}." for word, heading in
+             (("fails", "Fails"), ("differs", "Another size"), ("is open", "Open")) if named[word]]
+    good = len(named["holds"]) + len(named["agrees"])
+    return f"{good} of {counted} statements hold. " + " ".join(parts) if counted else "Nothing is left to decide."
+
+
+def undecided(section, paper, sentence):
+    return {"paper": paper.name, "id": section.id, "title": section.title, "theirs": None, "ours": None, "ratio": None,
+            "verdict": UNDECIDED, "sentence": sentence, "checks": [], "sensitivity": [], "inputs": listed(section)}
+
+
+def listed(section):
+    return {"stated": list(section.stated), "used": list(section.used),
+            "assumed": [f"{item.name} = {item.value:g} {item.unit}: {item.why}" for item in section.assumed]}
+
+
+def row_of(section, paper, lab):
+    """The kept row of a section. A section whose inputs are broken is not decided, and says why."""
+    if section.compute is None:
+        return undecided(section, paper, section.why_not)
+    try:
+        checks, varied = computed(section, lab)
+        decided = verdict(checks, [other for _, _, other in varied])
+    except (Trouble, ValueError, KeyError, IndexError, ZeroDivisionError, subprocess.SubprocessError) as failed:
+        return undecided(section, paper, f"Broken input: {type(failed).__name__}: {failed}")
+    rows = [kept_check(check, [other[i] for _, _, other in varied]) for i, check in enumerate(checks)]
+    first = checks[0]
+    sensitivity = [{"input": name, "value": value, "verdict": verdict(other)} for name, value, other in varied]
+    sentence = f"{sentence_of(decided, rows)} {section.remark}".strip()
+    return undecided(section, paper, sentence) | {
+        "theirs": first.theirs, "ours": first.ours.mean,
+        "ratio": first.ours.mean / first.theirs if first.theirs else None,
+        "verdict": decided, "checks": rows, "sensitivity": sensitivity}
+
+
+def is_decided(row):
+    return row["verdict"] in (CONFIRMED, REFINED, CONTRADICTED)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""./dev reproduce: the rule of its verdicts, its sections, both pages, and what it says about broken inputs. One quick
+section is computed; the kept results are checked, not computed again."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import sys
+import unittest
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "reproduce")]
+
+import lab as labs  # noqa: E402
+import report  # noqa: E402
+import sections  # noqa: E402
+import verdicts  # noqa: E402
+from verdicts import CONFIRMED, CONTRADICTED, REFINED, UNDECIDED, about, above, below, verdict  # noqa: E402
+
+spec = importlib.util.spec_from_file_location("reproduce", ROOT / "bench" / "reproduce" / "__main__.py")
+reproduce = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reproduce)
+
+STAMP = {"date": "2026-01-02", "commit": "abc", "machine": "a <machine>", "load_average": 1.0}
+POISE = os.environ.get("POISE", str(ROOT / "build" / "bin" / "poise"))
+
+
+class Verdicts(unittest.TestCase):
+    def test_figures_agree_within_a_tenth(self):
+        self.assertEqual(verdict([about("f", 10, 11)]), CONFIRMED)
+        self.assertEqual(verdict([about("f", 10, 11.1)]), REFINED)
+        self.assertEqual(verdict([about("f", 10, 20.1)]), CONTRADICTED)
+        self.assertEqual(verdict([about("f", 10, 4.9)]), CONTRADICTED)
+
+    def test_a_conclusion_that_fails_contradicts_whatever_the_figures_say(self):
+        self.assertEqual(verdict([about("f", 10, 10), above("c", 1, 0.9)]), CONTRADICTED)
+        self.assertEqual(verdict([about("f", 10, 50), below("c", 1, 0.9)]), REFINED)
+        self.assertEqual(verdict([about("f", 10, 10), below("c", 1, 0.9)]), CONFIRMED)
+
+    def test_a_conclusion_is_open_if_its_interval_contains_the_limit(self):
+        self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0])]), UNDECIDED)
+        self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [1.1, 1.1])]), REFINED)
+        self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [0.5, 0.5])]), CONTRADICTED)
+
+    def test_an_assumed_input_must_not_decide(self):
+        base = [above("c", 1, 1.5)]
+        self.assertEqual(verdict(base, [[above("c", 1, 1.2)]]), CONFIRMED)
+        self.assertEqual(verdict(base, [[above("c", 1, 0.8)]]), UNDECIDED)
+        self.assertEqual(verdict([above("c", 1, 0.8)], [base]), UNDECIDED)
+        self.assertEqual(verdict([about("f", 1, 1)], [[about("f", 1, 1.3)]]), REFINED)
+        with self.assertRaises(ValueError):
+            verdict(base, [[above("other", 1, 1)]])
+
+    def test_what_calibrated_an_input_does_not_count(self):
+        self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
+        self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
+        self.assertEqual(verdict([]), UNDECIDED)
+
+    def test_intervals_are_those_of_student(self):
+        found = verdicts.Estimate.of([1, 2, 3])
+        self.assertAlmostEqual(found.high - found.mean, 4.303 / 3**0.5)
+        self.assertEqual(verdicts.Estimate.of(2.5), verdicts.Estimate(2.5, 2.5, 2.5))
+        with self.assertRaises(ValueError):
+            verdicts.Estimate.of([1, float("nan")])
+
+
+def paper_of(*members):
+    return sections.Paper("Example", "Somebody 2026", members, lambda lab: "a sentence")
+
+
+class Sections(unittest.TestCase):
+    def test_every_table_and_plot_has_one_section(self):
+        ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
+        self.assertEqual(len(set(ids)), len(ids))
+        self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)
+
+    def test_a_section_is_computed_or_says_why_not(self):
+        for paper in reproduce.PAPERS:
+            for section in paper.sections:
+                with self.subTest(section.id):
+                    self.assertNotEqual(section.compute is None, section.why_not == "")
+
+    def test_assumed_inputs_are_halved_and_doubled(self):
+        seen = []
+
+        def compute(_, inputs):
+            seen.append(inputs["x"])
+            return [above("c", 3, inputs["x"])]
+        section = sections.Section("s", "S", compute, assumed=(sections.Assumed("x", 4, "s", "because", most=6),))
+        row = sections.row_of(section, paper_of(section), None)
+        self.assertEqual(seen, [4, 2, 6])
+        self.assertEqual(row["verdict"], UNDECIDED)
+        self.assertEqual([item["verdict"] for item in row["sensitivity"]], [CONTRADICTED, CONFIRMED])
+
+    def test_a_broken_input_is_not_decided_and_says_so(self):
+        section = sections.Section("s", "S", lambda lab, _: [about("f", 1, lab.figure("unknown")[0]["x"])])
+        lab = labs.Lab(POISE)
+        self.addCleanup(lab.close)
+        row = sections.row_of(section, paper_of(section), lab)
+        self.assertEqual(row["verdict"], UNDECIDED)
+        self.assertRegex(row["sentence"], "^Broken input: .*unknown")
+
+    def test_a_missing_program_is_told(self):
+        lab = labs.Lab("/nowhere/poise")
+        self.addCleanup(lab.close)
+        with self.assertRaisesRegex(labs.Trouble, "nowhere"):
+            lab.run("theory")
+
+
+class Pages(unittest.TestCase):
+    def rows(self):
+        members = (sections.Section("s1", "Table <1> | one", lambda lab, _: [about("a | b & <c>", 1, [1, 2])],
+                                    assumed=(sections.Assumed("x", 1, "s", "a < b"),)),
+                   sections.Section("s2", "Figure 2", why_not="no figures & none to be had"))
+        paper = paper_of(*members)
+        return [sections.row_of(section, paper, None) for section in members]
+
+    def test_html_is_well_formed(self):
+        text = report.page(self.rows(), {"Example": "1 < 2 & 3"}, STAMP)
+        tree = xml.etree.ElementTree.fromstring(text.replace("<!DOCTYPE html>", ""))
+        self.assertEqual([e.get("id") for e in tree.iter("h3")], ["s1", "s2"])
+
+    def check_tables(self, text):
+        columns = 0
+        for line in text.splitlines():
+            cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+            self.assertIn(cells, (columns, 0) if columns else range(100), line)
+            columns = cells
+
+    def test_markdown_tables_have_equal_rows(self):
+        text = report.markdown(self.rows(), {"Example": "a sentence"}, STAMP)
+        self.check_tables(text)
+        for heading in "### Table <1> | one", "### Figure 2", "## Does the conclusion hold?":
+            self.assertIn(heading, text.splitlines())
+
+    def test_a_quick_section_is_computed_by_the_program(self):
+        lab = labs.Lab(POISE)
+        self.addCleanup(lab.close)
+        paper = next(paper for paper in reproduce.PAPERS if paper.name == "Juggle")
+        section = next(section for section in paper.sections if section.id == "juggle-figure-7")
+        row = sections.row_of(section, paper, lab)
+        self.assertEqual(row["verdict"], CONFIRMED, row["sentence"])
+        self.assertAlmostEqual(row["ours"], 16 / 9)
+
+
+class Kept(unittest.TestCase):
+    def test_the_kept_results_follow_the_rule(self):
+        kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text(encoding="utf-8"))
+        ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
+        self.assertEqual([row["id"] for row in kept["sections"]], ids, "run again: ./dev reproduce")
+        self.assertLessEqual({"date", "commit", "machine", "load_average"}, set(kept["measured"]))
+        self.assertGreaterEqual(sum(map(sections.is_decided, kept["sections"])), reproduce.TO_DECIDE)
+        for row in kept["sections"]:
+            with self.subTest(row["id"]):
+                self.assertIn(row["verdict"], verdicts.VERDICTS)
+                self.assertNotIn("Broken input", row["sentence"])
+                outcomes = [check["outcome"] for check in row["checks"]]
+                self.assertEqual(row["verdict"] == CONFIRMED,
+                                 bool(outcomes) and set(outcomes) <= {"holds", "agrees", "calibrated an input"}
+                                 and set(outcomes) != {"calibrated an input"})
+
+
+if __name__ == "__main__":
+    unittest.main()
