@@ -2,6 +2,7 @@
 
 #include "poise/placement/capacity.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -74,7 +75,8 @@ TEST(Capacity, is_kept_by_every_strategy_that_does_not_refuse_it) {
       if (row.name == "orb") continue;  // needs positions
       const Placement placement = choice.rebalance(drawn.view());
       EXPECT_TRUE(is_within(drawn.view(), placement));
-      if (!drawn.workload.tasks[7].movable) EXPECT_EQ(placement.of(7), drawn.current.of(7));
+      const bool is_pinned = !drawn.workload.tasks[7].movable;
+      EXPECT_TRUE(!is_pinned || placement.of(7) == drawn.current.of(7));
       ++kept;
     }
   }
@@ -111,7 +113,8 @@ TEST(Capacity, refuses_tasks_for_which_there_is_no_room) {
   workload.tasks.resize(3, {.load_s = 1});
   workload.capacity.per_place = 1;
   EXPECT_THROW(check(workload, 2), Error);
-  workload.capacity = {.per_place = 2, .cores = {1, 1, 2}};
+  workload.capacity.per_place = 2;
+  workload.capacity.cores = {1, 1, 2};
   EXPECT_NO_THROW(check(workload, 2));
   workload.tasks[0].movable = workload.tasks[1].movable = false;
   const Placement apart(std::vector<PlaceId>{0, 1, 0});
@@ -152,10 +155,13 @@ double least_of_permutations_s(const Problem& problem) {
   return least_s;
 }
 
-TEST(Capacity, poise_maps_one_task_per_place_nearly_as_well_as_possible) {
-  const Machine machine = machine_from_text("node:2 core:4 latency:1e-4,1e-6 bandwidth:1e8,1e10");
-  double sum = 0, worst = 1, before = 0;
+/// The arithmetic mean over 10 drawn problems of how much longer `strategy` makes the iteration
+/// than the best map of 8 tasks to 8 places.
+double mean_over_best_map(CostFormula formula, const char* strategy) {
+  const Machine machine = with_formula(
+      machine_from_text("node:2 core:4 factors:10,1 latency:1e-5 bandwidth:1e8"), formula);
   constexpr int kDraws = 10;
+  double sum = 0;
   for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
     Random random(seed);
     Workload workload;
@@ -168,15 +174,18 @@ TEST(Capacity, poise_maps_one_task_per_place_nearly_as_well_as_possible) {
     }
     const Placement current = blocked(8, 8);
     const Problem problem{machine, workload, current, machine.costs(), seed};
-    const Placement placement = parse_strategy("poise:steps=1000").rebalance(problem);
+    const Placement placement = parse_strategy(strategy).rebalance(problem);
     EXPECT_TRUE(is_within(problem, placement));
-    const double least_s = least_of_permutations_s(problem);
-    sum += iteration_s(problem, placement) / least_s;
-    worst = std::max(worst, iteration_s(problem, placement) / least_s);
-    before += iteration_s(problem, current) / least_s;
+    sum += iteration_s(problem, placement) / least_of_permutations_s(problem);
   }
-  EXPECT_GT(before / kDraws, 1.1);  // otherwise there would be nothing to improve
-  EXPECT_LT(sum / kDraws, 1.03) << "worst " << worst;
+  return sum / kDraws;
+}
+
+TEST(Capacity, poise_maps_one_task_per_place_nearly_as_well_as_possible) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
+    EXPECT_LT(mean_over_best_map(formula, "poise:steps=1000"), 1.01) << name_of(formula);
+    EXPECT_GT(mean_over_best_map(formula, "keep"), 1.1) << "there is nothing to improve";
+  }
 }
 
 }  // namespace

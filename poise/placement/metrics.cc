@@ -71,27 +71,31 @@ std::vector<double> physical_comm_s(const Machine& machine, const Workload& work
   return comm_s;
 }
 
-/// The bounds if subphases overlap: those of the subphase that takes longest.
-MakespanBounds overlap_bounds(const Machine& machine, const Workload& workload,
-                              const Subphases& subphases) {
-  MakespanBounds most{0, 0, 0, 0};
-  for (std::uint32_t s = 0; s < subphases.count(); ++s) {
-    double speeds = 0, fastest = 0, loads_s = 0, largest_s = 0;
-    for (PlaceId p = 0; p < machine.num_places(); ++p) {
-      speeds += subphases.speed_of(machine, p, s);
-      fastest = std::max(fastest, subphases.speed_of(machine, p, s));
+/// The bounds if subphases overlap or have speeds of their own.
+MakespanBounds subphase_bounds(const Machine& machine, const Workload& workload,
+                               const Subphases& subphases) {
+  const std::uint32_t count = subphases.count();
+  std::vector<double> loads_s(count, 0), speeds(count, 0), fastest(count, 0);
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    for (std::uint32_t s = 0; s < count; ++s) {
+      const double speed = subphases.speed_of(machine, p, s);
+      speeds[s] += speed;
+      fastest[s] = std::max(fastest[s], speed);
+      if (!workload.background_s.empty())
+        loads_s[s] += workload.background_s[p] * subphases.part_of_rest(s) * speed;
     }
-    for (TaskId t = 0; t < workload.num_tasks(); ++t) {
-      loads_s += subphases.load_s(t, s);
-      largest_s = std::max(largest_s, subphases.load_s(t, s));
+  MakespanBounds bounds{0, 0, 0, 0};
+  std::vector<double> task_s(count);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    for (std::uint32_t s = 0; s < count; ++s) {
+      loads_s[s] += subphases.load_s(t, s);
+      task_s[s] = subphases.load_s(t, s) / fastest[s];
     }
-    for (PlaceId p = 0; p < workload.background_s.size(); ++p)
-      loads_s +=
-          workload.background_s[p] * subphases.part_of_rest(s) * subphases.speed_of(machine, p, s);
-    most.average_s = std::max(most.average_s, loads_s / speeds);
-    most.largest_task_s = std::max(most.largest_task_s, largest_s / fastest);
+    bounds.largest_task_s = std::max(bounds.largest_task_s, subphases.time_of_all_s(task_s));
   }
-  return most;
+  for (std::uint32_t s = 0; s < count; ++s) loads_s[s] /= speeds[s];
+  bounds.average_s = subphases.time_of_all_s(loads_s);
+  return bounds;
 }
 
 }  // namespace
@@ -144,8 +148,10 @@ double MakespanBounds::largest_s() const {
 
 MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
                                const Placement& current) {
-  if (const Subphases subphases(workload); subphases.overlap())
-    return overlap_bounds(machine, workload, subphases);
+  const bool overlap = workload.subphase_rule == SubphaseRule::overlap;
+  if (overlap || !workload.subphase_speed.empty())
+    if (const Subphases subphases(workload); subphases.count() > 1)
+      return subphase_bounds(machine, workload, subphases);
   double largest_load_s = 0;
   for (const Task& task : workload.tasks) largest_load_s = std::max(largest_load_s, task.load_s);
   const double speed = fastest_speed(machine);

@@ -12,6 +12,8 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
+/// If cores are few, all places are destinations on machines with at most this many.
+constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -76,6 +78,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
+  if (room_.has_few_cores() && machine_.num_places() <= kFewPlaces)  // places may be full
+    for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
 
@@ -374,7 +378,13 @@ void LocalSearch::perturb(Random& random) {
     const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
-    if (to == from || !can_move(t, to)) continue;
+    if (to == from) continue;
+    if (!can_move(t, to)) {  // full: some task there takes the place of t
+      if (!room_.has_few_cores() || tasks_at_[to].empty()) continue;
+      const TaskId partner = tasks_at_[to][random.below(tasks_at_[to].size())];
+      if (!can_exchange(t, partner)) continue;
+      relocate(partner, from);
+    }
     relocate(t, to);
     if (random.below(2) == 0) from = to;
   }

@@ -200,6 +200,16 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
+  /// True if places may be full and the budget allows another pass, although none was asked for.
+  bool may_pass(std::uint64_t number) {
+    if (!problem_.workload.capacity.is_limited() ||
+        static_cast<double>(number) >= tuning_.passes_if_few_cores ||
+        !may_spend(kDescent * tuning_.trials))
+      return false;
+    budget_.spend(kDescent * tuning_.trials * entries_);
+    return true;
+  }
+
   /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
@@ -365,6 +375,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   std::uint64_t number = 0;
   for (; goes_on && static_cast<double>(number) < options.passes; ++number)
     goes_on = search.pass(number);
+  for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
     for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
   return std::move(search).result();

@@ -35,8 +35,8 @@ struct TaskMemory {
 /// How many tasks places may hold. A task takes one core, or as many as it has threads; without
 /// limits, places hold any number.
 struct Capacity {
-  std::uint32_t per_place = 0;            // cores; 0: no limit
-  std::vector<std::uint32_t> of_places;   // cores per place, instead of per_place
+  std::uint32_t per_place = 0;                // cores; 0: no limit
+  std::vector<std::uint32_t> of_places = {};  // cores per place, instead of per_place
   std::vector<std::uint32_t> of_domains;  // cores per domain, in addition to the limits of places
   std::vector<std::uint32_t> cores;       // per task; empty: one each
 
@@ -79,8 +79,8 @@ struct Workload {
   SubphaseRule subphase_rule = SubphaseRule::no_wait;
   // Speed of each place in each subphase, place * number of subphases + subphase, instead of the
   // place's speed; empty: the place's speed.
-  std::vector<double> subphase_speed;
-  Capacity capacity;
+  std::vector<double> subphase_speed = {};
+  Capacity capacity = {};
 
   LoadsInclude loads_include = LoadsInclude::none;
   /// The fraction of communication that the program hides behind computation, from 0 (it computes,
