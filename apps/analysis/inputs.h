@@ -25,6 +25,7 @@ struct InputOptions {
   std::string model = "physical";      // the formula of costs, by name
   std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
   std::uint64_t seed = 0;
+  std::uint64_t capacity = 0;  // tasks that a place holds at most; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
 };
@@ -35,6 +36,9 @@ void check_stdin(const std::vector<std::string>& files);
 /// Adds TRACE, --machine, --phase, --seed, --start and the option `current_flag` for the file with
 /// the current placement.
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
+
+/// Adds --capacity, for commands that place tasks.
+void add_capacity(CLI::App& command, InputOptions& options);
 
 /// Allows --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);

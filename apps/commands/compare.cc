@@ -175,6 +175,7 @@ void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
   add_input_options(*command, options->input, "--placement");
+  add_capacity(*command, options->input);
   allow_many_machines(*command);
   command
       ->add_option("-s,--strategies", options->strategies,

@@ -496,6 +496,7 @@ void add_simulate(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("simulate", "Replay a trace with each strategy over many steps");
   add_input_options(*command, options->input, "--placement");
+  add_capacity(*command, options->input);
   command
       ->add_option("-s,--strategies", options->strategies,
                    "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "

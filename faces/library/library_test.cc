@@ -168,7 +168,7 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   EXPECT_EQ(p.past_loads_s[1], 4);
   EXPECT_EQ(p.loads_include, 1);
   EXPECT_EQ(p.overlap, 0.25);
-  EXPECT_EQ(p.waits_in_subphases, 1);
+  EXPECT_EQ(p.subphase_rule, 1);
   poise_arrays_destroy(arrays);
 }
 
