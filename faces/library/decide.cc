@@ -12,14 +12,14 @@ using poise::library::required;
 
 namespace {
 
-/// The lists behind poise_moves, whose pointers refer to them.
+/// The lists to which the pointers in poise_moves refer.
 struct Moves {
   poise_moves view{};
   std::vector<std::uint64_t> global_id;
   std::vector<std::uint32_t> task, from, to;
 };
 
-/// Whether a list of the moves from or to a place names this one.
+/// True if a list of the moves from or to `place` contains this move.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
 
 int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,
@@ -89,7 +89,7 @@ int poise_imports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t
                     [](std::uint32_t, std::uint32_t to, std::int64_t p) { return to == p; });
 }
 
-// The view is the list's first member.
+// The view is the first member of the list, so both have the same address.
 void poise_moves_destroy(const poise_moves* moves) {
   static_assert(offsetof(Moves, view) == 0);
   delete reinterpret_cast<const Moves*>(moves);

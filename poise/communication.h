@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Communication between the ranks of a distributed decision, as a table of two functions: libpoise
+// links no MPI. <poise/mpi.h> fills the table from a communicator. C99 and C++.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Takes one message that came from rank `from`; the data are valid during the call. */
+typedef void (*poise_receive)(void* receiver, uint32_t from, const void* data, uint64_t bytes);
+
+enum poise_reduction { POISE_MAX = 0, POISE_SUM = 1 };
+
+/* Both functions are collective: all ranks call them in the same order. They return 0; another
+   value means that they failed on this rank. All ranks hear of it in the next collective. */
+typedef struct poise_communication {
+  void* context;
+  uint32_t rank, num_ranks;
+  /* Sends data[i], bytes[i] long, to rank to[i], at most one message per rank and none to itself.
+     Hands each message that comes for this rank to receive(receiver, ...), in any order. */
+  int (*exchange)(void* context, uint64_t num_sends, const uint32_t* to, const void* const* data,
+                  const uint64_t* bytes, poise_receive receive, void* receiver);
+  /* Replaces each value by its largest, or by its sum modulo 2^64, over all ranks. */
+  int (*reduce)(void* context, int reduction, uint64_t count, uint64_t* values);
+} poise_communication;
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/communicator.h"
+
+#include <bit>
+#include <cmath>
+
+namespace poise {
+
+Communicator::Communicator(const poise_communication& table) : table_(table) {
+  if (table.exchange == nullptr || table.reduce == nullptr)
+    fail("communication: exchange and reduce must not be null");
+  if (table.rank >= table.num_ranks)
+    fail("communication: rank is {}, but there are {} ranks", table.rank, table.num_ranks);
+}
+
+void Communicator::exchange_bytes(const std::map<std::uint32_t, Bytes>& sends,
+                                  poise_receive receive, void* receiver) {
+  std::vector<std::uint32_t> to;
+  std::vector<const void*> data;
+  std::vector<std::uint64_t> bytes;
+  for (const auto& [rank, message] : sends) {
+    to.push_back(rank);
+    data.push_back(message.data);
+    bytes.push_back(message.size);
+  }
+  agree();
+  const int status = table_.exchange(table_.context, to.size(), to.data(), data.data(),
+                                     bytes.data(), receive, receiver);
+  if (status != 0) failure_ = fmt::format("communication: exchange returned {}", status);
+}
+
+void Communicator::reduce(int reduction, std::uint64_t& value) {
+  agree();
+  const int status = table_.reduce(table_.context, reduction, 1, &value);
+  if (status != 0) failure_ = fmt::format("communication: reduce returned {}", status);
+}
+
+void Communicator::agree(const std::string& failure) {
+  std::uint64_t failed = failure.empty() ? 0 : table_.rank + std::uint64_t{1};
+  const int status = table_.reduce(table_.context, POISE_MAX, 1, &failed);
+  if (status != 0) {
+    // The others may have agreed that all is well and go on to the collective that follows.
+    if (has_failed_) throw AgreedError(failure_);
+    has_failed_ = true;
+    failure_ = fmt::format("communication: reduce returned {}", status);
+    return;
+  }
+  if (!failure.empty()) throw AgreedError(failure);
+  if (failed != 0)
+    throw AgreedError(fmt::format("rank {} failed; its own error says why", failed - 1));
+}
+
+void Communicator::agree_on_failure(const std::string& text) noexcept {
+  try {
+    agree(text.empty() ? "unknown error" : text);
+  } catch (...) {  // the caller reports its own text
+  }
+}
+
+std::uint64_t Communicator::max(std::uint64_t value) {
+  reduce(POISE_MAX, value);
+  return value;
+}
+
+std::uint64_t Communicator::sum(std::uint64_t value) {
+  reduce(POISE_SUM, value);
+  return value;
+}
+
+// The bits of doubles of at least 0 have the order of the doubles.
+double Communicator::max(double value) {
+  return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value)));
+}
+
+double Communicator::sum(double value) {
+  const double largest = max(value);
+  if (!(largest > 0)) return 0;
+  const double unit = largest * 0x1p-40;
+  return unit * static_cast<double>(sum(static_cast<std::uint64_t>(std::round(value / unit))));
+}
+
+}  // namespace poise

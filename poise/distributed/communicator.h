@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Typed messages over a table of communication functions, and agreement on errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/communication.h"
+
+namespace poise {
+
+/// Thrown on every rank once all know that one of them failed. Its text is the rank's own error, or
+/// names the rank that failed.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Items by rank: the ranks that get them, or the ranks from which they came.
+template <typename T>
+using Mail = std::map<std::uint32_t, std::vector<T>>;
+
+/// The ranks of a decision. Every collective call begins with an agreement: if a rank failed since
+/// the last one, all ranks throw AgreedError and none waits. A rank that fails between collectives
+/// therefore calls agree_on_failure() before it leaves.
+class Communicator {
+ public:
+  /// Throws Error if the table has no functions or the rank does not exist.
+  explicit Communicator(const poise_communication& table);
+
+  std::uint32_t rank() const { return table_.rank; }
+  std::uint32_t num_ranks() const { return table_.num_ranks; }
+
+  /// Collective. Delivers items to their ranks; this rank may be one of them.
+  template <typename T>
+  Mail<T> exchange(const Mail<T>& out) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Mail<T> in;
+    if (const auto own = out.find(rank()); own != out.end()) in.insert(*own);
+    std::map<std::uint32_t, Bytes> sends;
+    for (const auto& [to, items] : out)
+      if (to != rank() && !items.empty()) sends[to] = {items.data(), items.size() * sizeof(T)};
+    exchange_bytes(
+        sends,
+        [](void* into, std::uint32_t from, const void* data, std::uint64_t n) {
+          std::vector<T>& items = (*static_cast<Mail<T>*>(into))[from];
+          items.resize(n / sizeof(T));
+          if (n > 0) std::memcpy(items.data(), data, items.size() * sizeof(T));
+        },
+        &in);
+    return in;
+  }
+
+  /// Collective. Sums of doubles are rounded to 2^-40 of the largest, so that they are the same in
+  /// every order. Values are at least 0.
+  std::uint64_t max(std::uint64_t value);
+  std::uint64_t sum(std::uint64_t value);
+  double max(double value);
+  double sum(double value);
+
+  /// Collective. Throws AgreedError on all ranks if one has failed.
+  void agree() { agree(failure_); }
+  /// Takes part in the next agreement as a rank that failed. Throws nothing.
+  void agree_on_failure(const std::string& text) noexcept;
+
+ private:
+  struct Bytes {
+    const void* data;
+    std::uint64_t size;
+  };
+  void exchange_bytes(const std::map<std::uint32_t, Bytes>& sends, poise_receive receive,
+                      void* receiver);
+  void reduce(int reduction, std::uint64_t& value);
+  void agree(const std::string& failure);
+
+  poise_communication table_;
+  std::string failure_;      // of a communication function; told at the next agreement
+  bool has_failed_ = false;  // in an agreement, which cannot be repeated
+};
+
+}  // namespace poise

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/group_machine.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "poise/base/check.h"
+
+namespace poise {
+
+namespace {
+
+constexpr double kPortSpeed = 1e-9;  // the slowest that a machine may have
+
+class GroupMachine {
+ public:
+  GroupMachine(const Machine& machine, std::span<const PlaceRange> ranges)
+      : machine_(machine), ranges_(ranges) {
+    for (const PlaceRange& range : ranges_) {
+      POISE_CHECK(range.first < range.end);
+      if (range.is_port) continue;
+      ++num_groups_;
+      num_places_ += range.end - range.first;
+      num_domains_ += machine.domain_of(range.end - 1) - machine.domain_of(range.first) + 1;
+      num_nodes_ += machine.node_of_place(range.end - 1) - machine.node_of_place(range.first) + 1;
+    }
+  }
+
+  Machine result() {
+    parts_.name = machine_.name();
+    parts_.root_latency_factor = machine_.parts().root_latency_factor;
+    parts_.root_bandwidth_factor = machine_.parts().root_bandwidth_factor;
+    find_levels();
+    find_places();
+    find_node_kinds();
+    find_network();
+    scale_costs();
+    return Machine(std::move(parts_));
+  }
+
+ private:
+  void find_levels() {
+    const auto levels = machine_.levels();
+    const std::size_t node_level = machine_.level_named("node");
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      Level level = levels[l];
+      level.first_place = {0};
+      for (PlaceId i = 1; i < ranges_.size(); ++i)
+        if (machine_.group_of(l, ranges_[i].first) != machine_.group_of(l, ranges_[i - 1].first))
+          level.first_place.push_back(i);
+      level.first_place.push_back(static_cast<PlaceId>(ranges_.size()));
+      const bool is_last = level.num_groups() == ranges_.size();
+      if (is_last && l < node_level && node_level < levels.size()) level.name = "node";
+      parts_.levels.push_back(std::move(level));
+      if (is_last) return;
+    }
+  }
+
+  void find_places() {
+    DomainId domain = 0;
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      const auto [first, end, is_port] = ranges_[i];
+      const DomainId old = machine_.domain_of(first);
+      const NodeId node = machine_.node_of_place(first);
+      if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, {}});
+      auto& domains = nodes_.back().domains;
+      if (domains.empty() || domains.back() != old) {
+        domain += i > 0 ? 1 : 0;
+        domains.push_back(old);
+      }
+      double speed = 0;
+      for (PlaceId p = first; p < end; ++p) speed += machine_.speed_of(p);
+      parts_.places.push_back({.domain = domain, .speed = is_port ? kPortSpeed : speed});
+    }
+  }
+
+  /// The factors between those domains of a node that hold a range; equal ones are shared.
+  void find_node_kinds() {
+    parts_.node_kinds.clear();
+    std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+    for (const auto& [node, domains] : nodes_) {
+      const std::uint32_t old_kind = machine_.parts().kind_of_node[node];
+      std::vector<std::uint32_t> key{old_kind};
+      for (const DomainId d : domains) key.push_back(d - machine_.first_domain(node));
+      const auto [found, is_new] =
+          known.try_emplace(key, static_cast<std::uint32_t>(parts_.node_kinds.size()));
+      parts_.kind_of_node.push_back(found->second);
+      if (!is_new) continue;
+      NodeKind kind{static_cast<std::uint32_t>(domains.size()), {}, {}};
+      for (const DomainId from : domains)
+        for (const DomainId to : domains) {
+          kind.latency_factor.push_back(machine_.latency_factor(from, to));
+          kind.bandwidth_factor.push_back(machine_.bandwidth_factor(from, to));
+        }
+      parts_.node_kinds.push_back(std::move(kind));
+    }
+  }
+
+  void find_network() {
+    Network& network = parts_.network = machine_.network();
+    network.coordinates.clear();
+    for (Tier& tier : network.tiers) {
+      std::vector<std::uint32_t> groups;
+      std::uint32_t last = 0;
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const std::uint32_t old = tier.group_of_node[nodes_[i].node];
+        groups.push_back(i == 0 ? 0 : groups.back() + (old != last ? 1 : 0));
+        last = old;
+      }
+      tier.group_of_node = std::move(groups);
+    }
+    if (network.shape == Network::Shape::matrix) {
+      network.matrix.clear();
+      network.matrix_nodes = static_cast<std::uint32_t>(nodes_.size());
+      for (const auto& from : nodes_)
+        for (const auto& to : nodes_)
+          network.matrix.push_back(machine_.network().latency_factor(from.node, to.node));
+    } else if (network.shape != Network::Shape::tree) {
+      network.router_of_node.clear();
+      for (const auto& at : nodes_)
+        network.router_of_node.push_back(machine_.network().router_of(at.node));
+    }
+  }
+
+  void scale_costs() {
+    CostModel& costs = parts_.costs = machine_.costs();
+    const double places = num_places_ / num_groups_;
+    for (double* seconds :
+         {&costs.seconds_per_message, &costs.seconds_per_byte, &costs.seconds_per_migrated_byte,
+          &costs.seconds_per_migrated_task, &costs.inside.send_s, &costs.inside.receive_s,
+          &costs.inside.copy_s_per_byte, &costs.network.send_s, &costs.network.receive_s,
+          &costs.network.copy_s_per_byte})
+      *seconds /= places;
+    costs.bus_bytes_per_s *= std::max(1.0, num_domains_ / num_groups_);
+    const double nodes = std::max(1.0, num_nodes_ / num_groups_);
+    costs.card_bytes_per_s *= nodes;
+    costs.card_s_per_message /= nodes;
+  }
+
+  struct NodeDomains {
+    NodeId node;
+    std::vector<DomainId> domains;
+  };
+
+  const Machine& machine_;
+  std::span<const PlaceRange> ranges_;
+  double num_groups_ = 0, num_places_ = 0, num_domains_ = 0, num_nodes_ = 0;
+  std::vector<NodeDomains> nodes_;
+  MachineParts parts_;
+};
+
+}  // namespace
+
+Machine machine_of_groups(const Machine& machine, std::span<const PlaceRange> ranges) {
+  return GroupMachine(machine, ranges).result();
+}
+
+}  // namespace poise

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Merging vertices of a graph along heavy edges until few are left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/distributed/pieces.h"
+#include "poise/partition/graph.h"
+
+namespace poise {
+
+/// Limits for merging vertices that one leader holds.
+struct MergeLimits {
+  double max_weight = 0;         // of a merged vertex, unless a single one is heavier;
+  std::size_t max_vertices = 0;  // exceeded if more than this would be left
+  std::size_t max_edges = 0;     // the heaviest edges that are kept
+};
+
+/// The group of each vertex. Pinned vertices (kinds[v] != 0) are merged with pinned ones only;
+/// `is_pinned` may be empty. The graph is consumed, since the memory of each step is needed for the
+/// next. O(vertices + edges).
+struct Merging {
+  std::vector<std::uint32_t> group_of;
+  std::uint32_t num_groups = 0;
+};
+Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
+                          const MergeLimits& limits);
+
+/// The same for the vertices of a piece, whose own edges are those to `rank`.
+Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& limits);
+/// The merged vertices.
+std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertices,
+                                         const Merging& merging);
+
+}  // namespace poise

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank knows of a distributed workload: its own tasks and the messages that they send.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace poise {
+
+/// Borrowed arrays. Those marked "or empty" are optional.
+struct OwnTasks {
+  std::span<const std::uint64_t> ids;    // no two tasks of all ranks have the same
+  std::span<const double> load_s;        // per task
+  std::span<const std::uint64_t> bytes;  // per task, or empty: moving costs no bytes
+  std::span<const std::uint8_t> pinned;  // per task, not 0 if it must stay; or empty
+  /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for
+  /// first[t] <= i < first[t + 1]. All empty: no messages.
+  std::span<const std::uint64_t> first;
+  std::span<const std::uint64_t> to;
+  std::span<const std::uint32_t> to_rank;        // where that task is, or empty: looked up
+  std::span<const std::uint64_t> counts;         // messages, or empty: one each
+  std::span<const std::uint64_t> message_bytes;  // in total, or empty: 0
+  double background_s = 0;                       // work of this rank's place that is not a task's
+
+  std::uint32_t num_tasks() const { return static_cast<std::uint32_t>(ids.size()); }
+  std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }
+  std::uint64_t bytes_of_message(std::size_t i) const {
+    return message_bytes.empty() ? 0 : message_bytes[i];
+  }
+};
+
+/// Throws Error naming the first wrong array, index and value. Neither checks that ids differ nor
+/// that receivers exist.
+void check(const OwnTasks& own, std::uint32_t num_ranks);
+
+}  // namespace poise

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/pieces.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace poise {
+
+std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
+                                      const std::vector<std::uint32_t>& table) {
+  Mail<std::uint32_t> questions;
+  for (const VertexName& name : names) questions[name.rank].push_back(name.index);
+  Mail<std::uint32_t> asked = ranks.exchange(questions);
+  for (auto& [rank, indices] : asked)
+    for (std::uint32_t& index : indices) {
+      if (index >= table.size())
+        fail("rank {} asks for vertex {} of {}", rank, index, table.size());
+      index = table[index];
+    }
+  const Mail<std::uint32_t> answers = ranks.exchange(asked);
+  std::map<std::uint32_t, std::size_t> next;
+  std::vector<std::uint32_t> values;
+  values.reserve(names.size());
+  for (const VertexName& name : names) values.push_back(answers.at(name.rank)[next[name.rank]++]);
+  return values;
+}
+
+std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges) {
+  std::vector<VertexName> names;
+  names.reserve(edges.size());
+  for (const PieceEdge& edge : edges) names.push_back(edge.other);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name) {
+  return static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) -
+                                    names.begin());
+}
+
+void merge_parallel(std::vector<PieceEdge>& edges) {
+  std::sort(edges.begin(), edges.end(), [](const PieceEdge& a, const PieceEdge& b) {
+    return std::tie(a.own, a.other) < std::tie(b.own, b.other);
+  });
+  std::size_t kept = 0;
+  for (const PieceEdge& edge : edges) {
+    if (kept > 0 && edges[kept - 1].own == edge.own && edges[kept - 1].other == edge.other) {
+      edges[kept - 1].count += edge.count;
+      edges[kept - 1].bytes += edge.bytes;
+    } else {
+      edges[kept++] = edge;
+    }
+  }
+  edges.resize(kept);
+}
+
+void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
+                   double byte_s) {
+  if (edges.size() <= max_edges || max_edges == 0) return;
+  const auto cost_s = [&](const PieceEdge& edge) {
+    return static_cast<double>(edge.count) * message_s + static_cast<double>(edge.bytes) * byte_s;
+  };
+  std::sort(edges.begin(), edges.end(), [&](const PieceEdge& a, const PieceEdge& b) {
+    const double a_s = cost_s(a), b_s = cost_s(b);
+    return a_s != b_s ? a_s > b_s : std::tie(a.own, a.other) < std::tie(b.own, b.other);
+  });
+  double all_s = 0, kept_s = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    all_s += cost_s(edges[i]);
+    if (i < max_edges) kept_s += cost_s(edges[i]);
+  }
+  edges.resize(max_edges);
+  const double share = kept_s > 0 ? all_s / kept_s : 1;
+  for (PieceEdge& edge : edges) {
+    edge.count = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(edge.count)));
+    edge.bytes = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(edge.bytes)));
+  }
+}
+
+}  // namespace poise

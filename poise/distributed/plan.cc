@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "poise/distributed/leader_problem.h"
+#include "poise/distributed/merging.h"
+#include "poise/distributed/own_graph.h"
+#include "poise/distributed/pieces.h"
+#include "poise/distributed/rank_groups.h"
+#include "poise/distributed/travellers.h"
+
+namespace poise {
+
+namespace {
+
+/// Of the messages' cost if all were between nodes, the share expected between places.
+constexpr double kShareOfMessages = 0.5;
+/// Share of the load from which messages weigh. The first cycle then has narrow groups: more
+/// vertices per rank find more of the locality. The second, with wide groups, evens out loads.
+constexpr double kMessagesWeigh = 0.02;
+constexpr std::uint32_t kMinWidth = 4;
+/// A rank with this many times the load of its group's average member has clusters too heavy for
+/// balance; a second cycle makes them anew.
+constexpr double kCoarse = 2;
+
+/// What a rank has, in average places.
+double weight_of(const OwnTasks& own, const AveragePlace& average) {
+  double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
+  for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
+  return weight;
+}
+
+/// One V-cycle. All members are collective; ranks that lead no group take part with nothing.
+class Cycle {
+ public:
+  Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
+        const DistributedLimits& limits)
+      : ranks_(ranks),
+        context_(context),
+        groups_(context.groups),
+        average_(average),
+        limits_(limits),
+        pieces_(groups_.num_levels()) {}
+
+  /// The rank that gets each own task.
+  std::vector<std::uint32_t> run(const OwnTasks& own, OwnGraph& graph) {
+    if (groups_.top() == 0) return std::vector<std::uint32_t>(own.num_tasks(), 0);  // one rank
+    rise_from_tasks(own, graph);
+    for (std::size_t level = 1; level < groups_.top(); ++level) rise(level);
+    return descend();
+  }
+
+ private:
+  bool leads(std::size_t level) const {
+    return groups_.leader_of(level, ranks_.rank()) == ranks_.rank();
+  }
+  std::uint32_t parent(std::size_t level) const { return parent(level, ranks_.rank()); }
+  std::uint32_t parent(std::size_t level, std::uint32_t rank) const {
+    return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
+  }
+
+  /// A leader's share of what its parent may hold, if it has the average load; never more than the
+  /// parent may hold in all.
+  MergeLimits limits_of(std::size_t level, double weight) const {
+    const auto siblings =
+        static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
+    const double average = static_cast<double>(ranks_.num_ranks()) / groups_.num_groups(level);
+    const double share = static_cast<double>(limits_.vertices) / siblings;
+    const double vertices = static_cast<double>(limits_.vertices);
+    return {.max_weight = std::max(average / share, weight / vertices),
+            .max_vertices =
+                static_cast<std::size_t>(std::clamp(2 * share * weight / average, share, vertices)),
+            .max_edges = static_cast<std::size_t>(std::max(
+                static_cast<double>(limits_.edges) / siblings,
+                static_cast<double>(limits_.edges) * std::min(1.0, weight / average / siblings)))};
+  }
+
+  void rise_from_tasks(const OwnTasks& own, OwnGraph& graph) {
+    const MergeLimits limits = limits_of(0, weight_of(own, average_));
+    const auto clusters = graph.merge(context_.machine.speed_of(ranks_.rank()), average_, limits);
+    const std::uint32_t first = number_in_parent(0, clusters.size());
+    pieces_[0].merged = graph.cluster_of();
+    for (std::uint32_t& merged : pieces_[0].merged) merged += first;
+    const auto merged = merged_names(0, graph.ghosts());
+    auto edges = graph.edges({parent(0), first}, merged);
+    hand_up(0, clusters, std::move(edges), limits.max_edges);
+  }
+
+  void rise(std::size_t level) {
+    Piece& piece = pieces_[level];
+    double weight = 0;
+    for (const PieceVertex& vertex : piece.vertices) weight += vertex.weight;
+    const MergeLimits limits = limits_of(level, weight);
+    const Merging merging = merge_piece(piece, ranks_.rank(), limits);
+    const auto clusters = merged_vertices(piece.vertices, merging);
+    const std::uint32_t first = number_in_parent(level, clusters.size());
+    piece.merged = merging.group_of;
+    for (std::uint32_t& merged : piece.merged) merged += first;
+    const std::vector<VertexName> names = names_of(piece.out);
+    const std::vector<VertexName> merged = merged_names(level, names);
+    std::vector<PieceEdge> edges;
+    for (const PieceEdge& edge : piece.out) {
+      const VertexName other = merged[index_of(names, edge.other)];
+      const std::uint32_t own = piece.merged[edge.own];
+      if (other != VertexName{parent(level), own})
+        edges.push_back({own, other, edge.count, edge.bytes});
+    }
+    merge_parallel(edges);
+    hand_up(level, clusters, std::move(edges), limits.max_edges);
+  }
+
+  /// The parent's number of the first of `count` vertices: children follow each other.
+  std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
+    Mail<std::uint32_t> counts;
+    if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
+    Mail<std::uint32_t> received = ranks_.exchange(counts);
+    std::uint32_t next = 0;
+    for (auto& [rank, numbers] : received) next += std::exchange(numbers[0], next);
+    const Mail<std::uint32_t> answer = ranks_.exchange(received);
+    return leads(level) ? answer.at(parent(level)).at(0) : 0;
+  }
+
+  /// The names that vertices of this level have in the pieces of the parents.
+  std::vector<VertexName> merged_names(std::size_t level, const std::vector<VertexName>& names) {
+    const std::vector<std::uint32_t> index = ask_owners(ranks_, names, pieces_[level].merged);
+    std::vector<VertexName> merged;
+    merged.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i)
+      merged.push_back({parent(level, names[i].rank), index[i]});
+    return merged;
+  }
+
+  void hand_up(std::size_t level, const std::vector<PieceVertex>& vertices,
+               std::vector<PieceEdge> edges, std::size_t max_edges) {
+    const UnitCosts unit = unit_costs(context_.machine, context_.machine.costs());
+    keep_heaviest(edges, max_edges, unit.message_s, unit.byte_s);
+    Mail<PieceVertex> vertex_mail;
+    Mail<PieceEdge> edge_mail;
+    if (leads(level)) {
+      vertex_mail[parent(level)] = vertices;
+      edge_mail[parent(level)] = std::move(edges);
+    }
+    Piece& up = pieces_[level + 1];
+    std::uint32_t child = 0;
+    const auto children = groups_.children(level + 1, ranks_.rank());
+    for (auto& [rank, part] : ranks_.exchange(vertex_mail)) {
+      while (children[child] != rank) ++child;
+      for (PieceVertex& vertex : part) {
+        vertex.child = child;
+        up.vertices.push_back(vertex);
+      }
+    }
+    for (auto& [rank, part] : ranks_.exchange(edge_mail))
+      up.out.insert(up.out.end(), part.begin(), part.end());
+    if (level + 1 < groups_.top()) tell_receivers(level + 1);
+  }
+
+  /// Messages between pieces become known to the receivers' leaders too.
+  void tell_receivers(std::size_t level) {
+    Mail<PieceEdge> mail;
+    for (const PieceEdge& edge : pieces_[level].out)
+      if (edge.other.rank != ranks_.rank())
+        mail[edge.other.rank].push_back(
+            {edge.other.index, {ranks_.rank(), edge.own}, edge.count, edge.bytes});
+    for (const auto& [rank, part] : ranks_.exchange(mail))
+      pieces_[level].in.insert(pieces_[level].in.end(), part.begin(), part.end());
+  }
+
+  std::vector<std::uint32_t> descend() {
+    std::vector<Guest> guests;
+    std::vector<GuestEdge> edges;
+    const Piece& all = pieces_[groups_.top()];
+    for (std::uint32_t v = 0; v < all.vertices.size(); ++v)
+      guests.push_back({{ranks_.rank(), v}, all.vertices[v]});
+    for (const PieceEdge& edge : all.out)
+      edges.push_back(
+          {{ranks_.rank(), edge.own}, edge.other, ranks_.rank(), 1, edge.count, edge.bytes});
+    for (std::size_t level = groups_.top();; --level) {
+      const std::vector<std::uint32_t> targets = told(level, guests, edges);
+      const std::vector<std::uint32_t> below = of_children(level, targets);
+      pieces_[level] = Piece();
+      if (level == 1) return below;
+      ship(level - 1, below, guests, edges);
+    }
+  }
+
+  /// Decides for the guests, and tells the leaders that are their homes.
+  std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
+                                  const std::vector<GuestEdge>& edges) {
+    struct Answer {
+      std::uint32_t index, leader;
+    };
+    const auto decided = decide(context_, level, ranks_.rank(), guests, edges);
+    Mail<Answer> answers;
+    for (std::size_t i = 0; i < guests.size(); ++i)
+      answers[guests[i].home.rank].push_back({guests[i].home.index, decided[i]});
+    std::vector<std::uint32_t> targets(pieces_[level].vertices.size());
+    for (const auto& [rank, part] : ranks_.exchange(answers))
+      for (const Answer& answer : part) targets.at(answer.index) = answer.leader;
+    return targets;
+  }
+
+  /// From the targets of a leader's vertices to those of the vertices merged into them below.
+  std::vector<std::uint32_t> of_children(std::size_t level,
+                                         const std::vector<std::uint32_t>& targets) {
+    const auto children = groups_.children(level, ranks_.rank());
+    Mail<std::uint32_t> mail;
+    const Piece& piece = pieces_[level];
+    for (std::size_t v = 0; v < piece.vertices.size(); ++v)
+      mail[children[piece.vertices[v].child]].push_back(targets[v]);
+    std::vector<std::uint32_t> below = pieces_[level - 1].merged;
+    const Mail<std::uint32_t> received = ranks_.exchange(mail);
+    if (below.empty()) return below;
+    const std::vector<std::uint32_t>& own = received.at(parent(level - 1));
+    const std::uint32_t first = *std::min_element(below.begin(), below.end());
+    for (std::uint32_t& merged : below) merged = own.at(merged - first);
+    return below;
+  }
+
+  /// Sends the vertices of a level to the leaders of the groups that get them.
+  void ship(std::size_t level, const std::vector<std::uint32_t>& targets,
+            std::vector<Guest>& guests, std::vector<GuestEdge>& edges) {
+    const Piece& piece = pieces_[level];
+    Mail<Guest> guest_mail;
+    for (std::uint32_t v = 0; v < piece.vertices.size(); ++v)
+      guest_mail[targets[v]].push_back({{ranks_.rank(), v}, piece.vertices[v]});
+    Mail<GuestEdge> edge_mail;
+    const auto out = names_of(piece.out), in = names_of(piece.in);
+    const auto out_targets = ask_owners(ranks_, out, targets);
+    const auto in_targets = ask_owners(ranks_, in, targets);
+    for (const PieceEdge& edge : piece.out) {
+      const std::uint32_t to = out_targets[index_of(out, edge.other)];
+      const VertexName own{ranks_.rank(), edge.own};
+      edge_mail[targets[edge.own]].push_back({own, edge.other, to, 1, edge.count, edge.bytes});
+      if (edge.other.rank == ranks_.rank() && to != targets[edge.own])
+        edge_mail[to].push_back({edge.other, own, targets[edge.own], 0, edge.count, edge.bytes});
+    }
+    for (const PieceEdge& edge : piece.in)
+      if (const std::uint32_t from = in_targets[index_of(in, edge.other)];
+          from != targets[edge.own])
+        edge_mail[targets[edge.own]].push_back(
+            {{ranks_.rank(), edge.own}, edge.other, from, 0, edge.count, edge.bytes});
+    guests.clear();
+    edges.clear();
+    for (const auto& [rank, part] : ranks_.exchange(guest_mail))
+      guests.insert(guests.end(), part.begin(), part.end());
+    for (const auto& [rank, part] : ranks_.exchange(edge_mail))
+      edges.insert(edges.end(), part.begin(), part.end());
+  }
+
+  Communicator& ranks_;
+  const DecisionContext& context_;
+  const RankGroups& groups_;
+  const AveragePlace& average_;
+  const DistributedLimits& limits_;
+  std::vector<Piece> pieces_;  // per level; of tasks (level 0) only `merged`
+};
+
+AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own) {
+  double load_s = own.background_s * machine.speed_of(ranks.rank());
+  for (const double task_s : own.load_s) load_s += task_s;
+  return {.load_s = ranks.sum(load_s) / ranks.num_ranks(),
+          .tasks = static_cast<double>(ranks.sum(own.ids.size())) / ranks.num_ranks()};
+}
+
+/// True if messages may take a notable part of the time.
+bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                    const AveragePlace& average) {
+  const UnitCosts unit = unit_costs(machine, machine.costs());
+  double message_s = 0;
+  for (std::size_t i = 0; i < own.to.size(); ++i)
+    message_s += static_cast<double>(own.count(i)) * unit.message_s +
+                 static_cast<double>(own.bytes_of_message(i)) * unit.byte_s;
+  return kShareOfMessages * ranks.sum(message_s) / ranks.num_ranks() >
+         kMessagesWeigh * average.load_s;
+}
+
+/// The width of the groups in each cycle.
+std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                                  const AveragePlace& average, const DistributedLimits& limits) {
+  if (messages_weigh(ranks, machine, own, average)) {
+    const double root = std::ceil(std::sqrt(ranks.num_ranks()));
+    return {std::clamp(static_cast<std::uint32_t>(root), std::min(kMinWidth, limits.width),
+                       limits.width),
+            limits.width};
+  }
+  const double siblings = std::min(ranks.num_ranks(), limits.width);
+  const bool is_coarse = ranks.max(weight_of(own, average)) > kCoarse * siblings;
+  return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
+}
+
+/// The rank that gets each own task.
+std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machine,
+                                      const OwnTasks& own, const Choice& strategy,
+                                      std::uint64_t seed, const DistributedLimits& limits) {
+  const AveragePlace average = average_of(ranks, machine, own);
+  const std::vector<std::uint32_t> cycles = widths(ranks, machine, own, average, limits);
+  std::optional<Travellers> travellers;
+  for (std::size_t cycle = 0;; ++cycle) {
+    const OwnTasks now = travellers ? travellers->view() : own;
+    const RankGroups groups(machine, cycles[cycle]);
+    const DecisionContext context{machine, groups, strategy, seed};
+    OwnGraph graph(ranks, now);
+    const std::vector<std::uint32_t> targets =
+        Cycle(ranks, context, average, limits).run(now, graph);
+    if (cycle + 1 == cycles.size())
+      return travellers ? travellers->told_home(ranks, targets, own.num_tasks()) : targets;
+    travellers = Travellers::moved(ranks, now, graph, targets, travellers ? &*travellers : nullptr);
+  }
+}
+
+std::vector<Arrival> imports_of(Communicator& ranks, const OwnTasks& own,
+                                const std::vector<std::uint32_t>& rank_of_task) {
+  Mail<std::uint64_t> leaving;
+  for (std::size_t t = 0; t < rank_of_task.size(); ++t)
+    if (rank_of_task[t] != ranks.rank()) leaving[rank_of_task[t]].push_back(own.ids[t]);
+  std::vector<Arrival> arrivals;
+  for (const auto& [rank, ids] : ranks.exchange(leaving))
+    for (const std::uint64_t id : ids) arrivals.push_back({id, rank});
+  return arrivals;
+}
+
+DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                        const Choice& strategy, std::uint64_t seed,
+                        const DistributedLimits& limits) {
+  check(own, ranks.num_ranks());
+  if (machine.num_places() != ranks.num_ranks())
+    fail("the machine has {} places, but there are {} ranks; each rank is one place",
+         machine.num_places(), ranks.num_ranks());
+  DistributedPlan plan;
+  plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
+  plan.imports = imports_of(ranks, own, plan.rank_of_task);
+  return plan;
+}
+
+}  // namespace
+
+DistributedPlan plan_distributed(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                                 const Choice& strategy, std::uint64_t seed,
+                                 const DistributedLimits& limits) {
+  try {
+    DistributedPlan plan = planned(ranks, machine, own, strategy, seed, limits);
+    ranks.agree();
+    return plan;
+  } catch (const AgreedError&) {
+    throw;
+  } catch (...) {
+    ranks.agree_on_failure(thrown_text());
+    throw;
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+
+#include "tests/support/random_problem.h"
+
+#include "poise/base/random.h"
+#include "poise/distributed/split_testing.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Machine physical(std::string_view text) {
+  return with_formula(machine_from_text(text), CostFormula::physical);
+}
+
+OwnedProblem made(Machine machine, std::string_view recipe, TaskId num_tasks) {
+  Workload workload = generate(parse_recipe(recipe), num_tasks, 1)[0];
+  const auto places = machine.num_places();
+  Placement current = blocked(workload.num_tasks(), places);
+  return {std::move(machine), std::move(workload), std::move(current)};
+}
+
+Outcomes planned(const OwnedProblem& problem, const DistributedLimits& limits = {},
+                 bool knows_ranks = true) {
+  SimulatedRanks ranks(problem.machine.num_places());
+  Outcomes outcomes = plan_on(ranks, problem.machine, split(problem.view()), knows_ranks, limits);
+  EXPECT_THAT(outcomes.errors, Each(""));
+  return outcomes;
+}
+
+/// What ten iterations and the migration take.
+double total_s(const OwnedProblem& problem, const Placement& after) {
+  const Metrics metrics =
+      evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
+  return 10 * metrics.iteration_s + metrics.migration_s;
+}
+
+double times_central(const OwnedProblem& problem) {
+  const Placement central = parse_strategy("poise").rebalance(problem.view());
+  return total_s(problem, placement_of(problem.view(), planned(problem))) /
+         total_s(problem, central);
+}
+
+void expect_consistent(const OwnedProblem& problem, const Outcomes& outcomes) {
+  const Problem view = problem.view();
+  const Placement after = placement_of(view, outcomes);
+  check(after, view.workload.num_tasks(), view.machine.num_places());
+  std::vector<std::vector<Arrival>> imports(view.machine.num_places());
+  for (TaskId t = 0; t < view.workload.num_tasks(); ++t) {
+    if (!view.workload.tasks[t].movable) {
+      EXPECT_EQ(after.of(t), view.current.of(t)) << t;
+    }
+    if (after.of(t) != view.current.of(t))
+      imports[after.of(t)].push_back({id_of(t), view.current.of(t)});
+  }
+  for (std::size_t rank = 0; rank < imports.size(); ++rank) {
+    std::stable_sort(imports[rank].begin(), imports[rank].end(),
+                     [](const Arrival& a, const Arrival& b) { return a.from < b.from; });
+    EXPECT_EQ(outcomes.plans[rank].imports, imports[rank]);
+  }
+}
+
+TEST(DistributedPlan, is_that_of_the_strategy_if_nothing_needs_merging) {
+  const OwnedProblem problem = made(physical("node:2 core:4"), "stencil3d", 200);
+  const Placement central = parse_strategy("poise").rebalance(problem.view());
+  EXPECT_NE(central, problem.current);
+  EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
+}
+
+TEST(DistributedPlan, places_every_task_once_and_imports_what_others_export) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const OwnedProblem problem = random_problem(random);
+    // Narrow groups and few vertices, so that small problems have levels and clusters too.
+    const DistributedLimits limits{
+        .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
+    expect_consistent(problem, planned(problem, limits, seed % 2 == 0));
+    expect_consistent(problem, planned(problem));
+  }
+}
+
+TEST(DistributedPlan, is_the_same_each_time) {
+  OwnedProblem problem = made(physical("node:4 core:4"), "geometric:message_bytes=1e5", 6000);
+  const DistributedLimits limits{.width = 4, .vertices = 300, .edges = 2000};
+  EXPECT_EQ(placement_of(problem.view(), planned(problem, limits)),
+            placement_of(problem.view(), planned(problem, limits, false)));
+}
+
+TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_one) {
+  struct Instance {
+    std::string_view machine, recipe;
+    TaskId tasks;
+  };
+  double sum = 0;
+  int count = 0;
+  for (const Instance& instance :
+       {Instance{"node:4 core:8", "stencil3d", 6000},
+        {"node:4 core:8", "leanmd", 6000},
+        {"node:2 numa:2 core:4", "stencil2d", 6000},
+        {"node:4 core:4", "clusters", 5000},
+        {"node:4 core:4", "stencil3d:message_bytes=1e5,load_s=0.001", 6000},
+        {"node:16 core:8", "stencil3d", 10000},
+        {"rack:2 node:5 core:8", "geometric", 8000}}) {
+    const double times =
+        times_central(made(physical(instance.machine), instance.recipe, instance.tasks));
+    EXPECT_LT(times, 1.10) << instance.machine << ' ' << instance.recipe;
+    sum += times;
+    ++count;
+  }
+  EXPECT_LT(sum / count, 1.03);
+}
+
+TEST(DistributedPlan, balances_what_one_rank_has_in_all) {
+  for (const std::string_view machine : {"node:4 core:8", "node:12 core:8"}) {
+    OwnedProblem problem = made(physical(machine), "stencil3d", 9000);
+    problem.current = Placement(problem.workload.num_tasks(), 0);
+    const Placement after = placement_of(problem.view(), planned(problem));
+    const Metrics metrics = evaluate(problem.machine, problem.workload, problem.machine.costs(),
+                                     problem.current, after);
+    EXPECT_LT(metrics.imbalance, 1.05) << machine;
+  }
+}
+
+TEST(DistributedPlan, bears_a_task_that_all_others_write_to) {
+  OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
+  problem.workload.messages.clear();
+  for (TaskId t = 1; t < problem.workload.num_tasks(); ++t) {
+    problem.workload.messages.push_back({t, 0, 1, 10});
+    problem.workload.messages.push_back({0, t, 1, 10});
+  }
+  const Outcomes outcomes = planned(problem);
+  expect_consistent(problem, outcomes);
+  EXPECT_LT(total_s(problem, placement_of(problem.view(), outcomes)),
+            total_s(problem, problem.current));
+}
+
+TEST(DistributedPlan, counts_background_load) {
+  OwnedProblem problem = made(physical("node:2 core:2"), "ring", 400);
+  problem.workload.background_s.assign(4, 0);
+  problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // no room for tasks
+  const Placement after = placement_of(problem.view(), planned(problem));
+  const Metrics metrics =
+      evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
+  EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
+}
+
+TEST(DistributedPlan, works_on_one_rank_and_with_empty_ranks) {
+  OwnedProblem alone = made(physical("core:1"), "ring", 5);
+  EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
+  OwnedProblem empty{physical("node:3 core:4"), {}, Placement(TaskId{0})};
+  expect_consistent(empty, planned(empty));
+}
+
+TEST(DistributedPlan, tells_all_ranks_if_the_input_of_one_is_wrong) {
+  const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
+  const auto errors = [&](const auto& spoil, bool knows_ranks = true) {
+    std::vector<OwnArrays> own = split(problem.view());
+    spoil(own[2]);
+    SimulatedRanks ranks(4);
+    return plan_on(ranks, problem.machine, own, knows_ranks).errors;
+  };
+  const auto expect_text = [](const std::vector<std::string>& told, const char* text) {
+    EXPECT_THAT(told[2], HasSubstr(text));
+    for (const int other : {0, 1, 3}) EXPECT_THAT(told[other], HasSubstr("rank 2 failed"));
+  };
+  expect_text(errors([](OwnArrays& own) { own.load_s[3] = std::nan(""); }), "load_s[3] is nan");
+  expect_text(errors([](OwnArrays& own) { own.bytes.pop_back(); }), "bytes has 9 entries");
+  expect_text(errors([](OwnArrays& own) { own.first[4] = 0; }), "indptr[4] is 0");
+  expect_text(errors([](OwnArrays& own) { own.to_rank[1] = 4; }), "neighbour rank [1] is 4");
+  expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }), "neighbour 77 is not a task of rank");
+  expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }, false),
+              "neighbour 77 is a task of no rank");
+  expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "id[1] is");
+  // Two ranks with the same id: the rank that keeps its entry in the directory finds out.
+  const auto twice = errors([](OwnArrays& own) { own.ids[0] = id_of(0); }, false);
+  EXPECT_THAT(
+      twice, testing::Contains(HasSubstr("id 0 is that of a task of rank 0 and of one of rank 2")));
+  EXPECT_THAT(twice, testing::Not(testing::Contains(IsEmpty())));
+}
+
+TEST(DistributedPlan, ends_on_all_ranks_whichever_collective_fails_on_one) {
+  const OwnedProblem problem = made(physical("node:3 core:2"), "stencil2d", 600);
+  const std::vector<OwnArrays> own = split(problem.view());
+  const DistributedLimits limits{.width = 3, .vertices = 60, .edges = 200};
+  SimulatedRanks counted(6);
+  plan_on(counted, problem.machine, own, true, limits);
+  const std::uint64_t calls = counted.calls(4);
+  ASSERT_GT(calls, 40u);
+  for (std::uint64_t call = 0; call + 1 < calls; ++call) {
+    SimulatedRanks ranks(6);
+    ranks.fail(4, call);
+    const auto errors = plan_on(ranks, problem.machine, own, true, limits).errors;
+    EXPECT_THAT(errors[4], HasSubstr("returned 5")) << call;
+    EXPECT_THAT(errors[0], HasSubstr("rank 4 failed")) << call;
+  }
+}
+
+}  // namespace
+}  // namespace poise

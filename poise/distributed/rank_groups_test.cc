@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/distributed/rank_groups.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <vector>
+
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::uint32_t> sizes(std::string_view machine, std::uint32_t width) {
+  const RankGroups groups(machine_from_text(machine), width);
+  std::vector<std::uint32_t> result;
+  for (std::size_t level = 0; level < groups.num_levels(); ++level)
+    result.push_back(groups.num_groups(level));
+  return result;
+}
+
+TEST(RankGroups, follow_the_levels_of_the_machine) {
+  EXPECT_THAT(sizes("core:1", 64), ElementsAre(1));
+  EXPECT_THAT(sizes("node:4 core:16", 64), ElementsAre(64, 1));
+  EXPECT_THAT(sizes("node:16 core:16", 64), ElementsAre(256, 16, 1));
+  EXPECT_THAT(sizes("rack:8 node:32 core:32", 64), ElementsAre(8192, 256, 8, 1));
+  EXPECT_THAT(sizes("node:4 numa:4 core:8", 8), ElementsAre(128, 16, 4, 1));
+}
+
+TEST(RankGroups, cut_groups_that_are_too_wide) {
+  EXPECT_THAT(sizes("core:130", 64), ElementsAre(130, 3, 1));
+  EXPECT_THAT(sizes("node:100 core:4", 16), ElementsAre(400, 100, 7, 1));
+}
+
+TEST(RankGroups, know_leaders_and_children) {
+  const RankGroups groups(machine_from_text("node:3 core:4"), 4);
+  EXPECT_EQ(groups.leader_of(0, 6), 6u);
+  EXPECT_EQ(groups.leader_of(1, 6), 4u);
+  EXPECT_EQ(groups.leader_of(2, 11), 0u);
+  EXPECT_THAT(groups.children(1, 6), ElementsAre(4, 5, 6, 7, 8));
+  EXPECT_THAT(groups.children(2, 6), ElementsAre(0, 4, 8, 12));
+}
+
+TEST(RankGroups, are_never_wider_than_asked) {
+  for (const std::string_view text : {"core:1000", "node:37 core:11", "rack:3 node:70 core:5"})
+    for (const std::uint32_t width : {2u, 3u, 64u}) {
+      const Machine machine = machine_from_text(text);
+      const RankGroups groups(machine, width);
+      for (std::size_t level = 1; level < groups.num_levels(); ++level)
+        for (std::uint32_t rank = 0; rank < machine.num_places(); ++rank) {
+          EXPECT_LE(groups.children(level, rank).size() - 1, width);
+          EXPECT_GE(groups.num_groups(level - 1), groups.num_groups(level));
+        }
+      EXPECT_EQ(groups.num_groups(groups.top()), 1u);
+    }
+}
+
+}  // namespace
+}  // namespace poise

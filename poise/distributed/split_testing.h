@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A workload on one rank, split into what each rank of a distributed decision knows; for tests.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "poise/distributed/plan.h"
+#include "poise/distributed/simulated_testing.h"
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+/// Owns the arrays of one rank.
+struct OwnArrays {
+  std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
+  std::vector<double> load_s;
+  std::vector<std::uint8_t> pinned;
+  std::vector<std::uint32_t> to_rank;
+  double background_s = 0;
+
+  OwnTasks view(bool knows_ranks) const {
+    return {.ids = ids,
+            .load_s = load_s,
+            .bytes = bytes,
+            .pinned = pinned,
+            .first = first,
+            .to = to,
+            .to_rank = knows_ranks ? std::span<const std::uint32_t>(to_rank)
+                                   : std::span<const std::uint32_t>(),
+            .counts = counts,
+            .message_bytes = message_bytes,
+            .background_s = background_s};
+  }
+};
+
+/// The id of a task in split problems: neither consecutive nor in the order of tasks.
+inline std::uint64_t id_of(TaskId t) { return std::uint64_t{t} * 0x9e3779b97f4a7c15; }
+
+inline std::vector<OwnArrays> split(const Problem& problem) {
+  const Workload& workload = problem.workload;
+  std::vector<std::vector<const Message*>> sent(workload.tasks.size());
+  for (const Message& message : workload.messages) sent[message.from].push_back(&message);
+  std::vector<OwnArrays> ranks(problem.machine.num_places());
+  for (std::size_t p = 0; p < workload.background_s.size(); ++p)
+    ranks[p].background_s = workload.background_s[p];
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    OwnArrays& own = ranks[problem.current.of(t)];
+    own.ids.push_back(id_of(t));
+    own.load_s.push_back(workload.tasks[t].load_s);
+    own.bytes.push_back(workload.tasks[t].bytes);
+    own.pinned.push_back(workload.tasks[t].movable ? 0 : 1);
+    for (const Message* message : sent[t]) {
+      own.to.push_back(id_of(message->to));
+      own.to_rank.push_back(problem.current.of(message->to));
+      own.counts.push_back(message->count);
+      own.message_bytes.push_back(message->bytes);
+    }
+    own.first.push_back(own.to.size());
+  }
+  return ranks;
+}
+
+/// What all ranks decided, or their errors ("": none).
+struct Outcomes {
+  std::vector<DistributedPlan> plans;
+  std::vector<std::string> errors;
+};
+
+inline Outcomes plan_on(SimulatedRanks& simulated, const Machine& machine,
+                        const std::vector<OwnArrays>& own, bool knows_ranks = true,
+                        const DistributedLimits& limits = {}) {
+  Outcomes outcomes{std::vector<DistributedPlan>(own.size()), std::vector<std::string>(own.size())};
+  const Choice strategy = parse_strategy("poise");
+  simulated.run([&](const poise_communication& table) {
+    try {
+      Communicator ranks(table);
+      outcomes.plans[table.rank] =
+          plan_distributed(ranks, machine, own[table.rank].view(knows_ranks), strategy, 0, limits);
+    } catch (const std::exception& exception) {
+      outcomes.errors[table.rank] = exception.what();
+    }
+  });
+  return outcomes;
+}
+
+/// The placement of all tasks, which must not have failed on any rank.
+inline Placement placement_of(const Problem& problem, const Outcomes& outcomes) {
+  Placement after = problem.current;
+  std::vector<std::size_t> next(outcomes.plans.size(), 0);
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
+    const PlaceId rank = problem.current.of(t);
+    after.move(t, outcomes.plans[rank].rank_of_task.at(next[rank]++));
+  }
+  return after;
+}
+
+}  // namespace poise
