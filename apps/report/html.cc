@@ -59,7 +59,7 @@ svg .node { stroke: var(--ink); stroke-opacity: .45; stroke-width: .7; }
 button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 th button { text-align: inherit; } th button:hover { text-decoration: underline; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-.tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
+.tools { margin: .5rem 0 1rem; } .tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
 .note { position: fixed; z-index: 1; max-width: 20rem; padding: .2rem .5rem; border-radius: .3rem; font-size: .8rem;
   background: var(--ink); color: var(--paper); pointer-events: none; white-space: pre-line; }
 @media print { body { max-width: none; font-size: 12px; } .tools, .note { display: none; }

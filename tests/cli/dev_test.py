@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -38,6 +39,16 @@ class Dev(unittest.TestCase):
 
     def test_a_copied_checkout_gets_its_own_build_folder(self):
         self.assertEqual(self.calls("/where/it/came/from", "build"), ["cmake --preset release --fresh", "ninja -C build"])
+
+    def test_ci_calls_commands_of_dev_that_exist(self):
+        help_text = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True, timeout=60).stdout
+        commands = set(re.findall(r"(?m)^  (\w+)", help_text))
+        workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+        self.assertIn("container: debian:12", workflow)
+        for text in workflow, (ROOT / ".ci" / "run").read_text():
+            called = re.findall(r"(?m)^\s*(?:- run:|exec) \./dev (\w+)", text)
+            self.assertEqual(called, ["test"])
+            self.assertLessEqual(set(called), commands)
 
     def test_an_installation_builds_only_what_is_installed(self):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),

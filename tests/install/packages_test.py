@@ -82,6 +82,12 @@ class Packages(unittest.TestCase):
         packaged = {path for package in self.packages for path in self.files_of(package)}
         self.assertEqual(installed - packaged, set())
 
+    @unittest.skipUnless((BUILD or ROOT).joinpath("build.ninja").exists(), "not a build by ninja")
+    def test_an_installation_builds_no_test_no_benchmark_and_no_miniapp(self):
+        built = [path for path in run("ninja", "-t", "inputs", "installables", cwd=BUILD).split() if path.endswith(".o")]
+        self.assertGreater(len(built), 100)
+        self.assertEqual([path for path in built if re.search(r"_test\b|^bench|^miniapps|^tests", path)], [])
+
     def test_the_unpacked_command_finds_its_machines(self):
         program = self.root / "usr" / "bin" / "poise"
         self.assertIn(VERSION, run(program, "--version"))
