@@ -193,7 +193,7 @@ static void refuse_arrays(const poise_machine* machine) {
   refuses(poise_plan(machine, w, current, "greedy,nuco", 0, places), "is a list");
   refuses(poise_plan(machine, NULL, current, "greedy", 0, places), "workload is null");
   refuses(poise_plan((const poise_machine*)w, w, current, "greedy", 0, places),
-          "machine is another");
+          "machine is a handle of another type");
   works(poise_workload_set_background(w, 2, loads + 3));
   refuses(poise_plan(machine, w, current, "greedy", 0, places), "background load has 2 entries");
   poise_workload_destroy(w);
