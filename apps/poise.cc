@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   poise::apps::add_convert(app);
   poise::apps::add_strategies(app);
   poise::apps::add_simulate(app);
+  poise::apps::add_timeline(app);
   poise::apps::add_theory(app);
   poise::apps::add_juggle(app);
   poise::apps::add_variables(app);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares the lending of two builds: `./dev bench builds --before BUILD --after BUILD`, each a build folder
-with bin/tasks_lending. Runs alternate, in random order within each pair; per case it prints the median of
-the ratio before / after with its 95 % interval. Wanted: a lower end of 0.98 or more, on a quiet machine.
-Without the two folders it does nothing."""
+"""Compares the lending of two builds: `./dev bench builds --before BUILD --after BUILD`. Each is a build folder with
+bin/tasks_lending.
+
+Runs of the two builds alternate, in random order within each pair. For each case it prints the median of the ratio
+before / after with its 95 % interval. On a quiet machine, the lower end should be at least 0.98. Without the two
+folders it does nothing."""
 
 import argparse
 import json
@@ -61,7 +63,7 @@ def main():
         print("builds: give --before BUILD and --after BUILD; nothing is compared")
         return
     if arguments.before.resolve() == arguments.after.resolve():
-        parser.error("--before and --after name the same build")
+        parser.error("--before and --after name the same build folder; give two different ones")
     keep("builds", compare(arguments.before.resolve(), arguments.after.resolve(), arguments.pairs, arguments.seed))
 
 

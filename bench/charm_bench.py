@@ -216,9 +216,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision (that of the slowest group, because groups decide at the same time)
-    and of the whole balancing, as Charm++ prints them. Loads are equal at first, so moving objects is a small
-    part."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision is that of
+    the slowest group, because groups decide at the same time. Loads are equal at first, so moving objects takes a
+    small part of the time."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""How exact tests/support/cluster.py is: messages over TCP whose time is known from the rates alone.
+"""Measures how exact tests/support/cluster.py is, by messages over TCP whose time is known from the rates.
 
-Each case is a set of streams that start together. Each stream sends one message, and the nominal time is
-that of the busiest link, its bytes over its rate, and the longest delay. A message of b bytes is b / 0.9927
-bytes of frames.
-Printed is the time over the nominal time less 1: the median over the repeats, with its 95 % interval.
---check P exits with 1 if the median of a case is more than P % off, after up to three tries of that case.
-Needs root; exits with 77 where there are no namespaces."""
+Each case is a set of streams that start together. Each stream sends one message. The nominal time is the time of the
+busiest link (its bytes divided by its rate) plus the longest delay. A message of b bytes takes b / 0.9927 bytes of
+frames. For each case it prints the relative error of the measured time: the median over the repeats, with its 95 %
+interval. With --check P, the exit status is 1 if the median of a case is wrong by more than P %, after up to three
+tries of that case. It needs root, and exits with status 77 if the system has no namespaces."""
 
 import argparse
 import contextlib
@@ -58,7 +57,7 @@ CASES = {  # streams: (from, to)
 
 
 def links_of(stream):
-    """The links that a stream crosses, each (kind, host or rack)."""
+    """Returns the links that a stream crosses, each as (kind, host or rack)."""
     sender, receiver = stream
     links = [("out", sender), ("in", receiver)]
     if sender // 4 != receiver // 4:
@@ -79,7 +78,7 @@ def nominal_s(streams, message_bytes, rates, delays_s):
 # ---- inside the cluster
 
 def connected(sender, receiver):
-    """Two ends of a connection between two hosts."""
+    """Returns both ends of a connection between two hosts."""
     with cluster_network.inside(f"node{receiver + 1}"):
         listening = socket.create_server((cluster_network.address_of(receiver + 1), 0))
     with cluster_network.inside(f"node{sender + 1}"):
@@ -102,7 +101,7 @@ def receive(socket_, message_bytes):
 
 
 def in_child(action):
-    """Runs it in a process of its own; returns where its result, a float, can be read."""
+    """Calls a function in a process of its own. Returns a file from which its result, a float, can be read."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         try:
@@ -124,7 +123,7 @@ def result_of(reading):
 
 
 def time_of(ends, message_bytes):
-    """Seconds from the common start to the last byte of the last stream."""
+    """Returns the seconds from the common start to the last byte of the last stream."""
     start = time.monotonic() + 0.05
     message = bytes(message_bytes)
 
@@ -143,8 +142,8 @@ def time_of(ends, message_bytes):
 
 
 def measure_inside(wanted):
-    """Prints the seconds of all repeats, case by case. The first message of a connection is not counted.
-    Real-time priority keeps the wait for a core, which the network has no part in, out of the times."""
+    """Prints the seconds of all repeats, case by case. The first message of a connection is not counted. The
+    processes have real-time priority, because waiting for a core is not part of the network's time."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     for name in wanted["cases"]:
@@ -160,7 +159,7 @@ def measure_inside(wanted):
 # ---- outside
 
 def measure(rates, delays, cases, message_bytes, repeats):
-    """{case: seconds of its repeats}, on a cluster with these rates."""
+    """Returns {case: seconds of its repeats}, on a cluster with these rates."""
     wanted = json.dumps({"cases": cases, "message_bytes": message_bytes, "repeats": repeats})
     with tempfile.TemporaryFile("w+") as output:
         done = subprocess.run(

@@ -85,7 +85,8 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
 
 
 def colour_of(share):
-    """A colour map from dark blue to yellow with uniformly increasing lightness, as bytes."""
+    """Returns the colour of a value as bytes. The map goes from dark blue to yellow with uniformly increasing
+    lightness."""
     stops = [(13, 8, 80), (90, 20, 140), (190, 50, 100), (240, 120, 50), (250, 230, 90)]
     place = min(max(share, 0), 1) * (len(stops) - 1)
     below = min(int(place), len(stops) - 2)
@@ -93,7 +94,7 @@ def colour_of(share):
 
 
 def png(pixels):
-    """Rows of 3-byte colours as a PNG."""
+    """Returns rows of 3-byte colours as a PNG."""
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
     header = struct.pack(">IIBBBBB", len(pixels[0]), len(pixels), 8, 2, 0, 0, 0)
@@ -103,7 +104,7 @@ def png(pixels):
 
 
 def heat_map(title, x_label, y_label, cells, x_values, y_values):
-    """`cells` maps (column, row) to the mean speed-up there; colours run from 1 to 2."""
+    """Draws a heat map. `cells` maps (column, row) to the mean speed-up there; the colours range from 1 to 2."""
     blank = b"\xf0\xf0\xf0"
     pixels = [[colour_of(cells[c, r] - 1) if (c, r) in cells else blank
                for c in range(len(x_values))] for r in reversed(range(len(y_values)))]

@@ -45,7 +45,7 @@ def lines_of(command):
 
 
 def compared():
-    """A row per program: seconds by SimGrid and by each model of Poise."""
+    """Returns a row per program: the seconds by SimGrid and by each model of Poise."""
     cases = lines_of([BIN / "engine_cases"])
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "cases")
@@ -57,7 +57,7 @@ def compared():
 
 
 def differences(rows):
-    """{model: median, largest and agreeing share of the relative differences from SimGrid}."""
+    """Returns {model: median, maximum and agreeing share of the relative differences from SimGrid}."""
     found = {}
     for model in rows[0]["predicted_s"]:
         off = [abs(row["predicted_s"][model] / row["simgrid_s"] - 1) for row in rows]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Stores what a benchmark measured as JSON under bench/results. Every row says under "measured" when, at which
-commit, on which machine and beside how much other load it was measured. A run of some rows only leaves the others,
-and what they say, as they were."""
+"""Stores the results of a benchmark as JSON under bench/results. The entry "measured" of every row has the date, the
+commit, the machine and its load average. A run of only some rows leaves the other rows unchanged."""
 
 import datetime
 import json
@@ -23,22 +22,23 @@ def cpu_model():
 
 
 def commit():
-    """The commit that was measured, with "+" if the working tree differs from it."""
+    """Returns the commit that was measured, with "+" if the working tree differs from it."""
     asked = subprocess.run(["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"], cwd=ROOT,
                            capture_output=True, text=True)
     return asked.stdout.strip() or None
 
 
 def stamp():
-    """What is true of every row of a run. The load average is that of the last minute, at the end of the run."""
+    """Returns what is the same for all rows of a run. The load average is that of the last minute, at the end of the
+    run."""
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
             "machine": f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}
 
 
 def merged(stored, rows, key):
-    """The stored rows, where those with the key of a new row give way to the new rows with this key. `key` is a tuple
-    of columns; several rows may share a key. Rows with a new key come last."""
+    """Returns the stored rows, in which the new rows replace those with the same key. `key` is a tuple of columns;
+    several rows may have the same key. Rows with a new key come last."""
     def of(row):
         return json.dumps([row.get(column) for column in key])
 
@@ -57,10 +57,11 @@ def stored_rows(name):
 
 
 def keep(name, rows, key=None, **more):
-    """Writes NAME.json with `rows` under "results" and the items of `more` (summaries of all rows) beside them.
+    """Writes NAME.json with `rows` under "results", and beside it the items of `more`, which are summaries of all
+    rows.
 
-    A run of all rows replaces the file. A run of some rows gives `key`, the columns that tell rows apart: stored rows
-    with other keys stay."""
+    A run of all rows replaces the file. A run of only some rows passes `key`, the columns that identify a row; stored
+    rows with other keys stay."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     measured = stamp()

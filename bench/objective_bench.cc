@@ -15,18 +15,16 @@
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/objective/cases.h"
+
 #include "poise/base/error.h"
 #include "poise/base/file.h"
-#include "poise/base/random.h"
-#include "poise/machine/text.h"
 #include "poise/placement/fair_shares.h"
-#include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/renaming.h"
 #include "poise/strategies/strategy.h"
@@ -35,35 +33,13 @@
 namespace {
 
 using namespace poise;
+using namespace poise::bench;
 using nlohmann::json;
 
-constexpr const char* kMachines[] = {
-    "node:4 numa:2 core:4 factors:10,1.5,1",
-    "numa:8 core:6 factors:2,1",
-    "node:20 numa:2 core:2 factors:10,1.53,1",
-};
-constexpr TaskId kTasks[] = {256, 480, 1'500};
-constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
-constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// One of these strategies has balanced the loads before they drift.
-constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
-
 struct Options {
-  std::uint64_t seed = 1, draws = 3;
-  std::string only, model, ours = "poise", out;
+  CaseChoice cases;
+  std::string ours = "poise", out;
   bool has_rows = false, is_alone = false;
-};
-
-struct Case {
-  std::string name, start;
-  CostFormula formula;
-  Machine machine;
-  Workload workload;
-  Placement current;
-  std::uint64_t size_factor = 1;
-  double steps = 1;
-
-  Problem problem() const { return {machine, workload, current, machine.costs(), 1}; }
 };
 
 struct Answer {
@@ -85,40 +61,6 @@ struct Result {
     return other_s > 0 ? ours.total_s / other_s : 1;
   }
 };
-
-Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {
-  const Placement start = blocked(workload.num_tasks(), machine.num_places());
-  return parse_strategy(strategy).rebalance({machine, workload, start, machine.costs(), 1});
-}
-
-Case drawn_case(const Kind& kind, const char* machine_text, TaskId num_tasks, CostFormula formula,
-                Random& random) {
-  const bool is_fresh = random.below(2) == 0;
-  const std::uint64_t factor = kSizeFactors[random.below(std::size(kSizeFactors))];
-  const double steps = kSteps[random.below(std::size(kSteps))];
-  const char* balancer = kBalancers[random.below(std::size(kBalancers))];
-  const std::uint64_t seed = random.bits();
-  const Machine machine = with_formula(machine_from_text(machine_text), formula);
-  const auto has_drift = std::any_of(kind.knobs.begin(), kind.knobs.end(),
-                                     [](const Knob& knob) { return knob.name == "drift"; });
-  const std::string recipe = std::string(kind.name) + (has_drift ? ":drift=0.2" : "");
-  auto phases = generate(parse_recipe(recipe), num_tasks, seed, 2);
-  Placement current =
-      is_fresh ? initial_placement(kind.start, phases[1].num_tasks(), machine.num_places(), seed)
-               : balanced(balancer, machine, phases[0]);
-  for (Task& task : phases[1].tasks) task.bytes *= factor;
-  const std::string start = is_fresh ? "fresh" : "drifted";
-  return {fmt::format("{}-{}-{} {} {} sizes*{} steps={} seed={}", kind.name, num_tasks,
-                      machine.num_places(), name_of(formula), is_fresh ? start : balancer, factor,
-                      steps, seed),
-          start,
-          formula,
-          machine,
-          std::move(phases[1]),
-          std::move(current),
-          factor,
-          steps};
-}
 
 double cpu_s() {
   timespec now{};
@@ -247,23 +189,6 @@ json report_of(const std::vector<Result>& results) {
   return rows;
 }
 
-void for_each_case(const Options& options,
-                   const std::function<void(const Case&, const Kind&)>& visit) {
-  std::uint64_t number = 0;
-  for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
-    for (const Kind& kind : kinds())
-      for (const TaskId num_tasks : kTasks)
-        for (const char* machine : kMachines)
-          for (std::uint64_t draw = 0; draw < options.draws; ++draw) {
-            Random random(mix(options.seed * 1'000'003 + ++number));
-            if (!options.model.empty() && name_of(formula) != options.model) continue;
-            if (!options.only.empty() &&
-                fmt::format("{}-{}", kind.name, num_tasks).find(options.only) == std::string::npos)
-              continue;
-            visit(drawn_case(kind, machine, num_tasks, formula, random), kind);
-          }
-}
-
 void print_row(const Result& result) {
   fmt::print("{:.4f} moved {:.3f} {:.1f} of {:.1f} ms {}: {} {:.4g}, moved {:.3f}; keep {:.4f}\n",
              result.ratio(), result.ours.moved, 1e3 * result.decision_s,
@@ -279,13 +204,13 @@ Options options_of(int argc, char** argv) {
     const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
     const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
     if (name == "--seed")
-      options.seed = std::stoull(value);
+      options.cases.seed = std::stoull(value);
     else if (name == "--draws")
-      options.draws = std::stoull(value);
+      options.cases.draws = std::stoull(value);
     else if (name == "--only")
-      options.only = value;
+      options.cases.only = value;
     else if (name == "--model")
-      options.model = value;
+      options.cases.model = value;
     else if (name == "--ours")
       options.ours = value;
     else if (name == "--benchmark_out")
@@ -318,7 +243,7 @@ int main(int argc, char** argv) {
   try {
     const Options options = options_of(argc, argv);
     std::vector<Result> results;
-    for_each_case(options, [&](const Case& one, const Kind& kind) {
+    for_each_case(options.cases, [&](const Case& one, const Kind& kind) {
       results.push_back(result_of(one, std::string(kind.name), options));
       if (options.has_rows) print_row(results.back());
     });

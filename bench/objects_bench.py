@@ -57,7 +57,7 @@ class Case:
                                        "--placement", "uneven"],
                           POISE_STRATEGY=strategy, POISE_PERIOD=str(self.period * self.steps),
                           POISE_TIMELINE=str(timeline))
-            places = json.loads(timeline.read_text())["places"]
+            places = places_of(json.loads(timeline.read_text())["traceEvents"])
         since = r"last decision: imbalance ([\d.]+), efficiency ([\d.]+), ([\d.]+) ms"
         imbalance, efficiency, iteration_ms = map(float, re.search(since, out).groups())
         return {
@@ -88,14 +88,23 @@ def foreign_s():
             - sum(usage.ru_utime + usage.ru_stime for usage in own))
 
 
+def places_of(events):
+    """Returns a list of [begin, end, what] for each place, in seconds."""
+    places = {}
+    for event in events:
+        if event["ph"] == "X":
+            begin, time = event["ts"] / 1e6, event["dur"] / 1e6
+            places.setdefault(event["pid"], []).append([begin, begin + time, event["cat"]])
+    return [places[place] for place in sorted(places)]
+
+
 def of_ideal(places, steps):
-    """Returns ideal time divided by measured time for groups of steps after the last decision. A place's
-    timeline is a list of [begin, end, what]: 0 works, 1 waits, 2 balances."""
+    """Returns ideal time divided by measured time for groups of steps after the last decision."""
     phases = []
     for spans in places:
-        since = max((i + 1 for i, (_, _, what) in enumerate(spans) if what == 2), default=0)
-        begun = [begin for begin, _, what in spans[since:] if what == 0]
-        works = [end - begin for begin, end, what in spans[since:] if what == 0]
+        since = max((i + 1 for i, (_, _, what) in enumerate(spans) if what == "balance"), default=0)
+        begun = [begin for begin, _, what in spans[since:] if what == "work"]
+        works = [end - begin for begin, end, what in spans[since:] if what == "work"]
         phases.append((works, [*begun, spans[-1][1]]))
     num = min(len(works) for works, _ in phases)
     ratios = []

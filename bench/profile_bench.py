@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""What `poise profile` costs: nanoseconds that it adds to an MPI call, under each MPI at hand."""
+"""Measures the cost of `poise profile`: the nanoseconds that it adds to an MPI call, for each installed MPI."""
 import os
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_RO
 
 
 def times(mpi, program, variables):
-    """Nanoseconds of a call, by name. Variables reach the rank alone."""
+    """Returns the nanoseconds of each call, by name. The variables are set for the rank only, not for the launcher."""
     command = [f"mpirun.{mpi}", "-np", "1"]
     for name, value in variables.items():
         command += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, value]

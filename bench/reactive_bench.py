@@ -29,7 +29,7 @@ LEND = "policy=cost"
 
 
 def matmul(ranks, arguments, **variables):
-    """The fastest step without the first, in which the runtime learns the cost of tasks."""
+    """Returns the time of the fastest step, except the first one, in which the runtime learns the cost of tasks."""
     out = mpiexec(ranks, [BIN / "matmul", *arguments.split()], **variables)
     return min([float(s) for s in re.findall(r"step \d+: ([\d.e-]+) s", out)][1:])
 
@@ -73,8 +73,8 @@ class Table:
 
 
 def balanced(repeats):
-    """What the runtime costs two ranks with equal work, where nothing is lent: compared step by step with
-    OpenMP tasks in the same processes."""
+    """Measures the overhead of the runtime for two ranks with equal work, where nothing is lent. Each step is
+    compared with OpenMP tasks in the same processes."""
     table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %",
                                "median %"])
     for size, tasks in (50, 2400), (150, 200), (300, 30):
@@ -168,9 +168,9 @@ OFTENER = 3  # factor for the number of runs, to distinguish variants that diffe
 
 
 def moving(experiment, programs, repeats):
-    """Experiments 4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, with balancing
-    at a fixed period (prediction), lending (reaction), and both. Reports medians. The gain of both over
-    either alone is the median of the ratios within one turn, whose runs saw the same state of the host."""
+    """Experiments 4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, with balancing at a fixed
+    period (prediction), lending (reaction), and both. Reports medians. The gain of both over one of them alone is the
+    median of the ratios within a round of runs, because these saw the same state of the host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{
@@ -235,13 +235,13 @@ def beside_one_process(repeats):
 
 
 def imbalances(busy):
-    """The imbalance (busiest over average) of each iteration, which has two steps, from the busy times of two
-    workers per step."""
+    """Returns the imbalance (busiest divided by average) of each iteration, computed from the busy times of two
+    workers per step. An iteration has two steps."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 
 def busy_ranks(trace, num_objects):
-    """The busy time of both ranks in each step, from the trace. No step begins before all ranks have ended
+    """Returns the busy time of both ranks in each step, from the trace. No step begins before all ranks have ended
     the previous one."""
     ran = sorted((event["ts"], event["dur"], event["pid"]) for event in trace["traceEvents"]
                  if event["ph"] == "X" and event["name"].startswith("poise: an object's step"))

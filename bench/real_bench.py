@@ -25,7 +25,7 @@ ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_RO
 
 
 class Lammps:
-    """A run of LAMMPS: its input, its ranks, the text that replaces the line #BALANCE, and what runs it."""
+    """A run of LAMMPS: its input, the number of ranks, the text that replaces the line #BALANCE, and the launcher."""
     program = "lmp"
 
     def __init__(self, text, ranks, steps, balance="", under=()):
@@ -61,7 +61,8 @@ def output_of(command, folder):
 
 
 def measured(name, run, remedies, folder):
-    """A row: what the diagnosis says, and what following it gains, by pairs of runs in turn."""
+    """Returns a row: what the diagnosis recommends, and what following it gains, measured by alternating pairs of
+    runs."""
     output_of([POISE, "profile", "-o", folder / "run.poise", "--", *run.command(folder)], folder)
     diagnosis = json.loads(output_of([POISE, "diagnose", folder / "run.poise", "--json"], folder))
     first, run_s = diagnosis["advice"][0], diagnosis["efficiencies"]["run_s"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs benchmarks and keeps their results, with machine and date, as JSON under bench/results."""
+"""Runs benchmarks and stores their results, with machine and date, as JSON under bench/results."""
 
 import argparse
 import json
@@ -33,7 +33,8 @@ def with_peers(name, extra):
 
 
 def rows_of(measured, extra):
-    """The rows of a benchmark's output. A summary of some cases is named by the options that chose them."""
+    """Returns the rows of a benchmark's output. The name of a summary over some cases contains the options that
+    selected them."""
     dropped = "family_index", "per_family_instance_index", "repetition_index", "threads", "run_name", "run_type"
     rows = [{column: value for column, value in row.items() if column not in dropped} for row in measured["benchmarks"]]
     for row in rows:

@@ -75,7 +75,7 @@ STRATEGIES = {"poise": "poise:from_scratch=1", "scotch": "scotch", "metis": "met
 
 
 def payload(mbit):
-    """Bytes of messages per second on a link of that rate."""
+    """Returns the bytes of messages per second on a link of that rate."""
     return mbit * 1e6 / 8 * cluster_network.PAYLOAD_SHARE
 
 
@@ -98,20 +98,20 @@ def costs_of(cluster):
 # ---- maps
 
 def cyclic(cluster, tasks):
-    """Task after task to node after node, and on each node to place after place."""
+    """Assigns tasks to nodes round-robin, and on each node to places round-robin."""
     racks, nodes, cores = cluster["shape"]
     return [task % (racks * nodes) * cores + task // (racks * nodes) % cores for task in range(tasks)]
 
 
 def shuffled(tasks, places, seed):
-    """As many tasks per place as in block order, in random order."""
+    """Gives each place as many tasks as in block order, in random order."""
     order = [task * places // tasks for task in range(tasks)]
     random.Random(seed).shuffle(order)
     return order
 
 
 def planned(strategy, cluster, load_s, messages):
-    """The map of a strategy of poise, from block order."""
+    """Returns the map that a strategy of poise makes, starting from block order."""
     places = num_places(cluster)
     with tempfile.TemporaryDirectory() as folder:
         trace, answer = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
@@ -123,7 +123,7 @@ def planned(strategy, cluster, load_s, messages):
 
 
 def maps_of(cluster, load_s, messages):
-    """{name: places}; maps that are equal are there once."""
+    """Returns {name: places}, in which each map occurs only once."""
     tasks, places = len(load_s), num_places(cluster)
     maps = {"block": [task * places // tasks for task in range(tasks)], "cyclic": cyclic(cluster, tasks),
             "random": shuffled(tasks, places, 1), "random, again": shuffled(tasks, places, 2)}
@@ -137,7 +137,7 @@ def maps_of(cluster, load_s, messages):
 
 
 def described(cluster, name, load_s, messages, places):
-    """What both harnesses read."""
+    """Returns the JSON object that both harnesses read."""
     return {"name": name, "machine": machine_of(cluster), "costs": costs_of(cluster),
             "tasks": [{"load_s": load} for load in load_s], "messages": messages, "map": places,
             "overlap": name.split("/")[0] in programs.OVERLAPPED}
@@ -159,7 +159,7 @@ def lines_of(command, **options):
 
 
 def measured(cluster, descriptions, rounds):
-    """Seconds of every round of each, on the cluster."""
+    """Returns, for each program and map, the seconds of every round on the cluster."""
     racks, nodes, cores = cluster["shape"]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "replays")
@@ -175,7 +175,7 @@ def measured(cluster, descriptions, rounds):
 
 
 def simulated(descriptions):
-    """Seconds of each in SimGrid, or None for each where it is absent."""
+    """Returns the seconds of each in SimGrid, or None for each if SimGrid is not installed."""
     if not (BIN / "trust_simgrid").exists():
         return [None] * len(descriptions)
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def simulated(descriptions):
 # ---- models: functions of a cluster and a description that return seconds per iteration
 
 def evaluated(machine, *options):
-    """A model: what `poise evaluate` says with this machine and these options."""
+    """Returns a model: what `poise evaluate` predicts with this machine and these options."""
     def predict(cluster, description):
         with tempfile.TemporaryDirectory() as folder:
             trace, places = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
@@ -203,12 +203,14 @@ def evaluated(machine, *options):
 
 
 def with_bytes(cluster):
-    """Bytes between nodes at the rate of a card: ten times the price of those in a node."""
+    """A model in which a byte between nodes takes its time at the rate of a card: ten times the cost of a byte inside
+    a node."""
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 
 def with_links(cluster):
-    """The cluster's rates and delays, and no CPU time of messages. A card has one rate in poise: the lower."""
+    """A model with the rates and delays of the cluster, and without CPU time for messages. A card has one rate in
+    poise, so the lower of its two rates is used."""
     near, far = (max(1, round(seconds(cluster[name]) * 1e9)) for name in ("near", "far"))
     card, uplink = payload(min(cluster["out"], cluster["in"])), payload(cluster["uplink"])
     return (f"{machine_of(cluster)} factors:{far},{near},1 latency:1e-9 bandwidth:{card} uplink:{uplink} "
@@ -216,7 +218,8 @@ def with_links(cluster):
 
 
 def crossings(cluster, description):
-    """Of each message row between places: its ends, its links, its one-way delay, its count and bytes."""
+    """Returns, for each row of messages between places: its ends, its links, its one-way delay, its count and its
+    bytes."""
     _, nodes, cores = cluster["shape"]
     costs = description["costs"]
     for sender, receiver, count, size in description["messages"]:
@@ -237,7 +240,7 @@ def rates_of(description):
 
 
 def work_of(cluster, description):
-    """Seconds of work of each place."""
+    """Returns the seconds of work of each place."""
     work_s = [0.0] * num_places(cluster)
     for task, place in zip(description["tasks"], description["map"]):
         work_s[place] += task["load_s"]
@@ -245,8 +248,8 @@ def work_of(cluster, description):
 
 
 def bottleneck(cluster, description):
-    """A closed formula of a shared network: a place's work, then the time of the busiest link that its
-    messages cross. Without the CPU time of messages."""
+    """A closed formula for a shared network: the work of a place, then the time of the busiest link that its messages
+    cross. It ignores the CPU time of messages."""
     rate, bytes_through, crossed, latency_s = rates_of(description), {}, {}, {}
     for ends, links, delay_s, _, size in crossings(cluster, description):
         for link in links:
@@ -262,8 +265,9 @@ def bottleneck(cluster, description):
 
 
 def queued(cluster, description):
-    """Each link a queue of its own: it serves messages in the order in which they are ready, that is when
-    their sender, or of large ones both ends, have done their work. The last link to finish decides."""
+    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready:
+    when their sender, or for large messages both ends, has done its work. The result is the time at which the last
+    link is done."""
     rate, waiting = rates_of(description), {}
     work_s = work_of(cluster, description)
     for (sender, receiver), links, delay_s, count, size in crossings(cluster, description):
@@ -300,7 +304,8 @@ def described_row(row, made):
 
 
 def tau(rows, value_of, truth_of, are_ordered):
-    """(Kendall's tau, pairs) over the pairs of maps of one program on one cluster that are ordered."""
+    """Returns (Kendall's tau, number of pairs) over the pairs of maps of one program on one cluster that can be
+    ordered."""
     agreeing = pairs = 0
     for _, group in itertools.groupby(rows, key=lambda row: (row["cluster"], row["program"])):
         for one, other in itertools.combinations(list(group), 2):
@@ -318,7 +323,7 @@ def differ_in_simgrid(one, other):
 
 
 def verdict(rows, value_of):
-    """How a prediction fares on these rows."""
+    """Returns how well a prediction agrees with the measured rows."""
     found = {}
     found["tau"], found["pairs"] = tau(rows, value_of, lambda row: row["measured_s"][0],
                                        lambda a, b: are_apart(a["measured_s"], b["measured_s"]))
@@ -331,7 +336,7 @@ def verdict(rows, value_of):
 
 
 def verdicts(rows):
-    """{model: {programs: verdict}}, the predictions added to the rows; SimGrid is judged as well."""
+    """Returns {model: {programs: verdict}}, and adds the predictions to the rows. SimGrid is judged as well."""
     made = {name: programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
             for name, cluster in CLUSTERS.items()}
     rows = [row for row in rows if row["program"] in made[row["cluster"]]]
@@ -373,7 +378,7 @@ def batches(items, size):
 
 
 def measure(cluster_name, options):
-    """Rows of all maps of all programs on one cluster."""
+    """Returns the rows of all maps of all programs on one cluster."""
     cluster = CLUSTERS[cluster_name]
     made = programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
     wanted = [name for name in made if not options.programs or name in options.programs]

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lists what `ninja install` installs: the command with its manual pages and completion, the libraries with headers for
 # find_package(poise) and pkg-config, and the machine descriptions. `ninja installables` builds only what is installed;
-# `ninja uninstall` removes the files of the last installation.
+# `ninja uninstall` removes the files of the last installation. The components are those of packages: `program`, the
+# shared library `runtime`, and `development`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
 
-install(TARGETS poise_command)
+install(TARGETS poise_command COMPONENT program)
 if(TARGET poise_pingpong)
-  install(TARGETS poise_pingpong)
+  install(TARGETS poise_pingpong COMPONENT program)
 endif()
-install(TARGETS poise_profile poise_reorder LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise)
+install(TARGETS poise_profile poise_reorder
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise COMPONENT program)
 # poise::c is the shared library, which needs no other library. The static C++ libraries and their headers are under
 # include/poise, which is also an include path, so that "runtimes/…" is found below it.
 set(runtimes)
@@ -22,7 +25,8 @@ foreach(library poise_c poise poise_archive poise_balance poise_objects poise_ta
   string(REGEX REPLACE "^poise_" "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
   if(library STREQUAL "poise_c")
-    install(TARGETS poise_c EXPORT poise-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS poise_c EXPORT poise-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            COMPONENT runtime NAMELINK_COMPONENT development)
     continue()
   endif()
   target_include_directories(${library} INTERFACE
@@ -58,7 +62,7 @@ install(FILES faces/fortran/poise.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/poise
 
 # The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
 if(SKBUILD)
-  install(TARGETS poise_c LIBRARY DESTINATION poise COMPONENT python NAMELINK_COMPONENT unused)
+  install(FILES $<TARGET_FILE:poise_c> DESTINATION poise RENAME libpoise.so.0 COMPONENT python)
   install(DIRECTORY machines DESTINATION poise COMPONENT python)
 endif()
 
@@ -91,11 +95,15 @@ if(TARGET omptarget)
           FILES_MATCHING PATTERN libomptarget.so.19.1)
 endif()
 
-install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/poise)
+install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/poise COMPONENT program)
 install(FILES packaging/completion/poise.bash RENAME poise
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
-install(FILES README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES packaging/completion/poise.zsh RENAME _poise
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        COMPONENT program OPTIONAL)
+install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT program)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 
@@ -106,5 +114,6 @@ foreach(target poise_command poise_profile poise_reorder poise_pingpong poise_c 
     add_dependencies(installables ${target})
   endif()
 endforeach()
+include(cmake/packages.cmake)
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake
                   WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)

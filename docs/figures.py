@@ -56,7 +56,7 @@ def column_of(row, path):
 
 
 def value_of(reference):
-    """The value that a reference names, and whether it is stale."""
+    """Returns the value that a reference names, and whether it is stale."""
     words = shlex.split(" ".join(reference.split()))
     factor = float(words.pop() if words[-2:-1] == ["times"] else 1)
     words = words[:-1] if words[-1:] == ["times"] else words
@@ -75,7 +75,7 @@ def value_of(reference):
 
 
 def check_figure(before, reference, near):
-    """Raises Wrong unless the last number of `before` is what the reference names."""
+    """Raises Wrong unless the last number in `before` equals the value that the reference names."""
     numbers = NUMBER.findall(COMMENT.sub("", before))
     if not numbers:
         raise Wrong("no number before it")
@@ -89,7 +89,8 @@ def check_figure(before, reference, near):
 
 
 def blocks_of(text):
-    """(line, text) of each paragraph or table outside of code. A `given` comment alone in a line goes with what follows."""
+    """Returns (line, text) of each paragraph and table outside of code. A `given` comment on a line of its own
+    belongs to the next block."""
     text = re.sub(r"^```.*?^```", lambda code: "\n" * code[0].count("\n"), text, flags=re.S | re.M)
     text = re.sub(r"(?m)^(    .*)$", "", text)
     text = re.sub(r"(?m)^(<!-- given: .*-->)\n\n", r"\1\n", text)
@@ -98,7 +99,8 @@ def blocks_of(text):
 
 
 def sentences_of(block):
-    """Rows of a table, items of a list, or sentences. A comment stays with the sentence before it."""
+    """Returns the rows of a table, the items of a list, or the sentences. A comment belongs to the sentence before
+    it."""
     hidden = COMMENT.sub(lambda comment: re.sub(r"\s", "\0", comment[0]), block)
     pieces = hidden.split("\n") if hidden.lstrip().startswith("|") else re.split(r"(?<=[.:;])\s+(?!<!--)(?=\S)|\n(?=- )", hidden)
     return [piece.replace("\0", " ") for piece in pieces]
@@ -124,7 +126,7 @@ def check_block(block, near, claims_count):
 
 
 def troubles(page):
-    """Complains of one page. The word stale may stand in the paragraph before or after."""
+    """Returns the problems of one page. The word stale may be in the paragraph before or after."""
     blocks = list(blocks_of(page.read_text(encoding="utf-8")))
     for i, (line, block) in enumerate(blocks):
         near = "".join(text for _, text in blocks[max(i - 1, 0):i + 2])

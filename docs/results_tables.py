@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""What docs/results.md shows of each benchmark: one Table per table of the page. A row may be computed from several
-stored ones. Medians come first, the worst beside them, and every mean says which one it is."""
+"""The tables of docs/results.md: a list of Table objects for each benchmark. A row of the page may be computed from
+several stored rows. Medians come first, with the worst case beside them, and every mean says which mean it is."""
 
 import dataclasses
 import statistics
@@ -19,7 +19,7 @@ class Table:
 
 
 def where(**wanted):
-    """The rows whose columns have these values."""
+    """Returns the rows whose columns have these values."""
     return lambda whole: [row for row in whole["results"] if all(row.get(column) == value for column, value in wanted.items())]
 
 
@@ -29,7 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Per tool: iteration of `poise` divided by the tool's, over all cases, and what both move."""
+    """For each tool: the iteration of `poise` divided by that of the tool, over all cases, and the tasks that both
+    move."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -45,7 +46,7 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Placements from scratch divided by those of mappers; whether the load cap holds is in the summary."""
+    """Placements from scratch divided by those of mappers. The summary says in how many cases the load cap holds."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -56,7 +57,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Per group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block order."""
+    """For each group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block
+    order."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -78,7 +80,7 @@ def on_papers_machines(whole):
 
 
 def nuco_beside_others(rows):
-    """What Pilla et al. 2012 find, that NucoLB's iterations are shorter than those of others."""
+    """Tests a result of Pilla et al. 2012: iterations with NucoLB are shorter than with other balancers."""
     sentences = []
     for other in "GreedyCommLB", "ScotchLB":
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
@@ -143,7 +145,7 @@ def decisions(whole):
 
 
 def totals(whole):
-    """Per model and number of steps, total of `poise` divided by that of the best other strategy."""
+    """For each model and number of steps, the total of `poise` divided by that of the best other strategy."""
     for row in whole["results"]:
         model, *group = row["name"].split()
         if group == ["all"] or group[0].startswith("steps="):
@@ -179,111 +181,116 @@ SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one proc
 # benchmark -> (heading, tables)
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
-        Table("Iteration", "Predicted iteration of `poise` divided by the tool's, formula `nuco`, after loads drifted and on "
-              "recorded phases: below 1, `poise` is shorter. Tasks moved: median; worst; arithmetic mean.",
+        Table("Iteration", "Predicted iteration time with `poise` divided by that with the tool, by the formula `nuco`. The cases "
+              "are workloads whose loads have drifted, and recorded phases. Below 1, `poise` gives the shorter iteration. The last "
+              "column has the tasks that the tool moves: median; worst case; arithmetic mean.",
               against_tools, {"beside": "{tool}", **RATIOS, "it moves": "{moved}"}),
-        Table("From scratch", "`poise:from_scratch=1` divided by a mapper: traffic (messages × latency factor), and the time of the "
-              "decision. Within the load cap: number of cases of `poise`; of the mapper.", from_scratch,
+        Table("From scratch", "`poise:from_scratch=1` divided by a mapper, for the traffic (messages × latency factor) and the time of "
+              "the decision. The last column has the number of cases in which the load cap holds, for `poise` and for the mapper.", from_scratch,
               {"beside": "`{tool}`", "quantity": "`{what}`", **RATIOS, "within the load cap": "{caps}"})]),
     "map": ("Maps of ranks: `poise map`", [
-        Table("Traffic", "`poise map` divided by the best of treematch, METIS, Scotch and greedy, or by block order. Traffic is "
-              "bytes × distance. 37 of 65 instances. No times of programs were measured.", maps,
+        Table("Traffic", "`poise map` divided by the best of treematch, METIS, Scotch and greedy, or by block order, for 37 of 65 "
+              "instances. Traffic is bytes × distance. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "Predicted total of K steps and the migration, of `poise` divided by the shortest of `keep` and all "
-              "other strategies; tools of others: METIS and Scotch, relabelled where that helps, and `keep`. Cases are drawn from "
-              "16 kinds of workload, three sizes and three machines. In time: decisions within 1 % of K iterations or 2 ms and "
-              "3 µs a task.", totals,
+        Table("Total time", "Predicted time of K steps and the migration with `poise`, divided by the shortest one with `keep` or any "
+              "other strategy. Tools of others are METIS and Scotch, relabelled if that helps, and `keep`. Cases are drawn from "
+              "16 kinds of workload, three sizes and three machines. A decision is in time if it takes at most 1 % of K iterations, "
+              "or at most 2 ms plus 3 µs per task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "decide": ("How long decisions take", [
-        Table("CPU time of one decision", "One thread, one run each. [How times grow](../bench/results/growth.svg).", decisions,
+        Table("CPU time of one decision", "Each strategy decided once, with one thread. [How times grow](../bench/results/growth.svg) is a plot.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "trust": ("How far predicted times can be trusted", [
-        Table("Predicted against measured", "Iterations of programs on emulated clusters. τ is Kendall's, over pairs of maps "
-              "whose 95 % intervals do not touch. Held-out programs were not looked at while calibrating.", verdicts,
+        Table("Predicted against measured", "Predicted against measured iterations of programs on emulated clusters. τ is Kendall's rank "
+              "correlation over pairs of maps whose 95 % intervals do not overlap. Held-out programs were not used for calibration.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
                "worst": "{worst_error:.1%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
-        Table("Error of the time of transfers", "Absolute values, over all cases and delays of a cluster.", cluster_errors,
+        Table("Error of the time of transfers", "Absolute value of the relative error, over all cases and delays of a cluster.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
-        Table("Differences from SimGrid's iteration", "Random programs on five machines. No real run was compared.", differences,
+        Table("Differences from SimGrid's iteration", "Relative difference of the predicted iteration, for random programs on five machines. "
+              "No real run was compared.", differences,
               {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
-        Table("Time of replays", "One run each.", replays,
+        Table("Time of replays", "Each replay ran once.", replays,
               {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
                "sharing": "{sharing}", "s": "{run_s:.3g}", "GB": "{gigabytes:.2f}"})]),
     "objects": ("Objects on MPI", [
-        Table("Balancing", "Mini-apps badly placed. `gain`: iteration before over after two decisions, median of runs in turn, "
-              "with the worst and the best run; noisy: the worst is 10 % below the median. `of ideal`: median and quartiles.",
+        Table("Balancing", "Mini-apps that start with a bad placement. `gain` is the iteration time before balancing divided by that after "
+              "two decisions: the median of alternating runs, then the worst and the best run. A row is noisy if the worst run is "
+              "10 % below the median. `of ideal` compares with a perfectly balanced iteration: median and quartiles.",
               objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
                         "`poise`, ms": "{iteration_ms:.1f}", "gain": "{faster:.2f}",
                         "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
                         "of ideal": "{of_ideal:.2f} [{of_ideal_quartiles[0]:.2f}, {of_ideal_quartiles[1]:.2f}]",
                         "other strategies": "{others}", "": "{noisy}"}),
-        Table("Costs", "One run.", where(program="costs"),
+        Table("Costs", "Each cost was measured in one run.", where(program="costs"),
               {"overhead of a step of 100 µs an object": "{overhead_at_100us:.1%}", "migration, B/s": "{migration_bytes_per_s:.2g}",
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
     "tasks": ("Tasks lent between ranks", [
-        Table("All tasks on the first rank", "Time without lending over time with it. `best of n` is the best of the runs on each "
-              "side. `by hand`: the program splits the tasks. OpenMP: one process.", tasks("gains"),
+        Table("All tasks on the first rank", "Time without lending divided by the time with it. `best of n` compares the fastest run of each kind. "
+              "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
-        Table("Equal work on both ranks", "What the runtime costs where nothing is to be lent.", tasks("balanced"),
+        Table("Equal work on both ranks", "Overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
-        Table("From the decision to lend to the start on the other rank", "Tasks of 360 kB.", where(part="starts"),
+        Table("From the decision to lend to the start on the other rank", "Time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
-        Table("A slow core", "Two ranks with equal work; another process wants the given share of a core. Best of 3 runs.",
+        Table("A slow core", "Two ranks with equal work. Another process uses the given share of one core. Best of 3 runs.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
-        Table("Equal work", "Matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
+        Table("Equal work", "Matrix products with equal work on all ranks. Steps with and without lending alternate.", where(experiment="balanced"),
               {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
-        Table("One rank has all products", "The best of 3 runs; medians were not kept.", where(experiment="one rank has everything"),
+        Table("One rank has all products", "Matrix products that all belong to one rank. Best of 3 runs; medians were not stored.", where(experiment="one rank has everything"),
               {"rows": "{size}", "tasks": "{tasks}", **SECONDS}),
-        Table("More threads", "The first of two ranks has 800 tasks of 3 ms, which sleep. Best of 3.",
+        Table("More threads", "The first of two ranks has 800 tasks that sleep for 3 ms each. Best of 3 runs.",
               where(experiment="threads per rank, tasks of 3 ms"), {"threads": "{threads}", **SECONDS}),
-        Table("Whom to lend to, tsunami on two ranks", "Time of one rank over the time of two, best of 3.", where(experiment="tsunami, whom to lend to"),
+        Table("Whom to lend to, tsunami on two ranks", "Time on one rank divided by the time on two ranks. Best of 3 runs.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "The tsunami's cells sleep. Time of one rank over the time of `ranks`, best of 3.",
+        Table("Whom to lend to, more ranks than cores", "Time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. Best of 3 runs.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
-        *(Table(title, "Medians of 9 runs in seconds; how much faster both are than one alone: median over rounds.", where(experiment=experiment),
+        *(Table(title, "Medians of 9 runs in seconds. The last two columns say how much faster lending and balancing together are than one of them alone: medians over rounds of runs.", where(experiment=experiment),
                 {"program": "{program}", "neither": "{neither:.2f}", "lending": "{lending:.2f}", "balancing": "{balancing:.2f}",
                  "both": "{both:.2f}", "one process": "{one process:.2f}", "over lending": "x{over lending:.3f}",
                  "over balancing": "x{over balancing:.3f}"})
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
-        Table("Gains", "Time without `poise juggle` over time with it: medians, and the least and longest run. Noisy: other programs "
-              "took part of the cpus in a run. The bound is e n/m. Rows of libomp with bound threads are not gains over a sound "
-              "program: it was preloaded into a program of GCC, and both run-times together bound all threads to one cpu.",
+        Table("Gains", "Time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
+              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is e n/m. In the rows "
+              "of libomp with bound threads, the gain is over a faulty program: libomp was preloaded into a program of GCC, and both "
+              "run-times together bound all threads to one cpu.",
               runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
                "without, s": "{plain[median_s]:.2f} [{plain[least_s]:.2f}, {plain[most_s]:.2f}]", "": "{noisy}"}),
-        Table("What a balancing point costs", "CPU time, arithmetic means over 20 s; threads compute all the time.", costs_of_threads,
+        Table("What a balancing point costs", "CPU time of the balancer per balancing point, as arithmetic mean over 20 s, for threads that "
+              "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
     "charm": ("Charm++", [
-        Table("On the papers' machines", "Objects moved per decision (arithmetic mean of four); predicted iteration in ms. Phases "
-              "come from live runs on two PEs, objects start round-robin, formula `nuco`.", on_papers_machines,
+        Table("On the papers' machines", "Each cell has the objects moved per decision (arithmetic mean of four decisions) and the predicted "
+              "iteration in ms, by the formula `nuco`. The phases were recorded on two PEs, and objects start round-robin.", on_papers_machines,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "none", "RefineLB", "GreedyCommLB", "ScotchLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseLB")}},
               nuco_beside_others),
-        Table("Group by group", "A million chares on eight PEs of two cores, one run.", where(part="million"),
+        Table("Group by group", "One run of a million chares on eight PEs of a host with two cores.", where(part="million"),
               {"balancer": "{balancer}", "PEs that decide": "{deciders}", "decision, s": "{decision_s:.3f}", "balancing, s": "{balanced_s:.3f}"}),
-        Table("Shared memory against a network", "Two processes of the network build beside two PEs of the multicore build, ms per "
-              "iteration, medians. Pilla's NumaLB talk saw up to 90 % less on 16 and 32 cores, which this does not repeat.",
+        Table("Shared memory against a network", "Medians in ms per iteration, for two processes of the network build and two PEs of the multicore "
+              "build. The talk on NumaLB by Pilla et al. reports up to 90 % less on 16 and 32 cores, which these runs do not confirm.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "Median over runs, and the worst.", where(),
+        Table("Nanoseconds a call", "Time that the profile adds to a call: median over the runs, and the worst run.", where(),
               {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
-    **{name: (heading, [Table("CPU time", "One run each.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
+    **{name: (heading, [Table("CPU time", "Each benchmark ran once.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},
 }

@@ -68,7 +68,8 @@ def api_page(header):
 
 
 def copy_page(path, source):
-    """Copies a page and the files to which it links. A link to a folder becomes its name: a site lists no folders."""
+    """Copies a page and the files to which it links. A link to a folder is replaced by the folder's name, because a
+    site does not list folders."""
     def resolved(link):
         target = (path.parent / link[2]).resolve()
         if target.is_dir():

@@ -55,7 +55,7 @@ struct poise_problem {
   /// bytes * seconds_per_byte * bandwidth factor, a migration seconds_per_migrated_byte per byte.
   double seconds_per_message, seconds_per_byte, seconds_per_migrated_byte;
 
-  // Since version 2. Null columns are unknown.
+  // Members of version 2. Columns that are null are unknown.
 
   const double* position;                           ///< per task: x, y, z
   const uint32_t* home;                             ///< per task: its first place
@@ -63,11 +63,11 @@ struct poise_problem {
   const int32_t* shared_block;                      ///< per task: -1: none
   const uint64_t* shared_block_bytes;               ///< per block; a place holds each block once
   const uint64_t* place_bytes;                      ///< per place: memory that is not a task's
-  /// [task * num_subphases + subphase]: all places wait for the busiest at the end of each subphase
-  /// if waits_in_subphases is 1.
+  /// [task * num_subphases + subphase]. With subphase_rule 1, all places wait for the busiest after
+  /// each subphase; with 2, they are kinds of work that overlap; with 0, only their sum counts.
   const double* subphase_load_s;
   const double* past_loads_s;  ///< [phase * num_tasks + task]: earlier phases, oldest first
-  uint32_t num_shared_blocks, num_subphases, num_past_loads, waits_in_subphases;
+  uint32_t num_shared_blocks, num_subphases, num_past_loads, subphase_rule;
   uint32_t loads_include;  ///< costs of messages in the loads: 0 none, 1 of sending, 2 of both
   double overlap;          ///< fraction of communication that is hidden, 0 to 1
 };

@@ -37,7 +37,7 @@ extern "C" {
    valid until the next call on this thread fails. */
 const char* poise_last_error(void);
 
-/* "0.1.0", and in one line what the library was built with. */
+/* Such as "1.2.3", and in one line what the library was built with. */
 const char* poise_version(void);
 const char* poise_built_with(void);
 
@@ -98,6 +98,18 @@ int poise_workload_set_background(poise_workload* workload, uint64_t num_places,
    the busiest. Only ratios within a task count. At most 64. */
 int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphases,
                                  const double* load_s);
+/* Loads of several kinds, load_s[task * num_kinds + kind], that overlap: work for processor cores
+   first, then for GPUs and the like. An iteration takes as long as the busiest kind at the busiest
+   place. speeds[place * num_kinds + kind], each above 0; null: the speeds of the machine's places.
+   Only ratios within a task count: its load is the sum. From 2 to 64 kinds. */
+int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const double* load_s,
+                             uint64_t num_places, const double* speeds);
+/* How many cores of tasks places hold. per_place: the same for all; 0: no limit. cores: per task;
+   null: one each. of_places, of_domains: per place instead, and per memory domain in addition;
+   null: no such limits. */
+int poise_workload_set_capacity(poise_workload* workload, uint32_t per_place, const uint32_t* cores,
+                                uint64_t num_places, const uint32_t* of_places,
+                                uint64_t num_domains, const uint32_t* of_domains);
 /* Memory per task: as long as it exists, in addition while it runs, and the block that it shares
    with others (-1: none). Null arrays stand for 0 and -1. */
 int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprint_bytes,

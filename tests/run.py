@@ -37,7 +37,7 @@ FUZZ_S = {"usual": "10", "full": "600"}
 NUM_REPEATS = 50
 NUM_SEEDS = "10000"
 
-# Tests of tasks in all languages that run under the address sanitizer, on few ranks.
+# Tests of tasks in all languages, which run under the address sanitizer on few ranks.
 SANITIZED_TASKS = (
     r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
@@ -110,7 +110,7 @@ def folder_of(preset):
 
 
 def is_configured(folder):
-    """Whether the folder was configured for this checkout: in a copy it would build into the original."""
+    """True if the folder was configured for this checkout. A copied folder would build into the original checkout."""
     cache = folder / "CMakeCache.txt"
     home = re.search(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text()) if cache.exists() else None
     return (folder / "build.ninja").exists() and home is not None and pathlib.Path(home[1]).resolve() == ROOT

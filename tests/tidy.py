@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
+MAX_MARKDOWN_COLUMNS = 100  # outside tables and code
+MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Programs from which users learn. Each is in a folder of its own and short enough to be read as a whole.
@@ -126,7 +128,8 @@ def check_includes(path, lines):
 
 
 def check_functions(path, lines):
-    """Relies on clang-format: a definition's braces close at the column where it starts."""
+    """Checks the length of functions. Relies on clang-format: a definition's braces close at the column where it
+    starts."""
     other = re.compile(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union|case|return)\b")
     for indent in ("", "  "):
         begun = opened = None  # line where an unfinished signature begins; line where an open body begins
@@ -156,7 +159,7 @@ def check_python(path, text):
 
 
 def check_opening(path, lines):
-    """A header opens with its licence and a sentence that tells what lives there."""
+    """A header must open with its licence and a sentence that tells what lives there."""
     if path.suffix == ".h" and not any(line.startswith("//") and LICENCE not in line for line in lines[:2]):
         complain(path, 1, "a header opens with one sentence that tells what lives there")
     if path.suffix == ".h" and "#pragma once" not in lines:
@@ -179,6 +182,18 @@ def check_words(path, lines):
                 complain(path, number, f'the word "{match[0]}" is retired; write: {instead}')
         if path.suffix != ".md" and re.search(r"\bTODO\b(?!\(#\d+\))|\bFIXME\b|\bXXX\b", line):
             complain(path, number, "a TODO carries an issue number: TODO(#12)")
+
+
+def check_markdown(path, lines):
+    """Lines of text are short, and a decision is one page. Tables, code and generated pages may be wider."""
+    in_code = False
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif len(line) > MAX_MARKDOWN_COLUMNS and not in_code and not line.startswith(("|", "    ")):
+            complain(path, number, f"a line of {len(line)} columns; the limit is {MAX_MARKDOWN_COLUMNS}")
+    if path.parts[:2] == ("docs", "decisions") and len(lines) > MAX_DECISION_LINES:
+        complain(path, 1, f"a decision of {len(lines)} lines; the limit is {MAX_DECISION_LINES}")
 
 
 def check_pure(path, lines):
@@ -222,8 +237,8 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """Strategy poise decides by itself: it runs no other row of the table to take the better answer. Engines in search/
-    and partition/ cannot, since they may not include strategies/."""
+    """The strategy poise decides by itself: it runs no other row of the table to take the better result. Engines in
+    search/ and partition/ cannot run one, because they may not include strategies/."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}
@@ -266,6 +281,8 @@ def check_tree():
         lines = text.splitlines()
         check_licence(path, lines)
         check_words(path, lines)
+        if path.suffix == ".md":
+            check_markdown(path, lines)
         if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
         if path.suffix == ".py":

@@ -102,6 +102,11 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
   add_count(command, "--seed", "N", options.seed, "Seed for strategies that use random numbers");
 }
 
+void add_capacity(CLI::App& command, InputOptions& options) {
+  add_count(command, "--capacity", "K", options.capacity,
+            "Tasks that a place holds at most (default: any number)", 1);
+}
+
 void allow_many_machines(CLI::App& command) {
   command.get_option("--machine")
       ->expected(-1)  // one or more, but one after each --machine
@@ -117,6 +122,10 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
   trace_ = read_trace(options_.trace);
   for (const std::string& assumed : trace_.assumed)
     notes_.push_back(fmt::format("{}: {}", options_.trace, assumed));
+  constexpr std::uint64_t kMaxTasks = ~std::uint32_t{0};
+  for (Phase& phase : trace_.phases)
+    phase.workload.capacity.per_place =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.capacity, kMaxTasks));
   choose_phase();
   Phase& chosen = trace_.phases[phase_];
   for (std::size_t earlier = 0; earlier < phase_; ++earlier)
@@ -149,7 +158,7 @@ Machine Inputs::machine_named(const std::string& text, const Placement* stand_in
   if (given_) places = std::max(places, places_used(*given_));
   if (places == 0 && stand_in != nullptr) places = places_used(*stand_in);
   if (places == 0)
-    fail("{}: it records neither a machine nor a placement; give --machine", options_.trace);
+    fail("{}: the trace has neither a machine nor a placement; give --machine", options_.trace);
   notes_.push_back(
       fmt::format("{} records no machine: taking {} equal places (change with --machine)",
                   options_.trace, places));

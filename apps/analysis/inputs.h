@@ -25,6 +25,7 @@ struct InputOptions {
   std::string model = "physical";      // the formula of costs, by name
   std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
   std::uint64_t seed = 0;
+  std::uint64_t capacity = 0;  // tasks that a place holds at most; 0: no limit
 
   std::vector<std::string> files() const;  // all input files
 };
@@ -36,6 +37,9 @@ void check_stdin(const std::vector<std::string>& files);
 /// the current placement.
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
 
+/// Adds --capacity, for commands that place tasks.
+void add_capacity(CLI::App& command, InputOptions& options);
+
 /// Allows --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);
 
@@ -46,6 +50,7 @@ class Inputs {
   explicit Inputs(InputOptions options);
 
   const Phase& phase() const { return trace_.phases[phase_]; }
+  const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
   /// A trace of the selected phase and all later ones.

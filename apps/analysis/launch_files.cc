@@ -128,7 +128,7 @@ class Plan {
         return {{{path_, host_per_rank()}},
                 {"--distribution=arbitrary", *binding},
                 {{"SLURM_HOSTFILE", path_}}};
-    fail("options alone do not make this launcher follow the map; poise map --for writes a script");
+    fail("this launcher cannot apply the map by options alone; poise map --for writes a script");
   }
 
   LaunchPlan cray() const {
@@ -144,7 +144,8 @@ class Plan {
       const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
       if (ends_node && run < largest)
         fail(
-            "node {} has only {} ranks, another node {}; MPICH_RANK_ORDER needs equally full nodes",
+            "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs equally "
+            "many",
             node(order[i]), run, largest);
     }
     return {
@@ -187,7 +188,7 @@ class Plan {
   std::string host(TaskId r) const {
     if (!map_.hosts.empty()) return map_.hosts[node(r)];
     if (map_.machine.num_nodes() > 1)
-      fail("the machine has {} nodes without names; name them by --hosts",
+      fail("the {} nodes of the machine have no names; name them with --hosts",
            map_.machine.num_nodes());
     return "localhost";
   }

@@ -119,7 +119,7 @@ void ProblemArrays::add_subphases(const Workload& workload) {
   }
   view_.subphase_load_s = data_or_null(subphase_load_s_);
   view_.num_subphases = static_cast<std::uint32_t>(most);
-  view_.waits_in_subphases = workload.waits_in_subphases ? 1 : 0;
+  view_.subphase_rule = static_cast<std::uint32_t>(workload.subphase_rule);
 }
 
 void ProblemArrays::add_past(const Problem& problem) {
@@ -204,7 +204,7 @@ std::string json_of(const poise_problem& p) {
         {"shared_block", array_of(p.shared_block, p.num_tasks)},
         {"shared_block_bytes", array_of(p.shared_block_bytes, p.num_shared_blocks)}}},
       {"num_subphases", p.num_subphases},
-      {"waits_in_subphases", p.waits_in_subphases},
+      {"subphase_rule", p.subphase_rule},
       {"subphase_load_s", array_of(p.subphase_load_s, std::size_t{p.num_tasks} * p.num_subphases)},
       {"num_past_loads", p.num_past_loads},
       {"past_loads_s", array_of(p.past_loads_s, std::size_t{p.num_tasks} * p.num_past_loads)},

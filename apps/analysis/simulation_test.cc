@@ -36,7 +36,7 @@ TEST(Simulation, no_balancing_is_best_if_decisions_cost_more_than_they_gain) {
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 10);
   EXPECT_EQ(simulation.best, 0u);
-  EXPECT_THAT(simulate_page(simulation, "four"), HasSubstr("No strategy earns its costs"));
+  EXPECT_THAT(simulate_page(simulation, "four", {}, ""), HasSubstr("No strategy earns its costs"));
 }
 
 TEST(Simulation, measures_the_time_of_decisions_if_no_cost_is_given) {
@@ -61,7 +61,7 @@ TEST(Simulation, reports_why_a_strategy_failed) {
   add_row(simulation, replayer, contender_of(refusing), 0.0);
   EXPECT_EQ(simulation.rows[1].error, "not <here>");
   EXPECT_EQ(simulation.best, 0u);
-  EXPECT_THAT(simulate_page(simulation, "four"), HasSubstr("not &lt;here&gt;"));
+  EXPECT_THAT(simulate_page(simulation, "four", {}, ""), HasSubstr("not &lt;here&gt;"));
 }
 
 }  // namespace

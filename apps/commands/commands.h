@@ -25,5 +25,6 @@ void add_variables(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_diagnose(CLI::App& app);
 void add_run(CLI::App& app);
+void add_timeline(CLI::App& app);
 
 }  // namespace poise::apps

@@ -155,7 +155,8 @@ void compare(const Options& options) {
             (options.markdown ? markdown_of_comparison(comparison, options, inputs.phase())
                               : text_of_comparison(comparison, curve, options, inputs.phase()));
     summary.rows.push_back(summary_row(comparison));
-    if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
+    if (!options.html.empty())
+      parts.push_back(with_pictures(std::move(comparison), problem, inputs.trace()));
   }
   if (inputs.num_machines() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
@@ -174,6 +175,7 @@ void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
   add_input_options(*command, options->input, "--placement");
+  add_capacity(*command, options->input);
   allow_many_machines(*command);
   command
       ->add_option("-s,--strategies", options->strategies,
@@ -196,8 +198,7 @@ void add_compare(CLI::App& app) {
   command
       ->add_option(
           "--timeline", options->timelines,
-          "Draw on the page what every place did in a run (recorded by POISE_TIMELINE); may be "
-          "repeated")
+          "Draw on the page what every place did in a run, as for poise timeline; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->needs(html);

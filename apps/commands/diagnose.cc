@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise diagnose`: what a profiled run waited for, and what would help.
+// `poise diagnose`: why a profiled run lost time, and what would help.
 #include "poise/diagnosis/diagnose.h"
 
 #include <CLI/CLI.hpp>
@@ -47,12 +47,13 @@ ProfiledRun read_profiled(const std::string& file) {
 
 void run(const Options& options) {
   if (!options.html.empty()) {
-    if (options.files.size() == 2) fail("--html takes one profile, not two");
+    if (options.files.size() == 2)
+      fail("--html works with one profile; two profiles are only compared as text");
     check_writable(options.html);
   }
   const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {
-    if (options.json) fail("--json takes one profile, not two");
+    if (options.json) fail("--json works with one profile; two profiles are only compared as text");
     print(scaling_text(first.run, read_profiled(options.files[1]).run));
     return;
   }
@@ -68,7 +69,7 @@ void run(const Options& options) {
 void add_diagnose(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "diagnose", "Say what a profiled run waited for, and what would help; or compare two runs");
+      "diagnose", "Say why a profiled run lost time and what would help; or compare two runs");
   command->add_option("profile", options->files, "One or two traces written by poise profile")
       ->type_name("RUN.poise")
       ->required()

@@ -207,7 +207,7 @@ void add_reports(CLI::App& command, Options& options) {
   command.add_option("--json", options.json, "Write the summary as JSON")->type_name("FILE");
   command
       .add_option("--trace", options.trace,
-                  "Write the cpu of each thread over time, as a timeline for Perfetto")
+                  "Write the cpu of each thread over time, for poise timeline and Perfetto")
       ->type_name("FILE");
 }
 

@@ -204,7 +204,7 @@ void add_map(CLI::App& app) {
       ->capture_default_str();
   add_count(*command, "--capacity", "K", options->capacity, "Ranks that may share a place", 1);
   add_count(*command, "--cores", "N", options->cores,
-            "Cores of each rank, next to each other: its threads", 1);
+            "Neighbouring cores for each rank and its threads", 1);
   command
       ->add_option("-o,--output", options->output,
                    "Write the map: one place number per line, rank by rank; .json for JSON; - for "

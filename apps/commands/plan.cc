@@ -82,6 +82,7 @@ void add_plan(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("plan", "Let one strategy decide once where tasks run");
   add_input_options(*command, options->input, "--placement");
+  add_capacity(*command, options->input);
   command
       ->add_option("-s,--strategy", options->strategy,
                    "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies); exec:COMMAND or "

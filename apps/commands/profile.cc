@@ -39,11 +39,11 @@ std::int64_t period_ns_of(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   const std::optional<double> seconds = parse_duration_s(text);
   if (!seconds || *seconds < 0.01 || *seconds > 86400)
-    fail("--period {} is not a time from 10ms to 24h such as 2s, nor auto", text);
+    fail("--period takes auto or a time from 10ms to 24h, such as 2s, not {}", text);
   return static_cast<std::int64_t>(1e9 * *seconds);
 }
 
-/// Says what the run waited for, on stderr: stdout is the program's.
+/// Prints the diagnosis on stderr, because stdout belongs to the program.
 void report(const Profiled& profiled, const Options& options) {
   std::uint64_t error_ns = 0;
   for (const profile::RankProfile& rank : profiled.ranks)
@@ -77,7 +77,7 @@ void run(const Options& options) {
   try {
     launch.emplace("profile", options.output);
   } catch (const Error& trouble) {
-    note(fmt::format("no profile: {}; running plainly", trouble.what()));
+    note(fmt::format("no profile: {}; running the command unchanged", trouble.what()));
   }
   const juggle::Ending ending =
       run_command(launch ? launch->preloading(options.command, period_ns) : options.command);

@@ -31,7 +31,8 @@ namespace fs = std::filesystem;
 constexpr double kVersionTimeout_s = 10;
 constexpr int kMaxWait_ms = 1000;
 
-/// The library that is preloaded, beside this program as it is built or installed; empty: none.
+/// The path of the library to preload. It is beside this program in the build tree, or where it is
+/// installed. Empty if there is none.
 std::string preloaded_library() {
   if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
   std::error_code error;
@@ -44,7 +45,7 @@ std::string preloaded_library() {
   return "";
 }
 
-/// The blocks that ranks left in the folder.
+/// The blocks that ranks wrote into the folder.
 std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;
@@ -56,7 +57,7 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   return blocks;
 }
 
-/// The first hardware thread of the core that a cpu of this host belongs to.
+/// The first hardware thread of the core to which a cpu of this host belongs.
 std::uint32_t first_of_core(std::int32_t cpu) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
@@ -65,7 +66,7 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// One copy of this host per host of the run.
+/// A machine with one copy of this host per host of the run.
 std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();
@@ -127,7 +128,8 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
     : command_(std::move(command)),
       library_(preloaded_library()),
       folder_(fs::absolute(output).string() + ".XXXXXX") {
-  if (library_.empty()) fail("libpoise_profile.so is not installed beside this program");
+  if (library_.empty())
+    fail("libpoise_profile.so is missing: it must be installed with this program");
   if (::mkdtemp(folder_.data()) == nullptr)
     fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launches a program as the user's command says, with or without the profile's library, for the
-// commands that measure unmodified programs.
+// Launches a program with the user's command, with or without the profile's library, for commands
+// that measure unmodified programs.
 #pragma once
 
 #include <cstdint>
@@ -17,47 +17,47 @@
 
 namespace poise::apps {
 
-/// Prints "poise COMMAND: text" on stderr: stdout is the program's.
+/// Prints "poise COMMAND: text" on stderr, because stdout belongs to the program.
 void note(std::string_view command, std::string_view text);
 
-/// What the command's first word is, and what it says with --version.
+/// The launcher that the first word of the command is, and the output of its --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
   std::string version;  // empty: it was not asked
 };
 KnownLauncher launcher_of(const std::string& command);
 
-/// Runs the command; signals to this process go to it.
+/// Runs the command, and passes signals on to it.
 juggle::Ending run_command(const std::vector<std::string>& command);
 
-/// A profile, and the trace made of it.
+/// A profile, and the trace that was made from it.
 struct Profiled {
   std::vector<profile::RankProfile> ranks;
   std::vector<std::string> hosts;  // in the order of the nodes of the trace's machine
   Trace trace;
-  /// The trace as a file, with the profile in it.
+  /// The content of a trace file that also contains the profile.
   std::string file() const;
 };
 
-/// One launch with the library in the program's ranks.
+/// One launch of a program with the library in its ranks.
 class ProfiledLaunch {
  public:
-  /// `command` is the name for notes; a folder for the ranks is made beside `output`. Throws Error
-  /// if that fails, or if the library is not there.
+  /// `command` is the name for notes. Creates a folder for the ranks' files beside `output`. Throws
+  /// Error if that fails or if the library is missing.
   ProfiledLaunch(std::string command, const std::string& output);
   /// Removes the folder.
   ~ProfiledLaunch();
   ProfiledLaunch(const ProfiledLaunch&) = delete;
   ProfiledLaunch& operator=(const ProfiledLaunch&) = delete;
 
-  /// The words that run the program with the library in its ranks. Where the launcher is not known
-  /// the library is put into this process's environment, which all inherit. `period_ns`: of time
-  /// slices; 0: chosen by the library.
+  /// The command line that runs the program with the library in its ranks. If the launcher is not
+  /// known, the library is put into this process's environment, which all processes inherit.
+  /// `period_ns` is the length of time slices; with 0 the library chooses it.
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;
 
-  /// What the ranks left; nothing, and a note why, if there is nothing. Throws Error if it is
-  /// damaged.
+  /// Collects the ranks' data. Returns nothing and prints a note if there are none. Throws Error if
+  /// they are damaged.
   std::optional<Profiled> collect() const;
 
  private:

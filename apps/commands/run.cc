@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise run`: runs an unmodified MPI program again and again, and finds out whether a map of its
-// ranks makes it faster.
+// `poise run`: runs an unmodified MPI program repeatedly, and finds out whether a map of its ranks
+// makes it faster.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -45,7 +45,8 @@ void note(std::string_view text) { apps::note(kCommand, text); }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// Options of launchers that place or bind ranks: a map cannot be added to them.
+/// Options of launchers that place or bind ranks. A map cannot be added to a command with one of
+/// them.
 constexpr std::string_view kPlacing[] = {
     "--map-by",  "-map-by",  "--bind-to", "-bind-to", "--rankfile", "-rf",
     "--rank-by", "-rank-by", "--bynode",  "-bynode",  "--cpu-bind", "--distribution",
@@ -53,18 +54,20 @@ constexpr std::string_view kPlacing[] = {
 
 Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
   for (const std::string& word : command) {
-    if (word == ":") fail("several programs are launched at once");
+    if (word == ":")
+      fail("the command launches several programs (\":\"), which a map cannot describe");
     const std::string_view option = std::string_view(word).substr(0, word.find('='));
     if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
-      fail("the command places ranks itself by {}", option);
+      fail("the command places ranks itself, with {}", option);
   }
   if (known.kind == profile::Launcher::open_mpi) return Launcher::openmpi;
   if (known.kind == profile::Launcher::hydra) return Launcher::mpich;
   if (fs::path(command[0]).filename() == "srun") return Launcher::slurm;
-  fail("{} is not a launcher that can be told a map; mpirun, mpiexec and srun can", command[0]);
+  fail("{} is not a launcher to which a map can be given; use mpirun, mpiexec or srun", command[0]);
 }
 
-/// "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6", "mpirun (Open MPI) 5.0.5".
+/// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or
+/// "mpirun (Open MPI) 5.0.5".
 bool is_open_mpi_5(std::string_view version) {
   constexpr std::string_view kBefore = "Open MPI) ";
   if (version.find("OpenRTE") != version.npos) return false;
@@ -73,8 +76,8 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// The hosts on which the map's nodes are now: those of the running batch job if it has others than
-/// the profiled run had. Throws Error if it has more or fewer.
+/// The hosts for the map's nodes: those of the profiled run or, if the running batch job has other
+/// hosts, those of the job. Throws Error if the number of hosts differs.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
@@ -83,7 +86,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
     return profiled;
   }
   if (hosts.size() != profiled.size())
-    fail("the job has {}, but the map is for {}", count_text(hosts.size(), "host"),
+    fail("the batch job has {}, but the map was made for {}", count_text(hosts.size(), "host"),
          count_text(profiled.size(), "host"));
   const auto is_there = [&](const std::string& host) {
     return std::ranges::find(hosts, host) != hosts.end();
@@ -91,13 +94,14 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// The command with the map's options; files are written beside the history. Throws Error.
+/// The command with the options that apply the map; the launcher's files are written beside the
+/// history. Throws Error.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const RunHistory& history) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
-  if (!trace.machine) fail("{}: it has no machine", file);
+  if (!trace.machine) fail("{}: the trace has no machine, so no map can be made from it", file);
   const Placement placement(history.map);
   check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
@@ -115,7 +119,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   return words;
 }
 
-/// Keeps the profile, and the map that the diagnosis promises a gain of.
+/// Stores the profile and, if the diagnosis promises a gain, the map.
 void learn(const Profiled& profiled, const std::string& history_file, RunHistory& history) {
   write_file(profile_beside(history_file), profiled.file());
   history.hosts = profiled.hosts;
@@ -145,7 +149,7 @@ std::string running_text(const RunHistory& history, const NextRun& next) {
                      next.kind == RunKind::mapped ? "is mapped" : "has the launcher's order");
 }
 
-/// One line: what is known after this run.
+/// Returns one line with what is known after this run.
 std::string verdict(const RunHistory& history) {
   const NextRun next = next_run(trial_of(history));
   switch (next.state) {
@@ -164,10 +168,10 @@ std::string verdict(const RunHistory& history) {
   return "the map is dropped: a run with it ended with an error";
 }
 
-/// A launch of the command in one of the three ways.
+/// A launch of the command: profiled, in the launcher's order, or mapped.
 class Launch {
  public:
-  /// Where something is missing the command stays as the user gave it, and a note says why.
+  /// If something is missing, the user's command is launched unchanged, and a note says why.
   Launch(const Options& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
     try {
@@ -178,7 +182,7 @@ class Launch {
       if (kind == RunKind::mapped)
         words_ = mapped_command(options.command, options.history, history);
     } catch (const Error& trouble) {
-      note(fmt::format("{}; running plainly", trouble.what()));
+      note(fmt::format("{}; running the command unchanged", trouble.what()));
       kind_ = RunKind::own_order;
     }
   }
@@ -191,7 +195,7 @@ class Launch {
     return ending;
   }
 
-  /// Adds what the run has shown to the history. `succeeded`: the program ended well.
+  /// Adds the result of the run to the history. `succeeded` is false if the program failed.
   void note_in(RunHistory& history, const std::string& file, bool succeeded) const {
     if (!succeeded) {
       history.map_failed = history.map_failed || kind_ == RunKind::mapped;
@@ -224,11 +228,12 @@ void run(Options& options) {
   if (options.history.empty()) options.history = usual_history_file(options.command);
   RunHistory history;
   try {
-    if (options.history.empty()) fail("no home directory to keep a history in; name --history");
+    if (options.history.empty())
+      fail("there is no home directory for the history; give --history FILE");
     history = read_history(options.history, options.command);
     write_history(options.history, history);  // the run may be long: find out before it
   } catch (const Error& trouble) {
-    note(fmt::format("{}; running plainly", trouble.what()));
+    note(fmt::format("{}; running the command unchanged", trouble.what()));
     run_plainly(options.command);
   }
   juggle::Ending ending;
@@ -262,8 +267,8 @@ void add_run(CLI::App& app) {
                    "~/.local/share/poise/runs)")
       ->type_name("FILE");
   command->footer(
-      "The first run is profiled; later ones have the launcher's order and the map in turns, until "
-      "it\nis clear whether the map helps. The program's exit status is passed through.\n"
+      "The first run is profiled. Later runs alternate between the launcher's order and the map, "
+      "until\nit is clear whether the map helps. The program's exit status is passed through.\n"
       "Example: poise run -- mpirun -np 64 ./program");
   command->callback([options] { run(*options); });
 }

@@ -27,7 +27,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// FNV-1a: a name for a file, the same on all platforms.
+/// The FNV-1a hash, which gives the same file name on all platforms.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -37,11 +37,12 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("\"{}\" is not a kind of run", name);
+  fail("\"how\" is \"{}\", which is not a kind of run", name);
 }
 
 RunHistory history_from(const Json& json) {
-  if (json.at("poise_run").get<int>() != kVersion) fail("it is of another version");
+  if (json.at("poise_run").get<int>() != kVersion)
+    fail("it was written by another version of Poise; remove it to start anew");
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();
@@ -90,7 +91,7 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
          trouble.what());
   }
   if (history.command != command)
-    fail("{}: it is the history of another command, {}; name another --history", path,
+    fail("{}: it is the history of another command, {}; give another file to --history", path,
          fmt::join(history.command, " "));
   return history;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `poise run` remembers of a command's runs, in a file.
+// The file in which `poise run` stores what it knows about a command's runs.
 #pragma once
 
 #include <string>
@@ -21,15 +21,17 @@ struct RunHistory {
 
 MapHistory trial_of(const RunHistory& history);
 
-/// The file of a command in this folder: $XDG_DATA_HOME/poise/runs or ~/.local/share/poise/runs,
-/// named by a hash of the folder and the command. Empty if there is no home directory.
+/// The history file of a command in the current folder: a file in $XDG_DATA_HOME/poise/runs or
+/// ~/.local/share/poise/runs whose name is a hash of the folder and the command. Empty if there is
+/// no home directory.
 std::string usual_history_file(const std::vector<std::string>& command);
-/// The profile that belongs to a history: the same name with .poise.
+/// The profile that belongs to a history: the same file name with .poise.
 std::string profile_beside(const std::string& history_file);
 
-/// An empty one if there is no such file. Throws Error if it is damaged, or of another command.
+/// Returns an empty history if there is no such file. Throws Error if the file is damaged or
+/// belongs to another command.
 RunHistory read_history(const std::string& path, const std::vector<std::string>& command);
-/// Makes the folder. Throws Error.
+/// Creates the folder if necessary. Throws Error.
 void write_history(const std::string& path, const RunHistory& history);
 
 }  // namespace poise::apps

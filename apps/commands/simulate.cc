@@ -358,15 +358,14 @@ void simulate_once(const Options& options, const std::vector<Choice>& choices,
   if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
     timelines = timelines_of(inputs, simulation, choices);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
+  const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
+  const std::string json = json_of(simulation, options, problem).dump(2) + "\n";
   if (!options.html.empty())
     write_file(options.html,
                simulate_page(simulation,
                              trace_text(options.input, inputs.phase()) + "; " + plan_text(plan),
-                             timelines));
-  const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
-  print(options.json ? json_of(simulation, options, problem).dump(2) + "\n"
-                     : heading + text_of(simulation),
-        inputs.notes());
+                             timelines, json));
+  print(options.json ? json : heading + text_of(simulation), inputs.notes());
 }
 
 /// Replays for all periods and seeds on one machine.
@@ -435,13 +434,13 @@ void simulate(Options options) {
 void add_engine_options(CLI::App& command, Options& options) {
   command
       .add_option("--engine", options.engine,
-                  "Time of an iteration: by the cost formula, or event by event (events), with "
-                  "messages that compete for buses, cards and links")
+                  "How to time an iteration: by the cost formula (formula), or event by event "
+                  "(events), where messages compete for buses, cards and links")
       ->type_name("ENGINE")
       ->capture_default_str();
   command
       .add_option("--sharing", options.sharing,
-                  "Of a resource among messages: fluid (max-min fair) or queue (first come, first "
+                  "How messages share a resource: fluid (max-min fair) or queue (first come, first "
                   "served)")
       ->type_name("HOW")
       ->capture_default_str();
@@ -497,6 +496,7 @@ void add_simulate(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("simulate", "Replay a trace with each strategy over many steps");
   add_input_options(*command, options->input, "--placement");
+  add_capacity(*command, options->input);
   command
       ->add_option("-s,--strategies", options->strategies,
                    "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "

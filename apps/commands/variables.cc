@@ -58,17 +58,15 @@ std::string code(std::string_view text) {
 std::string page_of_variables() {
   std::string page =
       "# Environment variables\n\n"
-      "Written by `poise variables --page`, from the table in `poise/base/variables.cc`. Who reads "
-      "them: programs on\n"
-      "[objects](objects.md), on [tasks](tasks.md) (also through CHAMELEON's interface and `omp "
-      "target`), in [Charm++](charm.md),\n"
-      "[poise juggle](juggle.md), other [commands](commands.md), [Python](python.md), and Poise's "
-      "own tests.\n\n"
-      "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with status "
-      "2. A variable that is\n"
-      "misspelt or that the program's runtime does not read is named once, by rank 0, and the job "
-      "runs; a misspelt\n"
-      "`POISE_TASKS_...` ends a job on tasks.\n\n"
+      "Written by `poise variables --page`, from the table in `poise/base/variables.cc`. The\n"
+      "column *read by* names programs on [objects](objects.md), programs on\n"
+      "[tasks](tasks.md) (also through CHAMELEON's interface and `omp target`), programs in\n"
+      "[Charm++](charm.md), [poise juggle](juggle.md), other [commands](commands.md),\n"
+      "[Python](python.md), and Poise's own tests.\n\n"
+      "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with\n"
+      "status 2. If a variable is misspelt, or the program's runtime does not read it, rank 0\n"
+      "prints its name once and the job runs. A misspelt `POISE_TASKS_...` variable ends a\n"
+      "job on tasks.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),

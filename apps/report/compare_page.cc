@@ -11,6 +11,7 @@
 #include "apps/report/html.h"
 #include "apps/report/metrics.h"
 #include "apps/report/page_script.h"
+#include "apps/report/page_table.h"
 #include "apps/report/pictures.h"
 #include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
@@ -50,70 +51,41 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
-/// A number in two forms: as the table shows it, and as the page's script sorts and saves it.
-struct Cell {
-  std::string text;
-  std::optional<double> value;
-};
-
 /// The cells of a row after its name, one per heading.
-std::vector<Cell> cells_of(const Comparison::Row& row, const Comparison& comparison,
-                           std::uint64_t every) {
+std::vector<PageCell> cells_of(const Comparison::Row& row, const Comparison& comparison,
+                               std::uint64_t every) {
   const Metrics& m = row.metrics;
   const bool is_known = knows_migration_cost(m.migrations, comparison.has_sizes);
-  const auto seconds = [](double s) { return Cell{seconds_text(s), s}; };
-  const auto change = [](double s, double from_s) {
-    return Cell{change_text(s, from_s), from_s > 0 ? std::optional(s / from_s - 1) : std::nullopt};
-  };
-  const auto bytes = [](std::uint64_t count) {
-    return Cell{bytes_text(static_cast<double>(count)), static_cast<double>(count)};
-  };
-  const Cell unknown{"unknown", std::nullopt};
-  return {seconds(m.iteration_s),
-          change(m.iteration_s, comparison.keep.iteration_s),
-          change(m.iteration_s, comparison.iteration_bound_s),
-          {digits(m.imbalance), m.imbalance},
-          seconds(m.makespan_s),
-          seconds(m.max_comm_s),
-          bytes(m.hop_bytes),
-          bytes(m.internode_bytes),
-          {digits(m.nuco_messages), m.nuco_messages},
-          {count_text(m.migrations), static_cast<double>(m.migrations)},
-          is_known ? bytes(m.migrated_bytes) : unknown,
-          is_known ? seconds(m.migration_s) : unknown,
-          seconds(row.decision_s),
-          seconds(amortised_s(m, row.decision_s, every))};
+  const PageCell unknown{"unknown"};
+  return {seconds_cell(m.iteration_s),
+          change_cell(m.iteration_s, comparison.keep.iteration_s),
+          change_cell(m.iteration_s, comparison.iteration_bound_s),
+          digits_cell(m.imbalance),
+          seconds_cell(m.makespan_s),
+          seconds_cell(m.max_comm_s),
+          bytes_cell(static_cast<double>(m.hop_bytes)),
+          bytes_cell(static_cast<double>(m.internode_bytes)),
+          digits_cell(m.nuco_messages),
+          count_cell(m.migrations),
+          is_known ? bytes_cell(static_cast<double>(m.migrated_bytes)) : unknown,
+          is_known ? seconds_cell(m.migration_s) : unknown,
+          seconds_cell(row.decision_s),
+          seconds_cell(amortised_s(m, row.decision_s, every))};
 }
 
 std::string table_html(const Comparison& comparison, std::uint64_t every) {
-  const std::vector<std::string> headings{"iteration",     "vs keep",
-                                          "vs bound",      "imbalance",
-                                          "makespan",      "max comm.",
-                                          "hop-bytes",     "inter-node",
-                                          "NUCO messages", "moves",
-                                          "moved bytes",   "migration",
-                                          "decision",      fmt::format("{} phases", every)};
-  std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" data-name=\"{}\">\n"
-      "<tr><th scope=\"col\">strategy</th>",
-      escaped(comparison.machine.name()));
-  for (const std::string& heading : headings)
-    out += fmt::format("<th scope=\"col\">{}</th>", heading);
-  out += "</tr>\n";
+  std::vector<PageRow> rows;
   for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
     const Comparison::Row& row = comparison.rows[r];
-    out += fmt::format("<tr{}><th scope=\"row\">{}</th>",
-                       comparison.best == r ? " class=\"best\"" : "", escaped(row.strategy));
-    if (!row.error.empty())
-      out += fmt::format("<td class=\"why\" colspan=\"{}\">{}</td>", headings.size(),
-                         escaped(row.error));
-    else
-      for (const Cell& cell : cells_of(row, comparison, every))
-        out += cell.value ? fmt::format("<td data-v=\"{}\">{}</td>", *cell.value, cell.text)
-                          : fmt::format("<td>{}</td>", cell.text);
-    out += "</tr>\n";
+    rows.push_back({row.strategy,
+                    row.error.empty() ? cells_of(row, comparison, every) : std::vector<PageCell>(),
+                    row.error, comparison.best == r});
   }
-  return out + "</table></div>\n";
+  return page_table(comparison.machine.name(),
+                    {"strategy", "iteration", "vs keep", "vs bound", "imbalance", "makespan",
+                     "max comm.", "hop-bytes", "inter-node", "NUCO messages", "moves",
+                     "moved bytes", "migration", "decision", fmt::format("{} phases", every)},
+                    rows);
 }
 
 std::string load_figures(const ComparePart& part) {
@@ -231,7 +203,8 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
                           "not beaten by one that moves less. Dashed: lower bounds")}) +
          table_html(comparison, every) +
          fmt::format("<p class=\"faint\">Lower bound: {}.</p>\n", text_of(comparison.bounds)) +
-         load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
+         load_figures(part) + phases_html(part.phases) + traffic_figures(part) +
+         machine_and_moves(part) + "</section>\n";
 }
 
 /// Returns a table with one row per machine, which links to that machine's part of the page.
@@ -273,9 +246,17 @@ relative to local memory)</dd>
 </dl></footer>
 )";
 
+/// Puts the best strategy first, as in the printed table.
+void rank_rows(Comparison& comparison) {
+  std::vector<Comparison::Row> rows;
+  for (const Comparison::Row* const row : ranked(comparison)) rows.push_back(*row);
+  comparison.rows = std::move(rows);
+  if (comparison.best) comparison.best = 0;
+}
+
 }  // namespace
 
-ComparePart with_pictures(Comparison comparison, const Problem& problem) {
+ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   const Placement& after = comparison.best_placement;
   ComparePart part{.comparison = {},
@@ -283,8 +264,10 @@ ComparePart with_pictures(Comparison comparison, const Problem& problem) {
                    .times_after = place_times(machine, workload, costs, after),
                    .traffic_before = traffic_of(machine, workload, current, kMaxGroups),
                    .traffic_after = traffic_of(machine, workload, after, kMaxGroups),
-                   .moves = moves_of(machine, workload, current, after)};
+                   .moves = moves_of(machine, workload, current, after),
+                   .phases = recorded_phases(trace, machine, costs)};
   part.comparison = std::move(comparison);
+  rank_rows(part.comparison);
   return part;
 }
 
@@ -297,8 +280,7 @@ std::string compare_page(const std::vector<ComparePart>& parts, const std::strin
   if (parts.size() > 1) body += overview(parts);
   body += "</header>\n<main>\n" + timelines_html(timelines);
   for (std::size_t i = 0; i < parts.size(); ++i) body += part_html(parts[i], i, every);
-  body += "</main>\n" + std::string(kWords) +
-          "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
+  body += "</main>\n" + std::string(kWords);
   return html_page("Poise: " + heading, body);
 }
 

@@ -9,6 +9,7 @@
 #include "apps/analysis/comparison.h"
 #include "apps/analysis/inputs.h"
 #include "apps/analysis/traffic.h"
+#include "apps/report/phase_pictures.h"
 
 #include "poise/trace/timeline.h"
 
@@ -21,10 +22,11 @@ struct ComparePart {
   PlaceTimes times_before, times_after;  // times now, and with the best strategy's placement
   Traffic traffic_before, traffic_after;
   Moves moves;
+  std::vector<RecordedPhase> phases;  // see recorded_phases()
 };
 
 /// Adds to a comparison the data that its pictures need.
-ComparePart with_pictures(Comparison comparison, const Problem& problem);
+ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
 /// Returns the page. `heading` names the trace; `timelines` are of real runs and come before the
 /// machines; `every` is the number of phases in the total; `data` is a JSON document that readers

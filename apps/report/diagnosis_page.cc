@@ -11,6 +11,7 @@
 #include "apps/report/diagnosis_text.h"
 #include "apps/report/html.h"
 #include "apps/report/page_script.h"
+#include "apps/report/page_table.h"
 #include "apps/text/format.h"
 
 namespace poise::apps {
@@ -42,22 +43,17 @@ std::string table_of(const MeasuredRun& run, const Diagnosis& diagnosis) {
   for (const Column& column : kColumns)
     if ((run.knows_waiting || !column.needs_waiting) && (has_nodes(run) || !column.needs_nodes))
       columns.push_back(column);
-  std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" data-name=\"efficiencies\">\n"
-      "<tr><th scope=\"col\">phases</th><th scope=\"col\">time</th>";
-  for (const Column& column : columns)
-    out += fmt::format("<th scope=\"col\">{}</th>", column.heading);
-  out += "</tr>\n";
+  std::vector<std::string> headings{"phases", "time"};
+  for (const Column& column : columns) headings.emplace_back(column.heading);
+  std::vector<PageRow> rows;
   const auto add = [&](std::string_view name, const Efficiencies& e) {
-    out += fmt::format("<tr><th scope=\"row\">{}</th><td data-v=\"{}\">{}</td>", escaped(name),
-                       e.run_s, seconds_text(e.run_s));
+    PageRow& row = rows.emplace_back(PageRow{std::string(name), {seconds_cell(e.run_s)}});
     for (const Column& column : columns)
-      out += fmt::format("<td data-v=\"{}\">{:.1f} %</td>", e.*column.value, 100 * e.*column.value);
-    out += "</tr>\n";
+      row.cells.push_back({fmt::format("{:.1f} %", 100 * e.*column.value), e.*column.value});
   };
   add("all", diagnosis.whole);
   for (const auto& [name, e] : diagnosis.named) add(name, e);
-  return out + "</table></div>\n";
+  return page_table("efficiencies", headings, rows);
 }
 
 std::string summary_of(const Diagnosis& diagnosis, const std::string& file) {
@@ -109,8 +105,7 @@ std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
       table_of(run, diagnosis) +
       "<p class=\"faint\">The terms are those of the POP centre of excellence: parallel = load "
       "balance x communication, communication = serialisation x transfer.</p>\n" +
-      download_html(diagnosis_json(run, diagnosis)) +
-      "</section>\n</main>\n<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
+      download_html(diagnosis_json(run, diagnosis)) + "</section>\n</main>\n";
   return html_page("Poise: " + heading, body);
 }
 

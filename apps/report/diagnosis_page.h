@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `poise profile --html` and `poise diagnose --html`.
+// Builds the page of `poise profile --html` and `poise diagnose --html`.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace poise::apps {
 
-/// `file`: of the trace, for commands that the page tells.
+/// `file` is the trace that the commands on the page name.
 std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 

@@ -13,8 +13,7 @@
 namespace poise::apps {
 namespace {
 
-/// Rank 1 computes, and rank 0 waits for it; 0.5 s of each phase is transfer. `ranks`: the others
-/// do as rank 0.
+/// Rank 1 computes, and all other ranks wait for it; 0.5 s of each phase is transfer.
 MeasuredRun two_phases(std::uint32_t ranks) {
   MeasuredRun run{.node_of_rank = std::vector<std::uint32_t>(ranks, 0)};
   for (int p = 0; p < 2; ++p) {
@@ -40,7 +39,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
   return count;
 }
 
-TEST(diagnosis_page, pictures_show_the_sums_of_the_phases) {
+TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
   const MeasuredRun run = two_phases(2);
   const std::string ranks = rank_times_picture(run);
   EXPECT_TRUE(has(ranks, "rank 0: 2.000 s useful, 5.000 s waiting, 1.000 s transfer")) << ranks;
@@ -49,7 +48,7 @@ TEST(diagnosis_page, pictures_show_the_sums_of_the_phases) {
   EXPECT_TRUE(has(waits, "rank 0 waited 5.000 s for rank 1")) << waits;
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 1u);
   const std::string along = efficiency_picture(run);
-  // Parallel: 2.25 / 4; load balance: 2.25 / 3.5; communication: 3.5 / 4.
+  // Parallel efficiency 2.25 / 4, load balance 2.25 / 3.5, communication efficiency 3.5 / 4.
   EXPECT_EQ(count_of(along, "parallel 56 %, load balance 64 %, communication 88 %, 4.000 s"), 2u)
       << along;
 }
@@ -62,7 +61,7 @@ TEST(diagnosis_page, many_ranks_share_bars_and_squares) {
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
 }
 
-TEST(diagnosis_page, tells_each_advice_and_escapes_the_name) {
+TEST(diagnosis_page, shows_every_advice_and_escapes_the_file_name) {
   for (const auto cause : {planted::Cause::persistent, planted::Cause::none}) {
     const auto profile = planted::Generator({{cause, 0.4}}, 1).profile();
     const Diagnosis diagnosis = diagnose(profile.run, profile.trace);

@@ -36,7 +36,7 @@ std::string value_axis(const Frame& frame, double unit, std::string_view name) {
   return out + svg_text(frame.left - 5, frame.top - 10, "end faint", name);
 }
 
-/// Numbers from 0 to count - 1 below a row of `count` equal steps.
+/// Writes numbers from 0 to count - 1 below a row of `count` equal steps.
 std::string rank_axis(double left, double width, double y, std::size_t count) {
   std::string out;
   const auto number = static_cast<double>(count);
@@ -47,7 +47,7 @@ std::string rank_axis(double left, double width, double y, std::size_t count) {
   return out;
 }
 
-/// What ranks [first, end) did, in the mean, over all phases.
+/// The mean times of ranks [first, end), summed over all phases.
 struct Times {
   std::size_t first = 0, end = 0;
   double useful_s = 0, waited_s = 0, transfer_s = 0;
@@ -77,7 +77,7 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   return bars;
 }
 
-/// How long the ranks of a row waited for those of a column, and how many share a row.
+/// How long the ranks of each row waited for those of each column, and the number of ranks per row.
 struct Waits {
   std::size_t step = 1, groups = 1;
   std::vector<double> seconds;  // [waiting * groups + late]
@@ -102,7 +102,7 @@ std::string group_text(const Waits& waits, std::size_t group) {
                          : fmt::format("ranks {} to {}", first, first + waits.step - 1);
 }
 
-/// Efficiencies of a stretch of the run.
+/// The efficiencies of a part of the run.
 struct Stretch {
   double begin_s = 0, end_s = 0;
   Efficiencies values;
@@ -135,7 +135,7 @@ constexpr Line kLines[] = {{"var(--work)", &Efficiencies::parallel},
                            {"var(--heat)", &Efficiencies::load_balance},
                            {"var(--comm)", &Efficiencies::communication}};
 
-/// The steps of one efficiency; `x_of` maps seconds.
+/// Draws one efficiency as a line with steps. `x_of` converts seconds to positions.
 template <typename Position>
 std::string path_of(const std::vector<Stretch>& stretches, const Line& line, const Frame& frame,
                     const Position& x_of) {

@@ -8,20 +8,20 @@
 
 namespace poise::apps {
 
-/// A bar per rank of useful time, waiting and transfer, summed over phases. With more than 200
-/// ranks each bar is the mean of consecutive ones.
+/// Draws a bar per rank with useful time, waiting and transfer, summed over the phases. With more
+/// than 200 ranks, each bar is the mean of consecutive ranks.
 std::string rank_times_picture(const MeasuredRun& run);
 
-/// A square per pair of ranks: how long the rank of the row waited for that of the column. With
-/// more than 64 ranks consecutive ones share a row. The darkest is the longest; shades follow the
-/// square root.
+/// Draws a square per pair of ranks: how long the rank of the row waited for the rank of the
+/// column. With more than 64 ranks, consecutive ranks share a row. The shade is proportional to the
+/// square root of the time; the longest is the darkest.
 std::string waiting_picture(const MeasuredRun& run);
 
-/// Efficiencies along the time of the run, as lines with a step per phase; with more than 200
-/// phases, per several.
+/// Draws the efficiencies over the time of the run, as lines with a step per phase. With more than
+/// 200 phases, a step covers several.
 std::string efficiency_picture(const MeasuredRun& run);
 
-/// A bar for the seconds that each advice saves, with the range of what is not known.
+/// Draws a bar for the seconds that each advice saves, with its range of uncertainty.
 std::string advice_picture(const Diagnosis& diagnosis);
 
 }  // namespace poise::apps

@@ -7,6 +7,7 @@
 
 #include "apps/report/page_script.h"
 
+#include "poise/base/version.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise::apps {
@@ -52,12 +53,13 @@ svg .bound { stroke: var(--bound); stroke-dasharray: 5 3; stroke-width: 1.5; }
 svg text.bounded { fill: var(--bound); } svg .mean { stroke: var(--faint); stroke-dasharray: 2 3; }
 svg .plain { fill: var(--work); fill-opacity: .45; } svg .heat { fill: var(--heat); }
 svg .frame { fill: none; stroke: var(--rule); } svg .group { fill: var(--box); stroke: var(--rule); }
-svg .point { stroke: var(--paper); stroke-width: 1; } svg .cover { fill: transparent; }
+svg .point { stroke: var(--paper); stroke-width: 1; fill-opacity: .8; }
+svg .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } svg .cover { fill: transparent; }
 svg .node { stroke: var(--ink); stroke-opacity: .45; stroke-width: .7; }
 button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 th button { text-align: inherit; } th button:hover { text-decoration: underline; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-.tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
+.tools { margin: .5rem 0 1rem; } .tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
 .note { position: fixed; z-index: 1; max-width: 20rem; padding: .2rem .5rem; border-radius: .3rem; font-size: .8rem;
   background: var(--ink); color: var(--paper); pointer-events: none; white-space: pre-line; }
 @media print { body { max-width: none; font-size: 12px; } .tools, .note { display: none; }
@@ -85,9 +87,9 @@ std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<script>{}</script>\n</body>\n"
-      "</html>\n",
-      escaped(title), kStyle, body, page_script());
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}"
+      "<p class=\"faint\">Made by poise {}.</p>\n<script>{}</script>\n</body>\n</html>\n",
+      escaped(title), kStyle, body, version(), page_script());
 }
 
 std::string html_figure(std::string_view svg, std::string_view caption) {

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "apps/report/html.h"
+#include "apps/report/page_script.h"
+#include "apps/report/page_table.h"
 #include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
 
@@ -142,39 +144,34 @@ std::string pictures_of(const Simulation& simulation) {
                                "<b>Time since the start</b>: iterations, migrations, decisions")});
 }
 
+std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulation) {
+  std::vector<PageCell> cells{seconds_cell(replay.total_s),
+                              change_cell(replay.total_s, simulation.unbalanced().total_s),
+                              change_cell(replay.total_s, simulation.total_bound_s),
+                              digits_cell(efficiency(simulation, replay)),
+                              seconds_cell(replay.iteration_s),
+                              seconds_cell(replay.migration_s),
+                              seconds_cell(replay.decision_s),
+                              count_cell(replay.decisions),
+                              count_cell(replay.migrations),
+                              bytes_cell(static_cast<double>(replay.migrated_bytes))};
+  if (simulation.plan.overlap) cells.push_back(seconds_cell(replay.overlapped_s));
+  return cells;
+}
+
 std::string table_of(const Simulation& simulation) {
-  const bool has_overlap = simulation.plan.overlap;
-  std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" "
-      "data-name=\"simulate\">\n<tr><th scope=\"col\">strategy</th>";
-  for (const char* heading : {"total", "vs none", "vs bound", "efficiency", "iterations",
-                              "migrating", "deciding", "decisions", "moves", "moved bytes"})
-    out += fmt::format("<th scope=\"col\">{}</th>", heading);
-  out += has_overlap ? "<th scope=\"col\">overlapped</th></tr>\n" : "</tr>\n";
+  std::vector<std::string> headings{"strategy",   "total",      "vs none",    "vs bound",
+                                    "efficiency", "iterations", "migrating",  "deciding",
+                                    "decisions",  "moves",      "moved bytes"};
+  if (simulation.plan.overlap) headings.emplace_back("overlapped");
+  std::vector<PageRow> rows;
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
     const auto& row = simulation.rows[r];
-    const Replay& replay = row.replay;
-    out += fmt::format("<tr{}><th scope=\"row\">{}</th>",
-                       r == simulation.best ? " class=\"best\"" : "", escaped(row.strategy));
-    std::vector<std::string> cells{seconds_text(replay.total_s),
-                                   change_text(replay.total_s, simulation.unbalanced().total_s),
-                                   change_text(replay.total_s, simulation.total_bound_s),
-                                   digits(efficiency(simulation, replay)),
-                                   seconds_text(replay.iteration_s),
-                                   seconds_text(replay.migration_s),
-                                   seconds_text(replay.decision_s),
-                                   count_text(replay.decisions),
-                                   count_text(replay.migrations),
-                                   bytes_text(static_cast<double>(replay.migrated_bytes))};
-    if (has_overlap) cells.push_back(seconds_text(replay.overlapped_s));
-    if (!row.error.empty())
-      out +=
-          fmt::format("<td class=\"why\" colspan=\"{}\">{}</td>", cells.size(), escaped(row.error));
-    else
-      for (const std::string& cell : cells) out += fmt::format("<td>{}</td>", cell);
-    out += "</tr>\n";
+    rows.push_back({row.strategy,
+                    row.error.empty() ? cells_of(row.replay, simulation) : std::vector<PageCell>(),
+                    row.error, r == simulation.best});
   }
-  return out + "</table></div>\n";
+  return page_table("simulate", headings, rows);
 }
 
 std::string summary_of(const Simulation& simulation) {
@@ -192,20 +189,18 @@ std::string summary_of(const Simulation& simulation) {
 }  // namespace
 
 std::string simulate_page(const Simulation& simulation, const std::string& heading,
-                          const std::vector<Timeline>& timelines) {
+                          const std::vector<Timeline>& timelines, std::string_view data) {
   const std::string body =
       fmt::format(
           "<header><h1>What if tasks moved every {} steps</h1>\n<p "
-          "class=\"faint\">{}</p></header>\n"
+          "class=\"faint\">{}</p>\n{}</header>\n"
           "<main>\n<section>\n<h2>On {}</h2>\n<p class=\"summary\">{}</p>\n",
-          simulation.plan.every, escaped(heading), escaped(simulation.machine),
+          simulation.plan.every, escaped(heading), download_html(data), escaped(simulation.machine),
           summary_of(simulation)) +
       pictures_of(simulation) + table_of(simulation) +
       "<p class=\"faint\">A decision sees the step before it. Efficiency: all work over all speed "
       "and the total. The lower bound moves nothing and sends no message.</p>\n</section>\n" +
-      timelines_html(timelines, "Simulated event by event") +
-      "</main>\n"
-      "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
+      timelines_html(timelines, "Simulated event by event") + "</main>\n";
   return html_page("Poise: " + heading, body);
 }
 

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/analysis/simulation.h"
 
 namespace poise::apps {
 
-/// Returns the page. `heading` names the trace and the number of steps.
+/// Returns the page. `heading` names the trace and the number of steps; `data` is JSON that the
+/// page saves.
 std::string simulate_page(const Simulation& simulation, const std::string& heading,
-                          const std::vector<Timeline>& timelines = {});
+                          const std::vector<Timeline>& timelines, std::string_view data);
 
 }  // namespace poise::apps

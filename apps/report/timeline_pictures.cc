@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "apps/report/html.h"
+#include "apps/report/page_script.h"
+#include "apps/report/page_table.h"
 #include "apps/text/format.h"
 
 namespace poise::apps {
@@ -18,6 +20,7 @@ namespace {
 constexpr std::size_t kMaxRows = 128;
 constexpr int kColumns = 720, kShades = 12;
 constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
+constexpr double kLetter = 6;  // width of a letter of a place's name, at most
 
 constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
 constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait
@@ -81,6 +84,16 @@ std::string time_axis(double until_s, double bottom) {
   return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
 }
 
+std::string label_of(const Timeline& timeline, std::size_t place) {
+  return timeline.names.empty() ? fmt::format("{}", place) : timeline.names[place];
+}
+
+double label_width(const Timeline& timeline) {
+  std::size_t letters = 0;
+  for (const std::string& name : timeline.names) letters = std::max(letters, name.size());
+  return 10 + kLetter * static_cast<double>(letters);
+}
+
 /// Returns the time at which the last decision ended, or 0 if there was none or nothing follows it.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
@@ -140,11 +153,14 @@ std::string timeline_picture(const Timeline& timeline, double until_s, std::stri
   for (std::size_t p = 0; p < rows; ++p) {
     const double y = kTop + pitch * static_cast<double>(p);
     if (rows <= 32 || p % 8 == 0)
-      out += svg_text(kLeft - 5, y + pitch / 2 + 3, "end faint", fmt::format("{}", p));
+      out += svg_text(kLeft - 5, y + pitch / 2 + 3, "end faint", label_of(timeline, p));
     out += row_of(timeline.places[p], until_s, y, pitch - gap);
   }
   const double bottom = kTop + pitch * static_cast<double>(rows);
-  return svg(kLeft + kWidth + 40, bottom + 22, label, out + time_axis(until_s, bottom));
+  out += time_axis(until_s, bottom);
+  const double shift = label_width(timeline) - kLeft;
+  if (shift > 0) out = fmt::format("<g transform=\"translate({} 0)\">\n{}</g>\n", shift, out);
+  return svg(kLeft + kWidth + 40 + std::max(shift, 0.0), bottom + 22, label, out);
 }
 
 std::string shares_picture(const Timeline& timeline, std::string_view label) {
@@ -166,7 +182,7 @@ std::string shares_picture(const Timeline& timeline, std::string_view label) {
       below -= part;
       out += svg_box(x + step * 0.08, below, step * 0.84, part, kClasses[a]);
     }
-    if (bars <= 32)
+    if (bars <= 16 || p % 5 == 0)
       out += svg_text(x + step / 2, kTop + kHeight + 20, "faint", fmt::format("{}", p));
   }
   return svg(kLeft + kShareWidth + 4, kTop + kHeight + 28, label, out);
@@ -201,6 +217,26 @@ std::string timelines_html(const std::vector<Timeline>& timelines, std::string_v
     out += html_row({shares.begin() + static_cast<std::ptrdiff_t>(i),
                      shares.begin() + static_cast<std::ptrdiff_t>(std::min(i + 2, shares.size()))});
   return out + "</section>\n";
+}
+
+std::string timelines_page(const std::vector<Timeline>& timelines, std::string_view data) {
+  std::string tables = "<section>\n<h2>Seconds of every place</h2>\n";
+  for (const Timeline& timeline : timelines) {
+    std::vector<PageRow> rows;
+    for (std::size_t p = 0; p < timeline.places.size(); ++p) {
+      PageRow& row = rows.emplace_back(PageRow{name_of(timeline, p), {}});
+      for (const double seconds : seconds_of(timeline.places[p]))
+        row.cells.push_back(seconds_cell(seconds));
+    }
+    tables += fmt::format("<h3>{}</h3>\n", escaped(timeline.title)) +
+              page_table(timeline.title, {"place", "worked", "waited", "balanced"}, rows);
+  }
+  const std::string& first = timelines.front().title;
+  return html_page("Poise: " + first,
+                   fmt::format("<header><h1>Timelines</h1>\n<p class=\"faint\">{}</p>\n"
+                               "{}</header>\n<main>\n{}{}</section>\n</main>\n",
+                               count_text(timelines.size(), "recorded run"), download_html(data),
+                               timelines_html(timelines, "As recorded"), tables));
 }
 
 }  // namespace poise::apps

@@ -22,4 +22,8 @@ std::string shares_picture(const Timeline& timeline, std::string_view label);
 std::string timelines_html(const std::vector<Timeline>& timelines,
                            std::string_view origin = "Measured in real runs");
 
+/// Returns the page of `poise timeline`, for at least one timeline. `data` is JSON that the page
+/// saves.
+std::string timelines_page(const std::vector<Timeline>& timelines, std::string_view data);
+
 }  // namespace poise::apps

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The area of all rectangles in the path of a class.
+/// The total area of the rectangles in the SVG path with this class.
 double area_of(const std::string& svg, const std::string& style) {
   double area = 0;
   const std::regex path("<path class=\"" + style + "\" d=\"([^\"]*)\"");
@@ -40,6 +40,15 @@ TEST(TimelinePicture, areas_are_proportional_to_times) {
   EXPECT_NEAR(area_of(picture, "idle"), 4 * second, 0.05 * second);
   EXPECT_NEAR(area_of(picture, "deciding"), 2 * second, 0.05 * second);
   EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
+}
+
+TEST(TimelinePicture, places_have_their_names) {
+  Timeline timeline = run();
+  EXPECT_THAT(timeline_picture(timeline, 10, ""), AllOf(HasSubstr(">1<"), Not(HasSubstr("<g "))));
+  timeline.names = {"rank 0, thread 0", "rank 0, thread 1"};
+  const std::string picture = timeline_picture(timeline, 10, "");
+  EXPECT_THAT(picture, AllOf(HasSubstr(">rank 0, thread 1<"), HasSubstr("translate(70 0)"),
+                             HasSubstr("viewBox=\"0 0 866 ")));
 }
 
 TEST(TimelinePicture, steps_shorter_than_a_pixel_column_are_averaged_in_it) {

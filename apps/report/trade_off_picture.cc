@@ -62,10 +62,10 @@ std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
     if (!row.error.empty()) continue;
     const double moved = moved_by(row, scale.in_bytes);
     const double y = scale.y_of(std::min(row.metrics.iteration_s, scale.most_s));
-    // A point has radius 4 for decisions up to 10 µs; each factor of ten in the decision time adds
-    // 2.
-    const double radius = 4 + 2 * std::max(0.0, std::log10(row.decision_s / 1e-5));
-    points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 14.0)});
+    // A point has radius 3 for decisions up to 10 µs; each factor of ten in the decision time adds
+    // 1.5.
+    const double radius = 3 + 1.5 * std::max(0.0, std::log10(row.decision_s / 1e-5));
+    points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 10.0)});
   }
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
   return points;
@@ -101,7 +101,7 @@ std::string label_of(const Point& point, double& last_y) {
   const double y = std::max(point.y + 4, last_y + kLabelHeight);
   last_y = y;
   const double x = point.x + (is_right ? kLabelGap : -kLabelGap);
-  return svg_text(x, y, is_right ? "start" : "end", point.row->strategy);
+  return svg_text(x, y, is_right ? "start halo" : "end halo", point.row->strategy);
 }
 
 }  // namespace
@@ -119,6 +119,7 @@ std::string trade_off_picture(const Comparison& comparison) {
         svg_line(scale.x_of(least_moved), kTop, scale.x_of(least_moved), kTop + kHeight, "bound");
   const std::vector<Point> points = points_of(comparison, scale);
   double last_left_y = -1e9, last_right_y = -1e9;
+  std::string labels;  // above all points
   for (const Point& point : points) {
     const Comparison::Row& row = *point.row;
     const std::string note =
@@ -130,9 +131,10 @@ std::string trade_off_picture(const Comparison& comparison) {
         "data-note=\"{}\"/>\n",
         point.x, point.y, point.radius, colour_of(row.strategy), escaped(note));
     if (is_worth_its_moves(point, points))
-      content += label_of(point, point.x < kLeft + kWidth / 2 ? last_left_y : last_right_y);
+      labels += label_of(point, point.x < kLeft + kWidth / 2 ? last_left_y : last_right_y);
   }
-  return svg(kLeft + kWidth + 16, kTop + kHeight + 36, "Iteration against what moves", content);
+  return svg(kLeft + kWidth + 16, kTop + kHeight + 36, "Iteration against what moves",
+             content + labels);
 }
 
 }  // namespace poise::apps

@@ -185,7 +185,8 @@ int main(int argc, char** argv) {
     const Json program = Json::parse(line);
     const double seconds = simulate_in_child(program, argc, argv);
     if (seconds < 0) {
-      std::fprintf(stderr, "engine_simgrid: \"%s\": the simulation failed or took %d s\n",
+      std::fprintf(stderr,
+                   "engine_simgrid: \"%s\": the simulation failed or took longer than %d s\n",
                    program.at("name").get<std::string>().c_str(), kTimeout_s);
       return 1;
     }

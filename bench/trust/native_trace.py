@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes one phase as a .poise file (docs/formats.md), so that `poise` sees what the harnesses replay."""
+"""Writes one phase as a .poise file (docs/formats.md), so that `poise` reads the same programs as the harnesses."""
 
 import struct
 import zlib
@@ -29,7 +29,7 @@ def column(name, data):
 
 
 def message_columns(messages):
-    """Of [from, to, count, bytes of all count] rows."""
+    """Returns the columns of messages, from rows [from, to, count, bytes of all count messages]."""
     columns = {b"from": b"", b"to": b"", b"count": b"", b"message_bytes": b""}
     before = 0
     for sender, receiver, count, size in messages:
@@ -42,7 +42,7 @@ def message_columns(messages):
 
 
 def write(path, load_s, messages, places, num_places):
-    """Tasks with their loads (seconds) and current places, and the messages between them."""
+    """Writes tasks with their loads (in seconds) and current places, and the messages between them."""
     phase = varint(0) + struct.pack("<d", 0) + varint(len(load_s)) + varint(len(messages))
     phase += column(b"load_s", struct.pack(f"<{len(load_s)}d", *load_s))
     phase += column(b"place", b"".join(map(varint, places)))

@@ -38,12 +38,12 @@ def lognormal(tasks, sigma, seed):
 
 
 def both_ways(pairs):
-    """Rows for {(a, b): bytes each way}."""
+    """Returns messages in both directions, from {(a, b): bytes in each direction}."""
     return [[a, b, 1, size] for (one, other), size in pairs.items() for a, b in ((one, other), (other, one))]
 
 
 def grid(sides, periodic=False):
-    """Neighbours in a grid, numbered row by row: rows of messages of one unit."""
+    """Returns messages of one unit between neighbours in a grid whose points are numbered row by row."""
     strides = [math.prod(sides[axis + 1:]) for axis in range(len(sides))]
     pairs = {}
     for task in range(math.prod(sides)):
@@ -65,7 +65,7 @@ def stencil3d():
 
 
 def hot_stencil():
-    """128 tasks; those of one quadrant work three times as long."""
+    """A stencil of 128 tasks; the tasks of one quadrant have three times the work."""
     loads = [3.0 if task // 16 < 4 and task % 16 < 8 else 1.0 for task in range(128)]
     return loads, grid([8, 16], periodic=True)
 
@@ -80,7 +80,7 @@ def ring():
 
 
 def shift():
-    """Every task sends to the one eight further on: in block order nothing stays in a node."""
+    """Every task sends to the task whose number is larger by eight. In block order no message stays in a node."""
     return equal(64), [[t, (t + 8) % 64, 1, 1] for t in range(64)]
 
 
@@ -93,7 +93,7 @@ def geometric():
 
 
 def tree():
-    """A binary tree: to the parent and back, more bytes near the root."""
+    """A binary tree. Each task sends to its parent and back, with more bytes near the root."""
     pairs = {(task, (task - 1) // 2): 64 / (task + 1) ** 0.5 for task in range(1, 63)}
     return equal(63), both_ways(pairs)
 
@@ -107,28 +107,28 @@ def one_to_all():
 
 
 def gather_groups():
-    """Eight roots, 3, 11, 19 ..., each of the tasks with its number modulo eight."""
+    """Eight roots (tasks 3, 11, 19, ...). Each receives from the tasks with the same number modulo eight."""
     return lognormal(64, 0.2, 4), [[task, 8 * (task % 8) + 3, 1, 1] for task in range(64)
                                    if task != 8 * (task % 8) + 3]
 
 
 def all_to_all_groups():
-    """Groups of eight tasks, whose numbers agree modulo eight."""
+    """All-to-all within groups of eight tasks, whose numbers are equal modulo eight."""
     return equal(64), [[a, b, 1, 1] for a in range(64) for b in range(64) if a != b and a % 8 == b % 8]
 
 
 def transpose():
-    """Row i, column j of an 8 x 8 grid of blocks to row j, column i."""
+    """A transposition: block (i, j) of an 8 x 8 grid sends to block (j, i)."""
     return equal(64), [[8 * i + j, 8 * j + i, 1, 1] for i in range(8) for j in range(8) if i != j]
 
 
 def butterfly():
-    """All five exchanges of a hypercube of 32 tasks at once."""
+    """All five exchanges of a hypercube of 32 tasks at the same time."""
     return equal(32), [[task, task ^ 1 << bit, 1, 1] for task in range(32) for bit in range(5)]
 
 
 def sweep():
-    """A grid in which messages go right and down only."""
+    """A grid in which messages go only to the right and down."""
     return lognormal(64, 0.5, 5), [row for row in grid([8, 8]) if row[0] < row[1]]
 
 
@@ -143,7 +143,7 @@ def power_law():
 
 
 def clusters():
-    """Groups of four, whose numbers are far apart, say much; others say little."""
+    """Groups of four tasks with distant numbers exchange many bytes; other pairs exchange few."""
     numbers = random.Random(SEED + 8)
     order = list(range(64))
     numbers.shuffle(order)
@@ -163,7 +163,7 @@ def many_small():
 
 
 def work_bound():
-    """Loads that differ by far decide; messages are small."""
+    """Loads differ much, and messages are small, so loads determine the time."""
     return lognormal(96, 0.9, 9), grid([8, 12])
 
 
@@ -185,7 +185,7 @@ SYNTHETIC = [stencil2d, stencil3d, hot_stencil, kneighbor, ring, shift, geometri
 # ---- communication matrices of real programs, if they are available
 
 def heaviest(rows):
-    """The fewest of the rows that hold KEPT_SHARE of the bytes, in their order."""
+    """Returns the smallest set of rows that has KEPT_SHARE of the bytes, in the order of the input."""
     left = (1 - KEPT_SHARE) * sum(row[3] for row in rows)
     dropped = set()
     for number in sorted(range(len(rows)), key=lambda number: rows[number][3]):
@@ -211,7 +211,8 @@ def of_mpip(path):
 
 
 def of_matrix(path, tasks):
-    """A matrix `from , to = bytes` of many ranks: `tasks` runs of consecutive ranks, of equal work."""
+    """Reads a matrix `from , to = bytes` of many ranks. Runs of consecutive ranks become `tasks` tasks of equal work.
+    """
     entries = [tuple(map(float, match)) for match in
                re.findall(r"^(\d+) , (\d+) = ([\d.]+)$", path.read_text(), re.MULTILINE)]
     ranks = int(max(max(a, b) for a, b, _ in entries)) + 1
@@ -224,7 +225,7 @@ def of_matrix(path, tasks):
 
 
 def real_programs(folder):
-    """{name: function} of what is in a folder with 64_ranks and 1000_ranks."""
+    """Returns {name: function} for the programs in a folder with 64_ranks and 1000_ranks."""
     folder = pathlib.Path(folder)
     names = {"amg2013": "amg", "bt": "bt", "clover_leaf": "cloverleaf", "lu": "lu", "lulesh2": "lulesh"}
     found = {}
@@ -237,8 +238,8 @@ def real_programs(folder):
 
 
 def programs(folder, places, work_s, total_bytes):
-    """{name: (load_s, messages)}, with work_s of work per place on average and total_bytes in all messages
-    together, but for those in EMPHASIS."""
+    """Returns {name: (load_s, messages)}, with work_s seconds of work per place on average and total_bytes in all
+    messages together, except for the programs in EMPHASIS."""
     makers = {maker.__name__: maker for maker in SYNTHETIC}
     makers.update(real_programs(folder))
     made = {}

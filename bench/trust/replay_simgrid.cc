@@ -175,8 +175,8 @@ double simulate_in_child(const Replay& replay, int argc, char** argv) {
   int status = 0;
   waitpid(child, &status, 0);
   if (got != sizeof iteration_s || status != 0) {
-    throw poise::SystemError(
-        fmt::format("\"{}\": the simulation failed or took {} s", replay.name, kTimeout_s));
+    throw poise::SystemError(fmt::format("\"{}\": the simulation failed or took longer than {} s",
+                                         replay.name, kTimeout_s));
   }
   return iteration_s;
 }

@@ -20,13 +20,13 @@ def help_of(program, *command):
 
 
 def escaped(text):
-    """Roff reads backslashes, and dots and quotes that begin a line."""
+    """Escapes what roff interprets: backslashes, and dots and quotes at the beginning of a line."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
 def entries(lines):
-    """(name, text) of each entry of a section: the name is indented by 2, its text by more."""
+    """Returns (name, text) of each entry of a section. The name is indented by 2 columns, the text by more."""
     found = []
     for line in lines:
         if match := re.match(r"  (\S.*?)(?:\s{2,}(.*))?$", line):
@@ -37,7 +37,7 @@ def entries(lines):
 
 
 def split_help(text):
-    """The summary, the usage, the sections with entries, and what follows them."""
+    """Returns the summary, the usage, the sections with entries, and the text after them."""
     blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip())]
     summary, usage, sections, rest = " ".join(blocks[0]), "", [], []
     for lines in blocks[1:]:

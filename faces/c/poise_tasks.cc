@@ -83,7 +83,7 @@ tasks::Mode mode_of(int mode) {
   poise::fail("poise_item::mode is {}; it must be a value of poise_mode", mode);
 }
 
-// Checks an array of `count` elements.
+// Throws Error if an array of `count` elements is null although it is not empty.
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
   if (count > 0 && !begin) poise::fail("{}: count is {} but the pointer is null", what, count);

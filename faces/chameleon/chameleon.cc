@@ -45,7 +45,7 @@ std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
     live;  // by id, until the wait ends
 std::unordered_map<void*, std::size_t>
     submitted;                 // bytes, by address, of data from a compiler's plug-in
-std::optional<face::Ids> ids;  // created at the first start
+std::optional<face::Ids> ids;  // created when the program first needs it
 
 std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};
@@ -310,7 +310,7 @@ void start() {
   context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 
-// A barrier of the team, like OpenMP's; the last thread drops the finished tasks.
+// A barrier of the waiting team, like that of OpenMP. The last thread drops the finished tasks.
 void leave_together(int team) {
   const int round = num_leaving.load() / team;
   if (num_leaving.fetch_add(1) + 1 == (round + 1) * team) {

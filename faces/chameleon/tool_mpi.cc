@@ -61,7 +61,8 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   ++asked;
   for (int rank = 0; rank < num_ranks; ++rank) {
     check(tasks_per_rank[rank] == 0, "the array is zeroed");
-    // A rank that has sent a message has also stated its load: 7 per task, plus 5.
+    // This tool states 7 per task, plus 5, as the load of a rank. A rank sends its load with every
+    // message.
     check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
   }
   check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
@@ -215,7 +216,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    // This callback is not called in that mode.
+    // In this mode the first callback is not called, because the second one selects tasks.
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }

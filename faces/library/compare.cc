@@ -29,7 +29,7 @@ struct poise_simulation {
 
 namespace {
 
-/// Counts the pieces of long work and asks the caller's callback before each.
+/// Counts the parts of a long computation, and calls the caller's callback before each part.
 class Course {
  public:
   Course(poise_progress progress, void* argument, std::uint64_t total)
@@ -100,15 +100,16 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// The table's row, or an Error that says how many there are.
+/// The table's row with this number, or an Error that states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())
-    poise::fail("there is no strategy {}; there are {}", number, rows.size());
+    poise::fail("strategy is {}; it must be below the number of strategies, {}", number,
+                rows.size());
   return rows[number];
 }
 
-/// The table's texts are literals, which end with a zero.
+/// The table's texts are string literals, which are zero-terminated.
 const char* literal(std::string_view text) { return text.empty() ? "" : text.data(); }
 
 }  // namespace
@@ -149,7 +150,8 @@ const poise_comparison_row* poise_comparison_get(const poise_comparison* compari
   const poise_comparison_row* result = nullptr;
   guarded(__func__, [&] {
     const auto& rows = checked(comparison, "comparison").rows;
-    if (row >= rows.size()) poise::fail("there is no row {}; there are {}", row, rows.size());
+    if (row >= rows.size())
+      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -219,7 +221,8 @@ const poise_simulation_row* poise_simulation_get(const poise_simulation* simulat
   const poise_simulation_row* result = nullptr;
   guarded(__func__, [&] {
     const auto& rows = checked(simulation, "simulation").rows;
-    if (row >= rows.size()) poise::fail("there is no row {}; there are {}", row, rows.size());
+    if (row >= rows.size())
+      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -244,7 +247,8 @@ int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row) {
   return guarded(__func__, [&] {
     poise_knob_row& result = required(row, "row");
     const auto knobs = strategy_number(strategy).knobs;
-    if (knob >= knobs.size()) poise::fail("there is no knob {}; there are {}", knob, knobs.size());
+    if (knob >= knobs.size())
+      poise::fail("knob is {}; it must be below the number of knobs, {}", knob, knobs.size());
     const poise::Knob& found = knobs[knob];
     static thread_local std::string choices;
     choices.clear();

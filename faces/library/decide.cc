@@ -15,7 +15,7 @@ using poise::library::required;
 
 namespace {
 
-/// Whether a list of the moves from or to a place names this one.
+/// True if a list of the moves from or to `place` contains this move.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
 
 int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of libpoise, and what it says of itself.
+// Errors of libpoise, and its version.
 #include <new>
 #include <utility>
 

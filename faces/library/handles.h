@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is behind the handles of libpoise, and how its functions turn exceptions into results.
+// The objects behind libpoise's handles, and the conversion of exceptions to results.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@
 
 namespace poise::library {
 
-/// Begins each handle. Languages with untyped pointers may pass the wrong handle, or one that was
-/// destroyed: where its memory is still intact, that is an error instead of a crash.
+/// The first bytes of each object behind a handle. In languages with untyped pointers a caller may
+/// pass a handle of another type or a destroyed one. As long as the memory is intact, that gives an
+/// error instead of a crash.
 template <std::uint64_t number>
 class Kind {
  public:
@@ -31,14 +32,14 @@ class Kind {
   std::uint64_t number_ = number;
 };
 
-/// Thrown when a callback asks to stop.
+/// Thrown when a callback requests to stop.
 struct Cancelled {};
 
 void set_last_error(std::string text);
-/// The result for the exception being handled, whose text becomes the last error.
+/// Returns the result code for the current exception, and stores its text as the last error.
 int result_of_exception(const char* function) noexcept;
 
-/// Runs the body of a function of the interface.
+/// Runs the body of a function of the C interface and converts exceptions to result codes.
 template <typename Body>
 int guarded(const char* function, const Body& body) noexcept {
   try {
@@ -53,11 +54,11 @@ int guarded(const char* function, const Body& body) noexcept {
 template <typename Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail("{} is null", name);
-  if (!handle->kind.is_right()) fail("{} is another handle, or one that was destroyed", name);
+  if (!handle->kind.is_right()) fail("{} is a handle of another type, or it was destroyed", name);
   return *handle;
 }
 
-/// For results by pointer and texts.
+/// For pointers to results, and for texts.
 template <typename T>
 T& required(T* pointer, const char* name) {
   if (pointer == nullptr) fail("{} is null", name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libpoise against the C++ calls that it stands for, and on several threads.
+// Compares libpoise with the C++ calls that it wraps, also on several threads.
+#include <algorithm>
 #include <cstdio>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
@@ -26,7 +28,7 @@ struct Handles {
   }
 };
 
-/// The same problem through the C interface, with messages as a list.
+/// Creates the same problem through the C interface, with messages as a list.
 void fill(Handles& handles, const OwnedProblem& problem) {
   const std::string json = machine_to_json(problem.machine);
   ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
@@ -75,7 +77,7 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// Some random machines have factors that no file may have.
+/// False for some random machines whose factors a machine file must not have.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
@@ -85,7 +87,7 @@ bool can_be_written(const Machine& machine) {
   }
 }
 
-TEST(Library, decides_and_evaluates_as_the_calls_in_cpp) {
+TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   int tried = 0;
   for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     SCOPED_TRACE(seed);
@@ -117,7 +119,7 @@ TEST(Library, decides_and_evaluates_as_the_calls_in_cpp) {
   EXPECT_GE(tried, 20);
 }
 
-TEST(Library, csr_and_list_are_the_same_messages) {
+TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
   const double load_s[] = {1, 1, 1};
   const std::uint64_t indptr[] = {0, 2, 2, 3}, bytes[] = {5, 6, 7};
   const std::uint32_t from[] = {0, 0, 2}, to[] = {1, 2, 0};
@@ -139,7 +141,7 @@ TEST(Library, csr_and_list_are_the_same_messages) {
   }
 }
 
-TEST(Library, all_columns_come_back_as_arrays) {
+TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   const double load_s[] = {1, 2}, position[] = {1, 2, 3, 4}, parts_s[] = {0.5, 0.5, 0, 2},
                past_s[] = {3, 4};
   const std::uint64_t footprint[] = {7, 8}, working[] = {9, 10}, blocks[] = {11},
@@ -168,11 +170,37 @@ TEST(Library, all_columns_come_back_as_arrays) {
   EXPECT_EQ(p.past_loads_s[1], 4);
   EXPECT_EQ(p.loads_include, 1);
   EXPECT_EQ(p.overlap, 0.25);
-  EXPECT_EQ(p.waits_in_subphases, 1);
+  EXPECT_EQ(p.subphase_rule, 1);
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, errors_belong_to_their_thread_and_handles_are_shared) {
+TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
+  const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
+  const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(4, load_s, &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_kinds(handles.workload, 2, kinds_s, 0, nullptr), POISE_OK);
+  std::vector<std::uint32_t> places(4);
+  ASSERT_EQ(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
+            POISE_OK);
+  EXPECT_NE(places[0], places[1]);  // the two tasks for the first kind
+  EXPECT_NE(places[2], places[3]);
+  ASSERT_EQ(poise_workload_set_capacity(handles.workload, 0, nullptr, 2, of_places, 0, nullptr),
+            POISE_OK);
+  for (const char* strategy : {"poise", "greedy", "keep"}) {
+    ASSERT_EQ(poise_plan(handles.machine, handles.workload, current, strategy, 0, places.data()),
+              POISE_OK);
+    EXPECT_EQ(std::count(places.begin(), places.end(), 1u), 1) << strategy;
+  }
+  EXPECT_EQ(poise_workload_set_capacity(handles.workload, 1, nullptr, 0, nullptr, 0, nullptr),
+            POISE_OK);
+  EXPECT_NE(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
+            POISE_OK);
+  EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
+}
+
+TEST(Library, errors_are_per_thread_and_threads_may_share_handles) {
   Random random(3);
   const OwnedProblem problem = random_problem(random);
   Handles handles;

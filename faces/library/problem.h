@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem that the handles of a call stand for, and the strategies that its texts name.
+// Converts the handles of a call to a problem, and the texts of a call to strategies.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace poise::library {
 
-/// Refers to the handles and holds the current placement.
+/// A problem that refers to the handles and owns the current placement.
 class CheckedProblem {
  public:
-  /// `current` may be null. Throws Error if the parts do not fit together.
+  /// `current` may be null. Throws Error if the sizes of the parts differ.
   CheckedProblem(const poise_machine* machine, const poise_workload* workload,
                  const std::uint32_t* current, std::uint64_t seed);
   CheckedProblem(const CheckedProblem&) = delete;
@@ -30,10 +30,11 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
-/// The strategies in a list (null: all of the table but the oracles), then the caller's own.
+/// The strategies in a list (null: all rows of the table except oracles), followed by the caller's
+/// own.
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
                                            std::uint64_t num_own);
-/// Time that a program may take as a strategy ("exec:...").
+/// Time limit in seconds for a program that acts as a strategy ("exec:...").
 double exec_limit_s();
 
 poise_metrics metrics_of(const Metrics& metrics);

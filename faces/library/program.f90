@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! libpoise from Fortran: what a program calls, and what it hears if it is wrong.
+! Tests libpoise from Fortran: what a program calls, and the errors that it gets for wrong
+! arguments.
 program library_in_fortran
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use poise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of libpoise, and problems as plain arrays.
+// Traces of libpoise, and conversion of problems to plain arrays.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -30,7 +30,7 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Takes away what belongs to a machine that was not given.
+/// Removes from the view what describes the machine, because none was given.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
   view.num_places = static_cast<std::uint32_t>(
       std::max(workload.background_s.size(), workload.place_bytes.size()));

@@ -25,7 +25,7 @@ poise::Workload& workload_of(poise_workload* handle) {
   return checked(handle, "workload").workload;
 }
 
-/// Throws unless indptr counts entries from 0 and never decreases.
+/// Throws Error unless indptr starts at 0 and never decreases.
 void check_csr(std::span<const uint64_t> indptr) {
   if (indptr[0] != 0) fail("indptr[0] is {}; it must be 0", indptr[0]);
   for (std::size_t t = 1; t < indptr.size(); ++t)
@@ -34,10 +34,23 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// Null arrays stand for one message without bytes.
+/// If an array is null, each entry stands for one message, or for a message without bytes.
 poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
                        uint64_t i) {
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
+}
+
+/// Loads by subphase or kind, one row per task.
+std::vector<std::vector<double>> rows_of(const poise::Workload& w, uint64_t num_parts,
+                                         const double* load_s) {
+  const auto loads_s = array(load_s, w.num_tasks() * num_parts, "load_s");
+  poise::library::check_seconds(loads_s, "load_s");
+  std::vector<std::vector<double>> rows;
+  for (std::size_t t = 0; t < w.num_tasks(); ++t) {
+    const auto row = loads_s.subspan(t * num_parts, num_parts);
+    rows.emplace_back(row.begin(), row.end());
+  }
+  return rows;
 }
 
 }  // namespace
@@ -149,15 +162,47 @@ int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphase
     poise::Workload& w = workload_of(workload);
     if (num_subphases == 0 || num_subphases > poise::kMaxSubphases)
       fail("num_subphases is {}; it must be from 1 to {}", num_subphases, poise::kMaxSubphases);
-    const auto loads_s = array(load_s, w.num_tasks() * num_subphases, "load_s");
-    poise::library::check_seconds(loads_s, "load_s");
-    std::vector<std::vector<double>> rows;
-    for (std::size_t t = 0; t < w.num_tasks(); ++t) {
-      const auto row = loads_s.subspan(t * num_subphases, num_subphases);
-      rows.emplace_back(row.begin(), row.end());
+    w.subphase_load_s = rows_of(w, num_subphases, load_s);
+    w.subphase_rule = poise::SubphaseRule::wait;
+    w.subphase_speed.clear();
+  });
+}
+
+int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const double* load_s,
+                             uint64_t num_places, const double* speeds) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    if (num_kinds < 2 || num_kinds > poise::kMaxSubphases)
+      fail("num_kinds is {}; it must be from 2 to {}", num_kinds, poise::kMaxSubphases);
+    poise::library::checked_count(num_places, "num_places");
+    auto rows = rows_of(w, num_kinds, load_s);
+    std::vector<double> speed;
+    if (speeds != nullptr) {
+      const auto given = array(speeds, num_places * num_kinds, "speeds");
+      for (std::size_t i = 0; i < given.size(); ++i)
+        if (!std::isfinite(given[i]) || given[i] <= 0)
+          fail("speeds[{}] is {}; it must be finite and above 0", i, given[i]);
+      speed.assign(given.begin(), given.end());
     }
     w.subphase_load_s = std::move(rows);
-    w.waits_in_subphases = true;
+    w.subphase_rule = poise::SubphaseRule::overlap;
+    w.subphase_speed = std::move(speed);
+  });
+}
+
+int poise_workload_set_capacity(poise_workload* workload, uint32_t per_place, const uint32_t* cores,
+                                uint64_t num_places, const uint32_t* of_places,
+                                uint64_t num_domains, const uint32_t* of_domains) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    const auto column = [](const uint32_t* values, uint64_t count, const char* name) {
+      if (values == nullptr) return std::vector<std::uint32_t>();
+      poise::library::checked_count(count, name);
+      return std::vector<std::uint32_t>(values, values + count);
+    };
+    w.capacity = {per_place, column(of_places, num_places, "num_places"),
+                  column(of_domains, num_domains, "num_domains"),
+                  column(cores, w.num_tasks(), "num_tasks")};
   });
 }
 

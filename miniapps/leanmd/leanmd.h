@@ -284,7 +284,7 @@ struct Program {
       fail("the energy changed from {:.6g} to {:.6g}", after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("momentum is not conserved");
+        fail("the total momentum changed, although it is conserved");
   }
 };
 

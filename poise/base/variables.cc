@@ -67,7 +67,7 @@ constexpr Variable kBefore[] = {
     {"POISE_TRACE", objects | charm, kFile, "",
      "record a trace with one phase per decision: .poise, or .json and .json.br for vt"},
     {"POISE_TIMELINE", objects, kFile, "",
-     "record when every place worked, waited and balanced, for poise compare --timeline"},
+     "record when every place worked, waited and balanced, for poise timeline and Perfetto"},
     {"POISE_LOG", objects | charm, kFile, "", "write one line per decision; -: to stderr"},
     {"POISE_BUDGET", objects | charm, kTime, "", "time limit of a decision; unset: none"},
     {"POISE_CLOCK", objects, "", "cpu",
@@ -83,14 +83,15 @@ constexpr Variable kBefore[] = {
     {"POISE_LEND", objects, "", "0",
      "1: idle ranks run steps of other ranks' objects; the variables of tasks then apply", kSwitch},
     {"POISE_RANKS_PER_HOST", objects, "a number of ranks", "0",
-     "this many consecutive ranks count as one host; 0: those that share memory do"},
+     "number of consecutive ranks that count as one host; 0: ranks that share memory"},
     {"OMP_NUM_THREADS", objects, "a number of threads", "", "threads of a rank; unset: 1"},
     {"POISE_MACHINE", charm, "a machine, as for --machine", "",
      "description of each host; unset: it is discovered"},
 };
 
 constexpr Variable kAfter[] = {
-    {"POISE_TASKS_TRACE", tasks, kFile, "", "write a trace for Perfetto when the context ends"},
+    {"POISE_TASKS_TRACE", tasks, kFile, "",
+     "record which task ran where and when, for poise timeline and Perfetto"},
     {"POISE_TASKS_HELPER", tasks, "", "auto", "deprecated name of POISE_TASKS_PROGRESS_THREAD",
      kProgressThread},
     {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000", "2000",
@@ -109,7 +110,7 @@ constexpr Variable kAfter[] = {
     {"CHAMELEON_TOOL_LIBRARIES", chameleon, "paths separated by :", "",
      "shared libraries searched for a tool; the first that accepts is used"},
     {"OMP_TARGET_OFFLOAD", target, "", "default",
-     "disabled: regions run on their own rank; mandatory: the program ends if one has to",
+     "disabled: regions run on their own rank; mandatory: if one has to, the program ends",
      kOffload},
     {"LIBOMP_USE_HIDDEN_HELPER_TASK", target, "0 or 1", "0",
      "set to 0 unless it is set, so that nowait regions are submitted in time"},
@@ -133,14 +134,14 @@ constexpr Variable kAfter[] = {
     {"POISE_PROFILE", command, "a file", "",
      "set by poise profile for the ranks: where rank 0 writes the profile"},
     {"POISE_PROFILE_PARTS", command, "a folder", "",
-     "the same: where each rank keeps its finished phases until the end"},
+     "set by poise profile: where each rank keeps its finished phases until the end"},
     {"POISE_PROFILE_PERIOD_NS", command, "nanoseconds", "",
-     "the same: length of the phases if --period gives one"},
+     "set by poise profile: length of the phases, if --period gives one"},
     {"POISE_REORDER", preloaded, "0, 1 or verbose", "0",
-     "1: ranks of topologies that are created with reorder true are reordered for the machine "
-     "(docs/profile.md); verbose: and a line says what was gained"},
+     "1: the ranks of topologies created with reorder = true are reordered for the machine "
+     "(docs/profile.md); verbose: also prints what was gained"},
     {"POISE_REORDER_MACHINE", preloaded, "a machine", "",
-     "the machine whose places the job's ranks occupy in order; unset: as the hosts tell"},
+     "the machine whose places the job's ranks occupy in order; unset: the job's hosts"},
     {"POISE_LIBRARY", python, "a file", "",
      "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
@@ -210,8 +211,8 @@ bool resembles(std::string_view text, std::string_view name) {
   return edit_distance(text, name) <= std::clamp<std::size_t>(letters / 4, 1, 2);
 }
 
-/// Returns the variable whose name is nearest to the text, or null if no name resembles it. Among
-/// equally near names, one that is read wins.
+/// Returns the variable whose name is nearest to the text, or null if no name resembles it. If
+/// several names are equally near, a variable that the program reads is preferred.
 const Variable* meant_by(std::string_view text, unsigned readers) {
   const Variable* nearest = nullptr;
   const auto distance = [&](const Variable& row) {

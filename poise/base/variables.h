@@ -3,6 +3,7 @@
 // meaning. Settings are parsed, and help and documents are written, from this table.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 namespace poise {
 
-/// "0.1.0"
+/// Such as "1.2.3". CMakeLists.txt is the only place that states it.
 const char* version();
 
 /// Returns one line with the compiler and the libraries of this build, which determine the

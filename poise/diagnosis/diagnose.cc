@@ -18,7 +18,7 @@ namespace {
 
 namespace tuning = diagnosis_tuning;
 
-/// Ranks and cores of each node of the machine.
+/// The number of ranks and of cores of each node of the machine.
 struct Nodes {
   std::vector<std::uint32_t> ranks, cores;
   std::vector<NodeId> of_rank;
@@ -37,7 +37,7 @@ Nodes nodes_of(const Trace& trace) {
   return nodes;
 }
 
-/// How long ranks waited for others, on average: no balance of work saves more.
+/// The time that ranks waited for other ranks, on average. No distribution of work saves more.
 Seconds mean_wait(const MeasuredRun& run) {
   double sum = 0, squares = 0;
   for (const MeasuredPhase& phase : run.phases)
@@ -60,7 +60,8 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
   return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
-/// Work in objects, less the time to move what memory it has.
+/// Advice: put the work into objects. The saving is reduced by the time to move the objects'
+/// memory, if it is known.
 Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
   double bytes = 0;
   const auto& memory = trace.phases.back().workload.memory;
@@ -82,7 +83,7 @@ double largest_useful_s(const MeasuredPhase& phase) {
   return s;
 }
 
-/// The time of a phase's work if the ranks of each node shared its cores evenly.
+/// The duration of a phase's work if the ranks of each node shared its cores evenly.
 double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   std::vector<double> sums(nodes.cores.size());
   double longest_s = 0;
@@ -95,7 +96,7 @@ double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return longest_s;
 }
 
-/// The work of the core that has most, if each rank keeps its core.
+/// The work of the busiest core if each rank keeps its core.
 double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   std::map<PlaceId, double> sums;
   double most_s = 0;
@@ -104,8 +105,8 @@ double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   return most_s;
 }
 
-/// More ranks than cores: ranks that spin while others want their core, and cores with one rank
-/// more than others.
+/// Nodes with more ranks than cores lose time in two ways: ranks spin while others need their core,
+/// and some cores have one rank more than others.
 void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   SpmdProgram fullest{.threads = 1, .places = 1, .phase_s = 1};
@@ -121,9 +122,9 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
     uneven_s += std::max(0.0, core_s - shared_s(phase, nodes));
   }
-  // Half of what is lost to sharing a core may be other overhead.
+  // Up to half of the time lost by sharing a core may have other causes.
   advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
-  // A balancer reaches between what reactive balancing does and the ideal.
+  // A balancer is at least as good as reactive balancing, and at most ideal.
   double reached = 1;
   if (is_imbalanced(fullest))
     reached = (static_s(fullest) - reactive_s(fullest)) / (static_s(fullest) - ideal_s(fullest));
@@ -131,7 +132,7 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   advice.push_back({Remedy::juggle, {(uneven_s + least_s) / 2, (uneven_s - least_s) / 2}, false});
 }
 
-/// Ranks that share a core, or change cores, while their node has a core for each.
+/// Ranks share cores or change cores although their node has a core for each.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   double saved_s = 0, squares = 0;
@@ -154,14 +155,15 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     saved_s += saved;
     squares += saved * saved;
   }
-  // Cores that other programs use are not won by binding.
+  // Binding does not help on cores that other programs use.
   if (tuning::kMinSharing * static_cast<double>(run.phases.size()) >
       static_cast<double>(with_others))
     return;
   advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
-/// Another rank at each place: it saves its share of the time of transfers.
+/// Advice: map ranks to other places. It saves the time of transfers in proportion to the cost of
+/// messages in the model.
 void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
   const Workload traffic = traffic_of(trace);
   const Placement& now = trace.phases.back().placement;
@@ -174,7 +176,8 @@ void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosi
     for (const RankTimes& rank : phase.ranks)
       transfer_s += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
   const double saved_s = diagnosis.mapping_share * transfer_s / run.num_ranks();
-  // The model knows ratios of costs, not which part of a transfer is the network's.
+  // The model gives ratios of costs. It does not say which part of a transfer's time is spent in
+  // the network.
   diagnosis.advice.push_back({Remedy::mapping, {saved_s, saved_s / 2}, false});
 }
 
@@ -196,7 +199,7 @@ std::vector<LateRank> late_ranks(const MeasuredRun& run) {
   return late;
 }
 
-/// What saves most first, then the one to try to the front.
+/// Sorts by savings, then moves the advice to try first to the front.
 void rank_advice(std::vector<Advice>& advice, double run_s) {
   std::erase_if(advice, [&](const Advice& a) {
     return a.saved.value < tuning::kMinShare * run_s || a.saved.value <= a.saved.half_width * 0.99;
@@ -221,9 +224,9 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   check(run);
   if (trace.phases.size() != run.phases.size() ||
       trace.phases[0].placement.num_tasks() != run.num_ranks())
-    fail("the profile has {} ranks and {} phases, the trace {} and {}", run.num_ranks(),
-         run.phases.size(), trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(),
-         trace.phases.size());
+    fail("the profile has {} ranks and {} phases, but the trace has {} ranks and {} phases",
+         run.num_ranks(), run.phases.size(),
+         trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(), trace.phases.size());
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   std::map<std::string, bool> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a profiled run lost time by, and what would help: a pure function of the profile.
+// Determines why a profiled run lost time, and what would help. The function is pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// What can be done, in the order of what it asks of the user.
+/// What the user can do, the least effort first.
 enum class Remedy : std::uint8_t {
   nothing,
   mapping,      // the same places, another rank at each
@@ -26,13 +26,13 @@ enum class Remedy : std::uint8_t {
 
 struct Advice {
   Remedy remedy = Remedy::nothing;
-  /// What the run would save. The half width holds what is not known: the spread over phases, the
-  /// samples of waiting, and how well a model is followed.
+  /// What the run would save. The half width covers what is uncertain: the spread over phases, the
+  /// sampling of waits, and the error of the model.
   Seconds saved;
   bool is_bound = false;  // no runtime saves more
 };
 
-/// Others waited for this rank.
+/// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
   double seconds = 0;  // summed over those who waited
@@ -43,17 +43,17 @@ struct Diagnosis {
   std::vector<std::pair<std::string, Efficiencies>> named;  // per name of phases, if there are any
   Imbalance imbalance;
   std::vector<LateRank> late;  // most waited for first
-  /// Best first; the first is what to try: the one that asks least among those that save nearly as
-  /// much as the best. Never empty: nothing, if no other would save a share worth it.
+  /// Best first. The first one is the one to try: the least effort among those that save nearly as
+  /// much as the best. Never empty: it is Remedy::nothing if no other saves enough.
   std::vector<Advice> advice;
-  /// Share of the messages' cost by the machine's model that another mapping would save; 0 without
-  /// a machine.
+  /// The fraction of the cost of messages, according to the machine's model, that another mapping
+  /// would save; 0 without a machine.
   double mapping_share = 0;
   std::uint32_t ranks_per_node = 0, cores_per_node = 0;  // of the fullest node; 0: not known
 };
 
-/// `trace`: of the same run; its phases are those of the profile, its tasks the ranks. Throws Error
-/// if they do not fit together.
+/// `trace` must be of the same run: its phases are those of the profile, and its tasks are the
+/// ranks. Throws Error if the numbers differ.
 Diagnosis diagnose(const MeasuredRun& run, const Trace& trace);
 
 }  // namespace poise

@@ -39,7 +39,7 @@ std::string text(const Tally& tally) {
   return result;
 }
 
-TEST(diagnose, names_the_remedy_of_each_planted_cause) {
+TEST(diagnose, recommends_the_remedy_of_each_planted_cause) {
   for (const Cause cause : kAll) {
     Tally one;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -50,7 +50,7 @@ TEST(diagnose, names_the_remedy_of_each_planted_cause) {
   }
 }
 
-/// Pairs that can be in one run and ask for different remedies.
+/// True if a run can have both causes and they need different remedies.
 bool fit(Cause a, Cause b) {
   const auto crowds = [](Cause c) {
     return c == Cause::binding || c == Cause::odd_threads || c == Cause::crowding;
@@ -58,13 +58,14 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // Thread balancing evens out work inside a node, too; how much crowding costs is not drawn.
+  // Thread balancing also evens out work inside a node, and the loss by too many ranks per core is
+  // not random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
-  // Ranks that share cores are not mapped one to a place.
+  // If ranks share cores, no mapping gives each its own place.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 
-TEST(diagnose, names_the_remedy_of_the_larger_of_two_causes) {
+TEST(diagnose, recommends_the_remedy_of_the_larger_of_two_causes) {
   int pairs = 0;
   for (const Cause large : kAll)
     for (const Cause small : kAll) {
@@ -82,7 +83,7 @@ TEST(diagnose, names_the_remedy_of_the_larger_of_two_causes) {
   EXPECT_GE(pairs, 20);
 }
 
-TEST(diagnose, says_who_was_waited_for) {
+TEST(diagnose, names_the_ranks_for_which_others_waited) {
   MeasuredRun run{.node_of_rank = {0, 0, 0}};
   MeasuredPhase& phase = run.phases.emplace_back();
   phase.ranks = {
@@ -104,8 +105,8 @@ TEST(diagnose, says_who_was_waited_for) {
   EXPECT_THROW(diagnose(run, trace), Error);
 }
 
-/// No advice saves more than the time in which cores do not work.
-TEST(diagnose, promises_no_more_than_what_was_lost) {
+/// No advice saves more than the time in which cores are idle.
+TEST(diagnose, promises_at_most_the_time_that_was_lost) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto cause = kAll[random.below(std::size(kAll))];

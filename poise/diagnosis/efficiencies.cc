@@ -71,7 +71,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.communication = share(largest(useful), run_s);
   const auto slowest =
       static_cast<std::size_t>(std::max_element(ideal.begin(), ideal.end()) - ideal.begin());
-  // Without samples nothing tells waiting from transfer.
+  // Without samples, waiting cannot be distinguished from transfer.
   result.transfer = run.knows_waiting ? share(ideal[slowest], run_s) : 1;
   result.serialisation = share(result.communication, result.transfer);
   if (run_s > 0) result.transfer_half_width = std::sqrt(errors[slowest]) / run_s;

@@ -20,24 +20,24 @@ namespace poise {
 ///     load_balance  = inside_nodes x between_nodes = mean / largest useful time
 ///     communication = serialisation x transfer     = largest useful time / run time
 ///
-/// On an ideal network the run would take the largest useful time and waiting of a rank: that over
-/// the run time is `transfer`. Waiting for a rank that is late because of its own transfers counts
-/// as waiting, so `transfer` is an upper bound, and `serialisation` a lower one.
+/// `transfer` is the largest sum of useful time and waiting of a rank, divided by the run time: on
+/// an ideal network the run would take that sum. Waiting for a rank that is late because of its own
+/// transfers counts as waiting, so `transfer` is an upper bound and `serialisation` a lower bound.
 struct Efficiencies {
   double run_s = 0;
   double parallel = 1, load_balance = 1, communication = 1;
   double inside_nodes = 1, between_nodes = 1;
   double serialisation = 1, transfer = 1;
   double transfer_half_width = 0;  // of the 95 % interval, from the samples of waiting
-  /// The load balance of loads: time without what ranks waited for a core. Where it is better than
-  /// load_balance, ranks share cores unevenly.
+  /// Load balance of the ranks' own work: useful time minus the time waited for a core. If it is
+  /// better than load_balance, ranks share cores unevenly.
   double work_balance = 1;
   double queued = 0;  // share of the ranks' time in which they waited for a core
 };
 
 Efficiencies efficiencies(const MeasuredRun& run);
 
-/// The run time of each phase: the longest of its ranks.
+/// The duration of each phase, which is that of its slowest rank.
 std::vector<double> phase_times_s(const MeasuredRun& run);
 
 }  // namespace poise

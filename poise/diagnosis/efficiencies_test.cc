@@ -10,7 +10,8 @@
 namespace poise {
 namespace {
 
-/// Ranks that compute for `useful_s`, wait for the last, and transfer for `transfer_s`.
+/// A phase in which each rank computes for its `useful_s`, waits for the last rank, and transfers
+/// for `transfer_s`.
 MeasuredPhase barrier_phase(const std::vector<double>& useful_s, double transfer_s) {
   MeasuredPhase phase;
   const double last_s = *std::max_element(useful_s.begin(), useful_s.end());
@@ -20,7 +21,7 @@ MeasuredPhase barrier_phase(const std::vector<double>& useful_s, double transfer
   return phase;
 }
 
-TEST(efficiencies, of_one_imbalanced_phase) {
+TEST(efficiencies, one_imbalanced_phase_has_the_expected_factors) {
   const MeasuredRun run{.node_of_rank = {0, 0, 1, 1}, .phases = {barrier_phase({4, 2, 1, 1}, 1)}};
   const Efficiencies e = efficiencies(run);
   EXPECT_DOUBLE_EQ(e.run_s, 5);
@@ -33,8 +34,9 @@ TEST(efficiencies, of_one_imbalanced_phase) {
   EXPECT_DOUBLE_EQ(e.transfer, 0.8);
 }
 
-/// The busy rank changes: each has the same work, yet all wait. Dependences, not balance, are it.
-TEST(efficiencies, of_work_in_turns) {
+/// The ranks work one after another: all have the same work, yet all wait. The cause is
+/// dependences, not imbalance.
+TEST(efficiencies, ranks_that_work_one_after_another_lose_by_serialisation) {
   MeasuredRun run{.node_of_rank = {0, 0, 0}};
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<double> useful_s(3, 0);
@@ -48,7 +50,7 @@ TEST(efficiencies, of_work_in_turns) {
   EXPECT_DOUBLE_EQ(e.parallel, 1.0 / 3.0);
 }
 
-TEST(efficiencies, cores_that_are_shared_are_not_imbalance_of_work) {
+TEST(efficiencies, sharing_a_core_does_not_count_as_imbalance_of_work) {
   MeasuredRun run{.node_of_rank = {0, 0}, .phases = {barrier_phase({2, 1}, 0)}};
   run.phases[0].ranks[0].load_s = 1;
   run.phases[0].ranks[0].queued_s = 1;
@@ -58,7 +60,7 @@ TEST(efficiencies, cores_that_are_shared_are_not_imbalance_of_work) {
   EXPECT_DOUBLE_EQ(e.queued, 0.25);
 }
 
-TEST(efficiencies, factors_multiply_whatever_the_run) {
+TEST(efficiencies, factors_multiply_to_the_parallel_efficiency_in_any_run) {
   Random random(5);
   for (int i = 0; i < 200; ++i) {
     MeasuredRun run;
@@ -82,7 +84,7 @@ TEST(efficiencies, factors_multiply_whatever_the_run) {
   }
 }
 
-TEST(efficiencies, a_profile_that_does_not_fit_is_refused) {
+TEST(efficiencies, an_inconsistent_profile_is_refused) {
   EXPECT_THROW(check(MeasuredRun{}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0}}), Error);
   EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0, 0}, .phases = {barrier_phase({1}, 0)}}),

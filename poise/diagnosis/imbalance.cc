@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-using Loads = std::vector<std::vector<double>>;  // per phase and rank
+using Loads = std::vector<std::vector<double>>;  // by phase, then by rank
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -24,8 +24,8 @@ double excess(std::span<const double> loads) {
   return *std::max_element(loads.begin(), loads.end()) - mean(loads);
 }
 
-/// Loads after work was distributed evenly by `foretold`: busy ranks gave work to the others in
-/// proportion to what those lack.
+/// The loads after work was redistributed according to predicted loads: each rank above the average
+/// gives its excess to the ranks below it, in proportion to what they lack.
 std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
   std::vector<double> result(loads.begin(), loads.end());
@@ -44,8 +44,8 @@ std::vector<double> redistributed(std::span<const double> loads, std::span<const
   return result;
 }
 
-/// The share of all work that moves from one distribution to the next. `given`: the share that each
-/// rank has given away (negative: received) before and, at the end, after.
+/// The fraction of all work that moves from one distribution to the next. `given` is the fraction
+/// that each rank has given away so far (negative: received); it is updated.
 double moved_between(std::span<const double> foretold, std::vector<double>& given) {
   const double even = mean(foretold);
   double moved = 0;
@@ -57,7 +57,7 @@ double moved_between(std::span<const double> foretold, std::vector<double>& give
   return moved;
 }
 
-/// Seconds saved in each phase if work is distributed before phases `every`, 2 `every`, ...
+/// Seconds saved in each phase if work is redistributed before phases `every`, 2 `every`, ...
 struct Savings {
   std::vector<double> saved_s;
   double moved_share = 0;
@@ -94,9 +94,9 @@ double once(const Loads& loads) {
   return saved;
 }
 
-/// Half width of the 95 % interval of a sum over phases from `first` on, as a ratio to the phases'
-/// times: phases differ in length, and long ones lose more (ratio estimator: Cochran, Sampling
-/// Techniques, 1977, section 2.9).
+/// Half width of the 95 % confidence interval of a sum over the phases from `first` on. Uses the
+/// ratio to the phases' durations, because long phases lose more (ratio estimator: Cochran,
+/// Sampling Techniques, 1977, section 2.9).
 double error_of_sum(std::span<const double> values, std::span<const double> times_s,
                     std::size_t first) {
   if (values.size() < first + 2) return 0;
@@ -134,7 +134,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
   result.total_error_s = error_of_sum(lost, times_s, 0);
   result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
-  // Rarer first: distributing more often must pay.
+  // The longest interval comes first, because distributing more often must save clearly more.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;
     const Savings savings = periodic(loads, *every);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kind of imbalance a run has: whether the same ranks are busier phase after phase, and what a
-// balancer that looks back could remove.
+// Determines the kind of imbalance of a run: whether the same ranks are busy in all phases, and how
+// much a balancer that knows only earlier phases could save.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load
   double persistent_s = 0;  // with work distributed once, by the mean loads of all phases
-  /// With work distributed every `every` phases, by the loads since the last time: the best of
-  /// several. What moving the work costs is not subtracted.
+  /// The saving if work is redistributed every `every` phases, by the loads since the last time;
+  /// `every` is the best of several intervals. The cost of moving the work is not subtracted.
   double periodic_s = 0;
   std::uint32_t every = 1;
   double periodic_error_s = 0;  // half width of the 95 % interval, from the spread over phases
@@ -33,8 +33,8 @@ struct Imbalance {
   std::uint64_t distributions = 0;
 };
 
-/// Work is taken to be divisible, and to keep its ratio of measured to foretold load where it goes.
-/// O(phases x ranks).
+/// Assumes that work is divisible, and that moved work keeps its ratio of measured to predicted
+/// load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);
 
 }  // namespace poise

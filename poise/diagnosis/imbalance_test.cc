@@ -17,7 +17,7 @@ MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
   return run;
 }
 
-TEST(imbalance, of_the_same_ranks_is_removed_by_distributing_once) {
+TEST(imbalance, of_the_same_ranks_is_removed_by_one_distribution) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(20, {4, 2, 2, 0})));
   EXPECT_EQ(i.kind, ImbalanceKind::persistent);
   EXPECT_DOUBLE_EQ(i.total_s, 40);
@@ -26,7 +26,7 @@ TEST(imbalance, of_the_same_ranks_is_removed_by_distributing_once) {
   EXPECT_NEAR(i.moved_share, 0.25, 1e-12);              // the first distribution alone moves work
 }
 
-TEST(imbalance, that_alternates_is_not_removed_by_looking_one_phase_back) {
+TEST(imbalance, that_alternates_is_not_removed_by_using_the_previous_phase) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 40; ++p)
     loads.push_back(p % 2 == 0 ? std::vector<double>{4, 0} : std::vector<double>{0, 4});
@@ -37,7 +37,7 @@ TEST(imbalance, that_alternates_is_not_removed_by_looking_one_phase_back) {
   EXPECT_LT(i.periodic_s, 0.2 * i.total_s);
 }
 
-TEST(imbalance, that_wanders_is_removed_by_distributing_often) {
+TEST(imbalance, that_moves_slowly_over_the_ranks_is_removed_by_frequent_distribution) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 80; ++p) {
     std::vector<double> row(4, 1);
@@ -51,20 +51,20 @@ TEST(imbalance, that_wanders_is_removed_by_distributing_often) {
   EXPECT_LE(i.every, 5u);
 }
 
-TEST(imbalance, of_few_phases_has_no_kind) {
+TEST(imbalance, has_no_kind_if_there_are_too_few_phases) {
   const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
   EXPECT_EQ(i.kind, ImbalanceKind::unknown);
   EXPECT_DOUBLE_EQ(i.total_s, 2);
 }
 
-TEST(imbalance, of_even_loads_is_none) {
+TEST(imbalance, is_none_if_loads_are_even) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(10, {1, 1, 1})));
   EXPECT_EQ(i.kind, ImbalanceKind::none);
   EXPECT_DOUBLE_EQ(i.total_s, 0);
   EXPECT_EQ(i.distributions, 0u);
 }
 
-TEST(Imbalance, phases_of_unequal_length_do_not_make_it_uncertain) {
+TEST(Imbalance, phases_of_different_length_do_not_increase_the_uncertainty) {
   MeasuredRun run;
   run.node_of_rank = {0, 0};
   for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {

@@ -16,8 +16,8 @@ namespace {
 
 using namespace diagnosis_tuning;
 
-/// Student's t at 0.9975, one side, for 2 to 11 degrees of freedom. Ten looks, each at 99.5 % on
-/// both sides together, err in 5 % at most.
+/// Student's t at 0.9975 (one-sided), for 2 to 11 degrees of freedom. Ten tests, each with a
+/// two-sided level of 99.5 %, are all correct with a probability of at least 95 %.
 constexpr std::array<double, 10> kStudent = {14.089, 7.453, 5.598, 4.773, 4.317,
                                              4.029,  3.833, 3.690, 3.581, 3.497};
 static_assert(kStudent.size() == kMaxPairs - kMinPairs + 1 && kMinPairs == 3,
@@ -34,7 +34,7 @@ struct Interval {
   double mean = 0, half = 0;
 };
 
-/// At least kMinPairs values.
+/// Requires at least kMinPairs values.
 Interval interval_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -45,7 +45,7 @@ Interval interval_of(std::span<const double> values) {
   return {mean, kStudent[values.size() - kMinPairs] * deviation / std::sqrt(count)};
 }
 
-/// The share of time saved, of a difference of logarithms.
+/// The fraction of time saved that corresponds to a difference of logarithms.
 double saved(double log_ratio) { return 1 - std::exp(log_ratio); }
 
 double noise_of(std::span<const double> logs) {
@@ -56,7 +56,7 @@ double noise_of(std::span<const double> logs) {
   return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
 }
 
-/// Looks at the trial after each pair, as it was looked at when that was the last.
+/// Repeats the test after each pair in the order of the runs, so that earlier verdicts stay.
 void judge(std::span<const double> own, std::span<const double> mapped, NextRun& next) {
   const std::size_t pairs = std::min({own.size(), mapped.size(), std::size_t{kMaxPairs}});
   std::vector<double> ratios;
@@ -78,7 +78,7 @@ void judge(std::span<const double> own, std::span<const double> mapped, NextRun&
   }
 }
 
-/// Pairs 0, 2, ... begin in own order, the others with the map.
+/// Pairs 0, 2, ... begin with a run in the launcher's order, the others with a mapped run.
 RunKind next_of_trial(std::size_t own, std::size_t mapped) {
   if (own != mapped) return own < mapped ? RunKind::own_order : RunKind::mapped;
   return own % 2 == 0 ? RunKind::own_order : RunKind::mapped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trial of a map of ranks over several runs of a program: how the next one starts, and whether
+// Tries a map of ranks over several runs of a program: decides how the next run starts, and whether
 // the map helps. Pure: the same history gives the same decision.
 #pragma once
 
@@ -20,7 +20,7 @@ struct TimedRun {
   double seconds = 0;  // from the start of the launcher to its end
 };
 
-/// What is known of a program's runs.
+/// What is known about a program's runs.
 struct MapHistory {
   bool has_map = false;             // a profiled run was made and gave one
   bool map_failed = false;          // a run with the map ended with an error
@@ -34,8 +34,8 @@ enum class TrialState : std::uint8_t {
   noise,       // it promises less than runs differ by themselves
   running,     // not decided
   kept,        // the map is faster
-  dropped,     // it is not, or no gain can be told from noise
-  failed       // a run with the map ended with an error: it is not tried again
+  dropped,     // the map is not faster, or its gain is within the noise
+  failed       // a run with the map ended with an error; the map is not tried again
 };
 
 struct NextRun {
@@ -47,12 +47,12 @@ struct NextRun {
   double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
 };
 
-/// Decides what the next run does. The k-th run in the launcher's order and the k-th mapped run are
-/// a pair. Pairs start with the launcher's order and with the map in turns, so that a machine that
-/// slowly becomes slower or faster favours neither. The trial ends at the first pair after which
-/// the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest gain
-/// worth keeping. The interval is Student's, at a level for which all tests together are wrong in
-/// at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
+/// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run
+/// are a pair. Pairs start with the launcher's order and with the map in turns, so that a machine
+/// that slowly becomes slower or faster favours neither. The trial ends at the first pair after
+/// which the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest
+/// gain worth keeping. The interval is Student's, at a level for which all tests together are wrong
+/// in at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
 /// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
 /// not finite.
 NextRun next_run(const MapHistory& history);

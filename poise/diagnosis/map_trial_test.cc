@@ -16,7 +16,8 @@ MapHistory profiled(double predicted) {
   return {.has_map = true, .predicted = predicted, .runs = {{RunKind::profiled, 10}}};
 }
 
-/// Makes runs until the trial ends or `most` were made. `seconds`: of the i-th run, of this kind.
+/// Makes runs until the trial ends or there were `most` runs. `seconds` returns the duration of the
+/// i-th run, of the given kind.
 NextRun carry_out(MapHistory& history, int most,
                   const std::function<double(int, RunKind)>& seconds) {
   NextRun next = next_run(history);
@@ -33,7 +34,7 @@ TEST(map_trial, the_first_run_is_profiled) {
             RunKind::profiled);
 }
 
-TEST(map_trial, without_a_promise_the_order_stays) {
+TEST(map_trial, keeps_the_order_if_the_map_promises_no_gain) {
   for (const double predicted : {0.0, 0.009, -1.0}) {
     const NextRun next = next_run(profiled(predicted));
     EXPECT_EQ(next.kind, RunKind::own_order);
@@ -44,7 +45,7 @@ TEST(map_trial, without_a_promise_the_order_stays) {
   EXPECT_EQ(next_run(no_map).state, TrialState::no_gain);
 }
 
-TEST(map_trial, pairs_begin_with_either_kind_in_turns) {
+TEST(map_trial, pairs_begin_alternately_with_either_kind_of_run) {
   MapHistory history = profiled(0.2);
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {
@@ -54,7 +55,7 @@ TEST(map_trial, pairs_begin_with_either_kind_in_turns) {
   EXPECT_EQ(order, "ommoommo");
 }
 
-TEST(map_trial, runs_without_noise_decide_after_three_pairs) {
+TEST(map_trial, decides_after_three_pairs_if_runs_have_no_noise) {
   MapHistory faster = profiled(0.2), slower = profiled(0.2);
   const NextRun kept =
       carry_out(faster, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
@@ -71,8 +72,9 @@ TEST(map_trial, runs_without_noise_decide_after_three_pairs) {
   EXPECT_NEAR(dropped.gain, -0.1, 1e-12);
 }
 
-TEST(map_trial, the_interval_is_students) {
-  // Logarithms of the ratios: -0.1, -0.2, -0.3: mean -0.2, deviation 0.1.
+TEST(map_trial, computes_the_interval_from_students_t) {
+  // The logarithms of the ratios are -0.1, -0.2 and -0.3, with mean -0.2 and standard deviation
+  // 0.1.
   MapHistory history = profiled(0.5);
   for (const double log_ratio : {-0.1, -0.2, -0.3}) {
     history.runs.push_back({RunKind::own_order, 10});
@@ -86,7 +88,7 @@ TEST(map_trial, the_interval_is_students) {
   EXPECT_NEAR(next.high, 1 - std::exp(-0.2 - half), 1e-9);
 }
 
-TEST(map_trial, a_verdict_stays_when_more_runs_come) {
+TEST(map_trial, a_verdict_does_not_change_with_more_runs) {
   MapHistory history = profiled(0.2);
   carry_out(history, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
   for (int i = 0; i < 9; ++i) {
@@ -97,16 +99,16 @@ TEST(map_trial, a_verdict_stays_when_more_runs_come) {
   }
 }
 
-TEST(map_trial, a_map_with_which_a_run_failed_is_not_tried_again) {
+TEST(map_trial, a_map_is_not_used_again_after_a_run_with_it_failed) {
   MapHistory history = profiled(0.5);
   history.map_failed = true;
   EXPECT_EQ(next_run(history).state, TrialState::failed);
   EXPECT_EQ(next_run(history).kind, RunKind::own_order);
 }
 
-TEST(map_trial, a_promise_below_the_noise_starts_no_further_mapped_run) {
+TEST(map_trial, starts_no_further_mapped_run_if_the_promised_gain_is_below_the_noise) {
   MapHistory history = profiled(0.05);
-  // Successive differences of the logarithm of 0.2: deviation 0.2 / sqrt(2).
+  // The logarithms differ by 0.2 from run to run, so the standard deviation is 0.2 / sqrt(2).
   for (const double log_s : {0.0, 0.2, 0.0}) {
     history.runs.push_back({RunKind::own_order, std::exp(log_s)});
     history.runs.push_back({RunKind::mapped, std::exp(log_s)});
@@ -120,7 +122,7 @@ TEST(map_trial, a_promise_below_the_noise_starts_no_further_mapped_run) {
   EXPECT_EQ(next_run(history).state, TrialState::running);
 }
 
-/// Of 200 trials with runs that differ by `noise`, the number that end so.
+/// The number of trials that end in each way, out of 200, if runs vary by `noise`.
 struct Counts {
   int kept = 0, dropped = 0, other = 0;
 };
@@ -142,14 +144,14 @@ Counts trials(double gain, double noise, double predicted, double drift_per_run)
   return counts;
 }
 
-TEST(map_trial, planted_gains_are_found) {
+TEST(map_trial, keeps_maps_with_a_planted_gain) {
   EXPECT_GE(trials(0.10, 0.02, 0.1, 0).kept, 198);
   EXPECT_GE(trials(0.05, 0.02, 0.1, 0).kept, 190);
   EXPECT_GE(trials(0.10, 0.02, 0.1, 0.01).kept, 190);
 }
 
-TEST(map_trial, planted_no_gains_are_dropped) {
-  // Errors of 5 % of 200, plus three deviations.
+TEST(map_trial, drops_maps_without_a_gain) {
+  // At most 5 % of 200 trials are wrong, plus three standard deviations.
   for (const double drift : {0.0, 0.01, -0.01}) {
     EXPECT_LE(trials(0, 0.02, 0.1, drift).kept, 19) << drift;
     EXPECT_GE(trials(0, 0.02, 0.1, drift).dropped, 181) << drift;
@@ -158,7 +160,7 @@ TEST(map_trial, planted_no_gains_are_dropped) {
   EXPECT_GE(trials(-0.05, 0.02, 0.1, 0).dropped, 195);
 }
 
-TEST(map_trial, refuses_times_that_are_none) {
+TEST(map_trial, refuses_times_that_are_not_positive) {
   for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     MapHistory history = profiled(0.1);
     history.runs.push_back({RunKind::mapped, seconds});

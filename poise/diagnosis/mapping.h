@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A better place for each rank, on the places that ranks may take.
+// Finds a better place for each rank among the places that ranks may take.
 #pragma once
 
 #include "poise/machine/machine.h"
@@ -9,14 +9,14 @@
 
 namespace poise {
 
-/// All messages of a trace and the tasks of its first phase.
+/// A workload with the tasks of the trace's first phase and the messages of all phases.
 Workload traffic_of(const Trace& trace);
 
-/// What `poise map` finds by latency factors (partition/rank_map.h), unless the messages would cost
-/// no less there. Ranks that share places stay.
+/// The map that `poise map` finds by latency factors (partition/rank_map.h), or `current` if the
+/// messages would cost no less. Ranks that share a place are not moved.
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current);
 
-/// The sum over all messages of what they cost at the factors between their places, in seconds.
+/// The cost of all messages in seconds, given the factors between their places.
 double message_cost_s(const Machine& machine, const Workload& traffic, const Placement& placement);
 
 }  // namespace poise

@@ -25,7 +25,7 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, costs_no_more_and_has_the_least_traffic_of_all_maps_where_it_moves) {
+TEST(mapping, costs_no_more_than_before_and_has_the_least_traffic_of_all_maps_if_it_moves_ranks) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
   int moved = 0;
@@ -54,7 +54,7 @@ TEST(mapping, costs_no_more_and_has_the_least_traffic_of_all_maps_where_it_moves
   EXPECT_GE(moved, 30) << "few of the random starts are the best";
 }
 
-TEST(mapping, uses_free_places) {
+TEST(mapping, may_use_free_places) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload traffic;
   traffic.tasks.assign(2, {.load_s = 1});
@@ -64,7 +64,7 @@ TEST(mapping, uses_free_places) {
   EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
 }
 
-TEST(mapping, leaves_ranks_that_share_places) {
+TEST(mapping, does_not_move_ranks_that_share_places) {
   const Machine machine = machine_from_text("node:2 core:1");
   Workload traffic;
   traffic.tasks.assign(3, {.load_s = 1});

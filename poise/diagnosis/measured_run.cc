@@ -9,17 +9,22 @@
 namespace poise {
 
 void check(const MeasuredRun& run) {
-  if (run.num_ranks() == 0) fail("the profile has no ranks");
-  if (run.phases.empty()) fail("the profile has no phases");
+  if (run.num_ranks() == 0) fail("the profile has no ranks; was the program an MPI program?");
+  if (run.phases.empty())
+    fail("the profile has no phases; did the program end before its first collective?");
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
     if (ranks.size() != run.num_ranks())
-      fail("phase {} of the profile has {} ranks, not {}", p, ranks.size(), run.num_ranks());
+      fail("phase {} of the profile has {} ranks, but the profile has {}", p, ranks.size(),
+           run.num_ranks());
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (const double s : {ranks[r].wall_s, ranks[r].useful_s, ranks[r].load_s, ranks[r].queued_s,
                              ranks[r].waited.value, ranks[r].waited.half_width})
         if (!std::isfinite(s) || s < 0)
-          fail("phase {}, rank {} of the profile has a time of {} s", p, r, s);
+          fail(
+              "phase {}, rank {} of the profile has a time of {} s; it must be finite and at least "
+              "0",
+              p, r, s);
   }
 }
 

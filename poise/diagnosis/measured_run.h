@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a profile says of a run: per rank and phase where the time went, and who waited for whom.
+// The content of a profile: for each rank and phase, how the time was spent and which ranks waited
+// for which.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace poise {
 
-/// Seconds, and the half width of their 95 % interval.
+/// A number of seconds, and the half width of its 95 % confidence interval.
 struct Seconds {
   double value = 0, half_width = 0;
 };
@@ -29,15 +30,14 @@ struct MeasuredPhase {
   std::vector<RankTimes> ranks = {};
 };
 
-/// Process topologies that the program created with reorder true, where the run was to reorder
-/// them.
+/// The process topologies that the program created with reorder = true, if POISE_REORDER was set.
 struct ReorderedTopologies {
   std::uint64_t calls = 0, reordered = 0;  // of which in a better order
   double before = 0, after = 0;            // sums over edges of weight times hops
   double deciding_s = 0;                   // of the rank that it kept longest
 };
 
-/// Phases in order of time, all with the same ranks.
+/// The phases in order of time. All have the same number of ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
   std::vector<MeasuredPhase> phases = {};
@@ -46,11 +46,11 @@ struct MeasuredRun {
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
 };
 
-/// Throws Error if there are no ranks or phases, a phase has another number of ranks, or a time is
-/// negative or not finite.
+/// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, or if a
+/// time is negative or not finite.
 void check(const MeasuredRun& run);
 
-/// The phases with this name, or all if it is empty.
+/// The phases with this name; all phases if it is empty.
 MeasuredRun part_named(const MeasuredRun& run, const std::string& name);
 
 }  // namespace poise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Profiles whose cause of lost time is known, because it was put there.
+// Generates profiles with known causes of lost time.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ enum class Cause {
   crowding,     // ranks are a multiple of the cores, and spin while others want the core
 };
 
-/// What saves this cause's seconds and asks least of the user.
+/// The remedy that removes this cause with the least effort of the user.
 inline Remedy remedy_of(Cause cause) {
   switch (cause) {
     case Cause::persistent:
@@ -41,7 +41,7 @@ inline Remedy remedy_of(Cause cause) {
   }
 }
 
-/// A cause, and what the run loses by it as a share of its useful time.
+/// A cause, and the time lost by it as a fraction of the run's useful time.
 struct Planted {
   Cause cause = Cause::none;
   double share = 0;
@@ -108,7 +108,7 @@ class Generator {
     result_.trace.num_places = result_.trace.machine->num_places();
   }
 
-  /// Mean 0, largest 1: a few ranks have much.
+  /// Deviations with mean 0 and maximum 1; a few ranks have large ones.
   std::vector<double> deviations() {
     std::vector<double> x(num_ranks_);
     for (double& v : x) v = std::abs(random_.normal());
@@ -118,7 +118,7 @@ class Generator {
     return x;
   }
 
-  /// One period of a wave along the ranks.
+  /// One period of a cosine wave over the ranks.
   double bump(double at) const {
     return std::cos(2 * 3.14159265358979 * at / static_cast<double>(num_ranks_));
   }
@@ -136,7 +136,7 @@ class Generator {
     return list;
   }
 
-  /// Useful time of each rank: its load, and what it waits for its core.
+  /// The useful time of each rank: its load, plus the time that it waits for its core.
   std::vector<double> useful_times(std::size_t p, const std::vector<double>& loads) {
     std::vector<double> useful = loads;
     std::vector<PlaceId> places = places_;
@@ -163,7 +163,7 @@ class Generator {
     for (const double load : loads) phase.workload.tasks.push_back({.load_s = load});
     phase.workload.messages = messages();
     const std::vector<double> useful = useful_times(p, loads);
-    // Of a scattered ring's messages a mapping saves at least two thirds here.
+    // Here a better mapping of a scattered ring saves at least two thirds of the messages' cost.
     const double transfer = 1.5 * share(Cause::mapping) + share(Cause::network) + 0.01;
     const auto last =
         static_cast<std::uint32_t>(std::max_element(useful.begin(), useful.end()) - useful.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every number of the diagnosis that was chosen rather than given.
+// All tuned numbers of the diagnosis.
 #pragma once
 
 #include <array>
@@ -8,28 +8,30 @@
 
 namespace poise::diagnosis_tuning {
 
-/// An imbalance, or a saving, of less than this share of the run is not worth a word.
+/// An imbalance or a saving below this fraction of the run is not reported.
 inline constexpr double kMinShare = 0.02;
-/// With fewer phases nothing is said of the kind of imbalance.
+/// With fewer phases, the kind of imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
-/// The imbalance is called persistent if one distribution of the work removes this share of it,
-/// and drifting if one every few phases does.
+/// The imbalance is called persistent if one distribution of the work removes this fraction of it,
+/// and drifting if periodic distribution does.
 inline constexpr double kPersistentShare = 0.6;
-/// How many phases apart distributions are tried.
+/// Intervals between distributions of the work that are tried, in phases.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
-/// A further distribution of the work must save this much more than half as many do.
+/// Distributing more often must save more by this factor.
 inline constexpr double kWorthMore = 1.1;
-/// The advice that asks least of the user comes first among those that save at least this share of
-/// the best one's.
+/// The advice with the least effort comes first among all that save at least this fraction of the
+/// best one's saving.
 inline constexpr double kGoodEnough = 0.55;
-/// Ranks share or change cores, if they do in this share of the phases at least.
+/// Ranks share or change cores if they do so in at least this fraction of the phases.
 inline constexpr double kMinSharing = 0.1;
 
-/// A map of ranks is tried if it promises this share of the run, and dropped if it cannot save as
-/// much.
+/// A map of ranks is tried if it promises to save this fraction of the run, and dropped if it
+/// cannot save it.
 inline constexpr double kMinMapGain = 0.01;
-/// Pairs of runs, one in own order and one mapped, after which the trial of a map may end, and
-/// does.
+/// Number of pairs of runs (one in the launcher's order, one mapped) after which the trial of a map
+/// can end, and must end.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
+
+static_assert(kMinPairs < kMaxPairs && kWorthMore > 1);
 
 }  // namespace poise::diagnosis_tuning

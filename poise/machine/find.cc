@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <utility>
@@ -125,6 +126,18 @@ Job job_machine() {
   return job;
 }
 
+namespace {
+
+/// Returns the path of libpoise if this code was loaded with it, otherwise an empty path.
+fs::path own_library() {
+  Dl_info info{};
+  const bool is_known = ::dladdr(reinterpret_cast<const void*>(&machine_folders), &info) != 0;
+  const std::string_view name = is_known && info.dli_fname ? info.dli_fname : "";
+  return name.find(".so") != name.npos ? fs::path(name) : fs::path();
+}
+
+}  // namespace
+
 std::vector<std::string> machine_folders() {
   std::vector<std::string> folders;
   const std::string chosen = environment("POISE_MACHINES");
@@ -132,8 +145,11 @@ std::vector<std::string> machine_folders() {
     if (!folder.empty()) folders.emplace_back(folder);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    folders.push_back((program.parent_path().parent_path() / "share/poise/machines").string());
+  for (const fs::path& file : {program, own_library()}) {
+    if (file.empty()) continue;
+    folders.push_back((file.parent_path() / "machines").string());  // as in the Python package
+    folders.push_back((file.parent_path().parent_path() / "share/poise/machines").string());
+  }
   folders.emplace_back(POISE_MACHINES_INSTALLED);
   folders.emplace_back(POISE_MACHINES_SOURCE);
   return folders;

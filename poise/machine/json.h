@@ -4,22 +4,29 @@
 // Keys ("poise_machine" and "levels" are required):
 //
 //   poise_machine   1, the version of the format
-//   levels          coarsest first, the last holding the places: {"name", "count" (groups in each
-//                   group of the level above), "latency_factor", "bandwidth_factor", "also"}
-//   name, origin, assumed, processor           text; assumed is a list of texts
+//   levels          coarsest first, the last one holding the places: a list of {"name",
+//                   "count" (groups in each group of the level above), "latency_factor",
+//                   "bandwidth_factor", "also"}
+//   name, origin, processor
+//                   texts
+//   assumed         a list of texts
 //   summary         {"nodes", "domains", "places"}: checked if given
-//   domains         the level whose groups are the memory domains, "machine", or a list with the
-//   number
-//                   of places of each; default: "numa", else "package", "pack", "socket", "node",
-//                   the machine
+//   domains         the level whose groups are the memory domains, or "machine", or a list with
+//                   the number of places of each domain; default: "numa", else "package",
+//                   "pack", "socket", "node", the machine
 //   numa            {"source", "latency_factor", "bandwidth_factor"}: rows "from", columns "to";
-//                   for unequal nodes {"source", "kinds": [{…}], "kind_of_node": list}
-//   network         {"source", "shape", "latency_factor", "bandwidth_factor", …}, see below
+//                   for unequal nodes {"source", "kinds": [{...}], "kind_of_node": list}
+//   network         {"source", "shape", "latency_factor", "bandwidth_factor", ...}, see below
 //   root            {"latency_factor", "bandwidth_factor"} of places that share no group
-//   costs           the numbers of cost_model.h by their names there; those not given are assumed
-//   speeds, os_index, threads                  per place; numa_index, memory_bytes per domain
-//   cache_source, speed_source                 each of assumed, firmware, given, measured
-//   caches, other_memory, measurement          see facts.h
+//   costs           the numbers of cost_model.h by their names there; the others are assumed
+//   speeds, os_index, threads
+//                   lists with one entry per place
+//   numa_index, memory_bytes
+//                   lists with one entry per domain
+//   cache_source, speed_source
+//                   each "assumed", "firmware", "given" or "measured"
+//   caches, other_memory, measurement
+//                   see facts.h
 //
 // network: shape "tree" has "tiers": [{"nodes_per_group": list, "latency_factor"}]; "matrix" has
 // "matrix": rows; "torus", "mesh" and "dragonfly" have "dims", "factor_per_hop",

@@ -58,7 +58,7 @@ TEST(Machines, each_is_the_same_after_writing_and_reading) {
   }
 }
 
-TEST(Machines, factors_span_the_intervals_of_table_2) {
+TEST(Machines, factors_span_the_intervals_in_table_2_of_the_paper) {
   EXPECT_EQ(numa_interval(machine_called("NUMA32")), std::pair(1.36, 3.6));
   EXPECT_EQ(numa_interval(machine_called("NUMA48")), std::pair(1.10, 2.8));
   EXPECT_EQ(numa_interval(machine_called("20xNUMA4")), std::pair(1.52, 1.53));

@@ -20,8 +20,8 @@ std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId
     if (nodes.empty() || nodes.back() != machine.node_of_place(p))
       nodes.push_back(machine.node_of_place(p));
   if (nodes.size() > 1 && nodes.size() < machine.num_nodes())
-    fail("machine: slots are on {} of {} nodes; they must be on all or on one", nodes.size(),
-         machine.num_nodes());
+    fail("machine: only {} of {} nodes have slots; either all nodes or one must have them",
+         nodes.size(), machine.num_nodes());
   return nodes;
 }
 

@@ -213,7 +213,8 @@ NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));
   if (count > kMaxDomainsOfNode)
     fail(
-        "machine text: {} memory domains in one node, of {} at most; a level \"node:N\" parts them",
+        "machine text: a node has {} memory domains; the limit is {}; add a level \"node:N\" above "
+        "them",
         count, kMaxDomainsOfNode);
   NodeKind kind{count, std::vector<double>(std::size_t{count} * count, 1),
                 std::vector<double>(std::size_t{count} * count, 1)};

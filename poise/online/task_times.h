@@ -13,9 +13,9 @@
 
 namespace poise {
 
-/// Returns the seconds that a running task is expected to continue: the rest of its average time. A
-/// task that has taken more than kLongTask times the average is of another kind, and on average
-/// half of its time is over.
+/// Returns the seconds that a running task is expected to continue: the rest of its average time.
+/// If it has taken more than kLongTask times the average, the average says nothing about it; it is
+/// then expected to need as long again as it has taken.
 inline double remaining_s(double elapsed_s, double expected_s) {
   if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);

@@ -71,6 +71,33 @@ std::vector<double> physical_comm_s(const Machine& machine, const Workload& work
   return comm_s;
 }
 
+/// The bounds if subphases overlap or have speeds of their own.
+MakespanBounds subphase_bounds(const Machine& machine, const Workload& workload,
+                               const Subphases& subphases) {
+  const std::uint32_t count = subphases.count();
+  std::vector<double> loads_s(count, 0), speeds(count, 0), fastest(count, 0);
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    for (std::uint32_t s = 0; s < count; ++s) {
+      const double speed = subphases.speed_of(machine, p, s);
+      speeds[s] += speed;
+      fastest[s] = std::max(fastest[s], speed);
+      if (!workload.background_s.empty())
+        loads_s[s] += workload.background_s[p] * subphases.part_of_rest(s) * speed;
+    }
+  MakespanBounds bounds{0, 0, 0, 0};
+  std::vector<double> task_s(count);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    for (std::uint32_t s = 0; s < count; ++s) {
+      loads_s[s] += subphases.load_s(t, s);
+      task_s[s] = subphases.load_s(t, s) / fastest[s];
+    }
+    bounds.largest_task_s = std::max(bounds.largest_task_s, subphases.time_of_all_s(task_s));
+  }
+  for (std::uint32_t s = 0; s < count; ++s) loads_s[s] /= speeds[s];
+  bounds.average_s = subphases.time_of_all_s(loads_s);
+  return bounds;
+}
+
 }  // namespace
 
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
@@ -121,6 +148,10 @@ double MakespanBounds::largest_s() const {
 
 MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
                                const Placement& current) {
+  const bool overlap = workload.subphase_rule == SubphaseRule::overlap;
+  if (overlap || !workload.subphase_speed.empty())
+    if (const Subphases subphases(workload); subphases.count() > 1)
+      return subphase_bounds(machine, workload, subphases);
   double largest_load_s = 0;
   for (const Task& task : workload.tasks) largest_load_s = std::max(largest_load_s, task.load_s);
   const double speed = fastest_speed(machine);
@@ -155,18 +186,14 @@ PhaseTimes phase_times(const Machine& machine, const Workload& workload, const P
   const std::uint32_t count = subphases.count();
   const std::vector<double> work_s =
       count == 1 ? times.work_s : subphase_work_s(machine, workload, subphases, placement);
-  PhaseTimes sum;
-  for (std::uint32_t s = 0; s < count; ++s) {
-    PhaseTimes most;
+  std::vector<double> makespan_s(count, 0), iteration_s(count, 0);
+  for (std::uint32_t s = 0; s < count; ++s)
     for (PlaceId p = 0; p < machine.num_places(); ++p) {
       const double work = work_s[std::size_t{p} * count + s];
-      most.makespan_s = std::max(most.makespan_s, work);
-      most.iteration_s = std::max(most.iteration_s, work + times.comm_s[p] * subphases.part(s));
+      makespan_s[s] = std::max(makespan_s[s], work);
+      iteration_s[s] = std::max(iteration_s[s], work + times.comm_s[p] * subphases.part_of_rest(s));
     }
-    sum.makespan_s += most.makespan_s;
-    sum.iteration_s += most.iteration_s;
-  }
-  return sum;
+  return {subphases.time_of_all_s(iteration_s), subphases.time_of_all_s(makespan_s)};
 }
 
 MigrationCost migration_cost(const Machine& machine, const Workload& workload,
@@ -197,8 +224,9 @@ Metrics evaluate(const Machine& machine, const Workload& workload, const CostMod
   metrics.iteration_s = phase.iteration_s;
   metrics.makespan_s = phase.makespan_s;
   metrics.max_comm_s = largest(times.comm_s);
-  metrics.average_s = average_s(machine, workload);
-  metrics.makespan_bound_s = makespan_bound_s(machine, workload, before);
+  const MakespanBounds bounds = makespan_bounds(machine, workload, before);
+  metrics.average_s = bounds.average_s;
+  metrics.makespan_bound_s = bounds.largest_s();
   metrics.imbalance = metrics.average_s > 0 ? metrics.makespan_s / metrics.average_s : 1;
   for (const Message& message : workload.messages) {
     const PlaceId from = after.of(message.from), to = after.of(message.to);

@@ -39,9 +39,9 @@ class MigrationTimes {
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// False if returning t to its home would not shorten the migration, because a place and a
-  /// resource without t are just as busy as the busiest. The arguments are the times of the busiest
-  /// place and resource.
+  /// A quick test: returns false if returning t to its home would not shorten the migration,
+  /// because another place and another resource are as busy as the busiest ones. The arguments are
+  /// the times of the busiest place and of the busiest resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
   /// What the migration can become shorter by at most if t returns home.
   double most_saved_s(TaskId t) const;

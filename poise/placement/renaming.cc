@@ -18,12 +18,14 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A node or a place that can be renamed. Only units of the same kind exchange their parts.
+/// A node, a group of places or a place. The tasks of a unit are its part. Renaming gives each part
+/// to a unit of the same kind, and to one with an equal share of the load if it can.
 struct Unit {
-  std::uint32_t kind;
+  std::uint32_t kind;  // nodes: number of places; places: their node
   double share;
 };
 
+/// Load of the tasks of a part that are now on a unit, in seconds.
 struct Overlap {
   std::uint32_t part, unit;
   double load_s;

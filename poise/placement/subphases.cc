@@ -10,7 +10,7 @@
 namespace poise {
 
 Subphases::Subphases(const Workload& workload) : workload_(workload), part_(1, 1.0) {
-  if (!workload.waits_in_subphases) return;
+  if (workload.subphase_rule == SubphaseRule::no_wait) return;
   const auto& rows = workload.subphase_load_s;
   std::size_t most = 0;
   for (const std::vector<double>& row : rows) most = std::max(most, row.size());
@@ -38,6 +38,18 @@ double Subphases::load_s(TaskId t, std::uint32_t subphase) const {
   return subphase < row.size() ? load_s * (row[subphase] / row_sum_s_[t]) : 0;
 }
 
+double Subphases::speed_of(const Machine& machine, PlaceId p, std::uint32_t subphase) const {
+  const std::vector<double>& speed = workload_.subphase_speed;
+  return count() == 1 || speed.empty() ? machine.speed_of(p)
+                                       : speed[std::size_t{p} * count() + subphase];
+}
+
+double Subphases::time_of_all_s(std::span<const double> seconds) const {
+  double sum_s = 0, longest_s = 0;
+  for (const double s : seconds) sum_s += s, longest_s = std::max(longest_s, s);
+  return overlap() ? longest_s : sum_s;
+}
+
 std::vector<double> subphase_work_s(const Machine& machine, const Workload& workload,
                                     const Subphases& subphases, const Placement& placement) {
   const std::uint32_t count = subphases.count();
@@ -48,8 +60,9 @@ std::vector<double> subphase_work_s(const Machine& machine, const Workload& work
   for (PlaceId p = 0; p < machine.num_places(); ++p)
     for (std::uint32_t s = 0; s < count; ++s) {
       double& work = work_s[std::size_t{p} * count + s];
-      work /= machine.speed_of(p);
-      if (!workload.background_s.empty()) work += workload.background_s[p] * subphases.part(s);
+      work /= subphases.speed_of(machine, p, s);
+      if (!workload.background_s.empty())
+        work += workload.background_s[p] * subphases.part_of_rest(s);
     }
   return work_s;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Subphases: parts of a phase after each of which all places wait for the busiest.
+// Subphases: parts of a phase that count one by one. All places wait for the busiest after each of
+// them, or each is a kind of work that overlaps with the others.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "poise/machine/machine.h"
@@ -21,12 +23,23 @@ class Subphases {
   /// Keeps a reference to the workload. O(tasks * subphases).
   explicit Subphases(const Workload& workload);
 
-  /// Number of subphases. It is 1 if places do not wait for each other, if loads per subphase are
-  /// unknown, or if there would be more than kMaxSubphases.
+  /// Number of subphases. It is 1 if only their sum counts (SubphaseRule::no_wait), if loads per
+  /// subphase are unknown, or if there would be more than kMaxSubphases.
   std::uint32_t count() const { return static_cast<std::uint32_t>(part_.size()); }
   /// The fraction of all load in this subphase; the fractions add up to 1.
   double part(std::uint32_t subphase) const { return part_[subphase]; }
   double load_s(TaskId t, std::uint32_t subphase) const;
+  /// The speed of a place in a subphase.
+  double speed_of(const Machine& machine, PlaceId p, std::uint32_t subphase) const;
+  /// The fraction of a place's messages and background load that belongs to this subphase. If
+  /// subphases overlap, that is all for the first one, the work of the processor cores.
+  double part_of_rest(std::uint32_t subphase) const {
+    return overlap() ? (subphase == 0 ? 1 : 0) : part(subphase);
+  }
+  /// True if the subphases take place at the same time, so that the longest of them counts.
+  bool overlap() const { return count() > 1 && workload_.subphase_rule == SubphaseRule::overlap; }
+  /// Adds up the times of the subphases, or returns the longest if they overlap.
+  double time_of_all_s(std::span<const double> seconds) const;
 
  private:
   const Workload& workload_;

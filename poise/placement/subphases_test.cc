@@ -17,7 +17,7 @@ Workload divided(std::vector<std::vector<double>> rows, const std::vector<double
   Workload workload;
   for (const double load_s : loads_s) workload.tasks.push_back({.load_s = load_s});
   workload.subphase_load_s = std::move(rows);
-  workload.waits_in_subphases = true;
+  workload.subphase_rule = SubphaseRule::wait;
   return workload;
 }
 
@@ -36,7 +36,7 @@ TEST(Subphases, there_is_one_if_loads_per_subphase_are_unknown) {
 
 TEST(Subphases, there_is_one_if_places_do_not_wait_for_each_other) {
   Workload workload = divided({{1, 0}, {0, 1}}, {1, 1});
-  workload.waits_in_subphases = false;
+  workload.subphase_rule = SubphaseRule::no_wait;
   EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 

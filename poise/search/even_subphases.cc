@@ -30,9 +30,12 @@ class EvenSubphases {
                 Placement placement)
       : problem_(problem),
         machine_(problem.machine),
+        subphases_(subphases),
         count_(subphases.count()),
         placement_(std::move(placement)),
         work_s_(subphase_work_s(machine_, problem.workload, subphases, placement_)),
+        pair_s_{std::vector<double>(count_), std::vector<double>(count_)},
+        all_s_(pair_s_),
         sent_(sent(problem.workload)),
         received_(received(problem.workload)),
         tasks_at_(machine_.num_places()),
@@ -43,12 +46,14 @@ class EvenSubphases {
       for (std::uint32_t s = 0; s < count_; ++s) load_s_.push_back(subphases.load_s(t, s));
       if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
     }
-    for (std::uint32_t s = 0; s < count_; ++s)
-      average_s_.push_back(average_s(machine_, problem.workload) * subphases.part(s));
+    for (PlaceId p = 0; p < machine_.num_places(); ++p)
+      for (std::uint32_t s = 0; s < count_; ++s)
+        speed_.push_back(subphases.speed_of(machine_, p, s));
+    average_s_ = averages_s();
     find_busiest();
-    double sum_s = 0;
-    for (const Busiest& busiest : busiest_) sum_s += busiest[0].first;
-    min_gain_s_ = tuning.subphase_min_gain * sum_s;
+    std::vector<double> busiest_s;
+    for (const Busiest& busiest : busiest_) busiest_s.push_back(busiest[0].first);
+    min_gain_s_ = tuning.subphase_min_gain * subphases.time_of_all_s(busiest_s);
   }
 
   Placement run() && {
@@ -62,6 +67,19 @@ class EvenSubphases {
 
   double& work_s(PlaceId p, std::uint32_t s) { return work_s_[std::size_t{p} * count_ + s]; }
   double load_s(TaskId t, std::uint32_t s) const { return load_s_[std::size_t{t} * count_ + s]; }
+  double speed(PlaceId p, std::uint32_t s) const { return speed_[std::size_t{p} * count_ + s]; }
+
+  /// Per subphase: the time of every place if all were equally busy.
+  std::vector<double> averages_s() const {
+    std::vector<double> work(count_, 0), speeds(count_, 0);
+    for (PlaceId p = 0; p < machine_.num_places(); ++p)
+      for (std::uint32_t s = 0; s < count_; ++s) {
+        work[s] += work_s_[std::size_t{p} * count_ + s] * speed(p, s);
+        speeds[s] += speed(p, s);
+      }
+    for (std::uint32_t s = 0; s < count_; ++s) work[s] /= speeds[s];
+    return work;
+  }
 
   void find_busiest() {
     busiest_.assign(count_, Busiest{});
@@ -108,22 +126,26 @@ class EvenSubphases {
   }
 
   /// Keeps the step with the largest gain. The gain is the decrease of the two places' time above
-  /// the average, summed over subphases. (Other places may be just as busy, so the maximum alone
-  /// would not show progress.) The sum of the busiest times must not increase.
+  /// the average, of all subphases. (Other places may be just as busy, so the maximum alone would
+  /// not show progress.) The time of all subphases must not increase.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
-    const double from_speed = machine_.speed_of(from), to_speed = machine_.speed_of(to);
-    double gain_s = 0, growth_s = 0;
     for (std::uint32_t s = 0; s < count_; ++s) {
       const double moved_s = load_s(task, s) - (partner ? load_s(*partner, s) : 0);
       const double before_s = std::max(work_s(from, s), work_s(to, s));
-      const double after_s =
-          std::max(work_s(from, s) - moved_s / from_speed, work_s(to, s) + moved_s / to_speed);
-      gain_s += std::max(before_s, average_s_[s]) - std::max(after_s, average_s_[s]);
-      growth_s += std::max(after_s, rest_s_[s]) - std::max(before_s, rest_s_[s]);
+      const double after_s = std::max(work_s(from, s) - moved_s / speed(from, s),
+                                      work_s(to, s) + moved_s / speed(to, s));
+      pair_s_[kBefore][s] = std::max(before_s, average_s_[s]);
+      pair_s_[kAfter][s] = std::max(after_s, average_s_[s]);
+      all_s_[kBefore][s] = std::max(before_s, rest_s_[s]);
+      all_s_[kAfter][s] = std::max(after_s, rest_s_[s]);
     }
-    if (gain_s <= best_gain_s_ || growth_s > 0) return;
+    const auto saved_s = [&](const auto& seconds) {
+      return subphases_.time_of_all_s(seconds[kBefore]) - subphases_.time_of_all_s(seconds[kAfter]);
+    };
+    double gain_s = saved_s(pair_s_);
+    if (gain_s <= best_gain_s_ || saved_s(all_s_) < 0) return;
     gain_s -= added_messages_s(task, from, to);
     if (partner) gain_s -= added_messages_s(*partner, to, from);
     if (gain_s <= best_gain_s_) return;
@@ -159,18 +181,23 @@ class EvenSubphases {
     tasks_at_[to].push_back(t);
     placement_.move(t, to);
     for (std::uint32_t s = 0; s < count_; ++s) {
-      work_s(from, s) -= load_s(t, s) / machine_.speed_of(from);
-      work_s(to, s) += load_s(t, s) / machine_.speed_of(to);
+      work_s(from, s) -= load_s(t, s) / speed(from, s);
+      work_s(to, s) += load_s(t, s) / speed(to, s);
     }
   }
 
   const Problem& problem_;
   const Machine& machine_;
+  const Subphases& subphases_;
   const std::uint32_t count_;
   Placement placement_;
   std::vector<double> work_s_;     // per place and subphase
   std::vector<double> load_s_;     // per task and subphase
+  std::vector<double> speed_;      // per place and subphase
   std::vector<double> average_s_;  // per subphase
+  // Per subphase, before and after the step at hand: the busier of its two places, and of all.
+  enum { kBefore, kAfter };
+  std::array<std::vector<double>, 2> pair_s_, all_s_;
   Links sent_, received_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
   std::vector<Busiest> busiest_;               // per subphase
@@ -186,7 +213,7 @@ class EvenSubphases {
 
 Placement even_in_subphases(Placement placement, const Problem& problem, const Tuning& tuning) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
-  if (!workload.memory.empty()) return placement;
+  if (!workload.memory.empty() || workload.capacity.is_limited()) return placement;
   const Subphases subphases(workload);
   const std::size_t num_loads = std::size_t{workload.num_tasks()} * subphases.count();
   if (subphases.count() == 1 || num_loads > tuning.subphase_max_loads) return placement;

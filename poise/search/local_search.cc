@@ -12,6 +12,8 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
+/// If cores are few, all places are destinations on machines with at most this many.
+constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -31,7 +33,7 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       tuning_(tuning),
       times_(problem.machine, problem.workload, problem.costs, start, std::move(arcs)),
       around_(problem, times_),
-      room_(problem.machine, problem.workload, start, place_cap_bytes),
+      room_(problem, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
@@ -76,6 +78,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
+  if (room_.has_few_cores() && machine_.num_places() <= kFewPlaces)  // places may be full
+    for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
 
@@ -194,31 +198,45 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Finds exchanges that even out p and another place: pairs of tasks whose loads differ by about
-/// half the difference of the busy times.
+/// The tasks at `to` with which t may change places: the one whose load differs from t's by about
+/// half the difference of the busy times, if that evens them out. If cores are few, an exchange is
+/// the only way to move, also for less traffic alone, so up to kMaxPartners tasks are tried.
+std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
+  constexpr std::ptrdiff_t kMaxPartners = 8;
+  const auto& partners = tasks_by_load(to);
+  const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
+  if (partners.empty() || (half_s <= 0 && !room_.has_few_cores())) return {};
+  const double wanted_s = workload_.tasks[t].load_s - half_s;
+  auto nearest = std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
+  if (room_.has_few_cores()) {
+    const auto first = std::clamp<std::ptrdiff_t>(nearest - partners.begin() - kMaxPartners / 2, 0,
+                                                  std::ssize(partners));
+    return std::span(partners).subspan(
+        static_cast<std::size_t>(first),
+        static_cast<std::size_t>(std::min(kMaxPartners, std::ssize(partners) - first)));
+  }
+  if (nearest == partners.end() ||
+      (nearest != partners.begin() &&
+       wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
+    --nearest;
+  if (std::abs(nearest->first - wanted_s) >= half_s) return {};
+  return {&*nearest, 1};
+}
+
+/// Finds the best exchange of each task at p with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
     Step best{limit, kNobody, kNobody, p};
-    for (const PlaceId to : destinations_) {
-      const double half_s = (times_.busy_s(p) - times_.busy_s(to)) / 2;
-      const auto& partners = tasks_by_load(to);
-      if (half_s <= 0 || partners.empty()) continue;
-      const double wanted_s = workload_.tasks[t].load_s - half_s;
-      auto nearest =
-          std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
-      if (nearest == partners.end() ||
-          (nearest != partners.begin() &&
-           wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
-        --nearest;
-      if (std::abs(nearest->first - wanted_s) >= half_s) continue;
-      if (!can_exchange(t, nearest->second)) continue;
-      times_.try_swap(t, nearest->second);
-      scans_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
-      const double change = change_of_trial();
-      if (change < best.change) best = {change, t, nearest->second, to};
-    }
+    for (const PlaceId to : destinations_)
+      for (const auto& [load_s, partner] : partners_at(to, t)) {
+        if (!can_exchange(t, partner)) continue;
+        times_.try_swap(t, partner);
+        scans_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(partner).size());
+        const double change = change_of_trial();
+        if (change < best.change) best = {change, t, partner, to};
+      }
     if (best.task != kNobody) steps_.push_back(best);
   }
 }
@@ -250,7 +268,7 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double limit = -stage.min_gain * power(times_.pressure_s(p));
   steps_.clear();
   gather_moves(p, limit);
-  if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
+  if (steps_.empty() && (stage.swaps || room_.has_few_cores())) gather_swaps(p, limit);
   std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
     return std::tie(a.change, a.task, a.to) < std::tie(b.change, b.task, b.to);
   });
@@ -360,7 +378,13 @@ void LocalSearch::perturb(Random& random) {
     const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
-    if (to == from || !can_move(t, to)) continue;
+    if (to == from) continue;
+    if (!can_move(t, to)) {  // full: some task there takes the place of t
+      if (!room_.has_few_cores() || tasks_at_[to].empty()) continue;
+      const TaskId partner = tasks_at_[to][random.below(tasks_at_[to].size())];
+      if (!can_exchange(t, partner)) continue;
+      relocate(partner, from);
+    }
     relocate(t, to);
     if (random.below(2) == 0) from = to;
   }

@@ -7,15 +7,16 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "poise/base/random.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/least_busy.h"
-#include "poise/placement/memory_room.h"
 #include "poise/placement/migration_times.h"
 #include "poise/placement/problem.h"
+#include "poise/placement/room.h"
 #include "poise/search/surroundings.h"
 #include "poise/search/tuning.h"
 
@@ -30,7 +31,7 @@ namespace poise {
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room in memory (memory_room.h). `arcs` are those of the workload.
+  /// moves to a place without room (room.h). `arcs` are those of the workload.
   LocalSearch(const Problem& problem, const Placement& start, std::shared_ptr<const Arcs> arcs,
               std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
 
@@ -86,6 +87,7 @@ class LocalSearch {
   void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
+  std::span<const std::pair<double, TaskId>> partners_at(PlaceId to, TaskId t);
   void gather_swaps(PlaceId p, double limit);
   double begin();
   bool improve(PlaceId p, const Stage& stage);
@@ -100,7 +102,7 @@ class LocalSearch {
   const Tuning tuning_;
   BusyTimes times_;
   Surroundings around_;
-  MemoryRoom room_;
+  Room room_;
   std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
   double migration_limit_s_ = 0;
   std::vector<double> potential_of_;  // per place, at the current exponent and scale

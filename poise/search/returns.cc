@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "poise/placement/busy_times.h"
-#include "poise/placement/memory_room.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
+#include "poise/placement/room.h"
 
 namespace poise {
 
@@ -29,7 +29,7 @@ class Returns {
   Returns(const Way& way, const Placement& far)
       : problem_(way.problem),
         times_(problem_.machine, problem_.workload, problem_.costs, far, way.arcs),
-        room_(problem_.machine, problem_.workload, far, way.place_cap_bytes) {
+        room_(problem_, far, way.place_cap_bytes) {
     for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
       if (far.of(t) != problem_.current.of(t)) away_.push_back(t);
     std::stable_sort(away_.begin(), away_.end(), [&](TaskId a, TaskId b) {
@@ -55,7 +55,7 @@ class Returns {
  private:
   const Problem& problem_;
   BusyTimes times_;
-  MemoryRoom room_;
+  Room room_;
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
@@ -68,7 +68,7 @@ class SingleReturns {
         outcome_(std::move(outcome)),
         times_(problem_.machine, problem_.workload, problem_.costs, outcome_.placement, way.arcs),
         moved_(problem_, outcome_.placement),
-        room_(problem_.machine, problem_.workload, outcome_.placement, way.place_cap_bytes),
+        room_(problem_, outcome_.placement, way.place_cap_bytes),
         trials_(max_trials) {}
 
   Outcome result() && {
@@ -105,7 +105,7 @@ class SingleReturns {
   /// False if the return changes neither the busiest place, what holds it up, nor the migration, or
   /// makes another place busier than the shorter migration is worth.
   bool may_shorten(TaskId t) {
-    if (problem_.workload.waits_in_subphases) return true;
+    if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
     const double longer_s = steps_ * (times_.least_iteration_s() - outcome_.iteration_s);
     if (longer_s > moved_.most_saved_s(t)) return false;
@@ -135,7 +135,7 @@ class SingleReturns {
   Outcome outcome_;
   BusyTimes times_;
   MigrationTimes moved_;
-  MemoryRoom room_;
+  Room room_;
   std::size_t trials_;
   PlaceId busiest_ = 0;
   double sender_s_ = 0, resource_s_ = 0;

@@ -40,7 +40,7 @@ struct Way {
 /// Each point allows a longer iteration than the point before; every task whose return fits into
 /// that time goes back to its current place, largest first. The first point has at most the
 /// iteration time of `far`; the last one is the current placement. Tasks return only to places with
-/// room in memory (memory_room.h). O(points * (messages of moved tasks + tasks)).
+/// room (room.h). O(points * (messages of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// The point of this curve with the shortest total time, steps * iteration + migration. Among the

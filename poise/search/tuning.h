@@ -52,6 +52,7 @@ namespace poise {
   X(std::uint64_t, perturbed_random_one_in,   4,     1,    1e6,   "moves",             "one move in this many goes to a random place, the others to a partner's") \
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
+  X(double,        passes_if_few_cores,       5,     0,    1e6,   "passes",            "if places may be full, tasks can only be exchanged, and local search ends early: passes within the budget, even without the knob") \
   /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
   X(double,        effort,                    0.02,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
   X(double,        effort_of_gain,            0.1,  0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \

@@ -17,7 +17,7 @@
 
 namespace poise {
 
-/// When threads are moved.
+/// How the simulation decides when threads are moved.
 enum class Balancing : std::uint8_t {
   none,       // they stay where they start
   reactive,   // whenever a thread blocks at the barrier

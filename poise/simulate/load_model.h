@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// One kind of model: a row of the table.
+/// One kind of load model, which is a row of the table of models.
 struct LoadModelKind {
   std::string_view name, summary;
   /// Multiplies each factors[object], initially 1, by the factor of the model for a step.

@@ -63,8 +63,10 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
     check(workload, num_places);
   }
-  if (plan_.lends && plan_.events) fail("the event engine does not lend tasks");
-  if (plan_.has_timeline && !plan_.events) fail("a timeline needs the event engine");
+  if (plan_.lends && plan_.events)
+    fail("lending tasks cannot be simulated with the event engine; choose one of the two");
+  if (plan_.has_timeline && !plan_.events)
+    fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);
   find_first_places(start);
   find_bounds();

@@ -125,7 +125,7 @@ ThreadsRun run_threads(const Machine& machine, const Workload& workload, const P
   const double busiest_s = *std::max_element(alone_s.begin(), alone_s.end());
   if (busiest_s > kMaxPoints * period_s)
     fail(
-        "juggling every {} s takes {:.3g} points in an iteration of {} s; use a period of at least "
+        "juggling every {} s gives {:.3g} balancing points in an iteration of {} s; use at least "
         "{} s",
         period_s, busiest_s / period_s, busiest_s, busiest_s / kMaxPoints);
   Threads threads(machine, workload, placement);

@@ -26,8 +26,8 @@ void check(const TwoJobs& jobs) {
   const std::uint64_t most = std::max(jobs.threads_a, jobs.threads_b);
   if (least == 0 || most > jobs.places || jobs.threads_a + jobs.threads_b < jobs.places)
     fail(
-        "two programs of {} and {} threads on {} cpus: each needs 1 to {} threads, and both "
-        "together at least {}",
+        "two programs with {} and {} threads on {} cpus: each must have 1 to {} threads, and both "
+        "together at least {} threads",
         jobs.threads_a, jobs.threads_b, jobs.places, jobs.places, jobs.places);
 }
 

@@ -54,8 +54,9 @@ TEST(Optimal, refuses_large_problems_and_suggests_anneal) {
     FAIL() << "10^11 placements are more than 10^10";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "strategy optimal: 11 movable tasks have 1e+11 placements on 10 places, over the "
-                 "1e+10 of placements=; anneal comes close");
+                 "strategy optimal: 11 movable tasks have 1e+11 placements on 10 places, but the "
+                 "limit (knob placements) is 1e+10; strategy anneal finds nearly optimal "
+                 "placements");
   }
 }
 

@@ -24,9 +24,10 @@
 /// Step 1 always runs. The others run within a budget that the coming phases pay for
 /// (scan_budget.h).
 ///
-/// The total is never longer than that of the current placement, unless that exceeds memory:
-/// `memory_bytes` per place, and the memory of domains if the machine knows it. Tasks follow
-/// another start only as far as they fit.
+/// The total is never longer than that of the current placement, unless that exceeds memory
+/// (`memory_bytes` per place, and the memory of domains if the machine knows it) or the workload's
+/// capacity. Tasks follow another start only as far as they fit. Where cores are few, local search
+/// exchanges tasks.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h); the current placement decides which of several equal places a task gets, and
@@ -51,6 +52,7 @@
 #include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
+#include "poise/placement/room.h"
 #include "poise/search/even_subphases.h"
 #include "poise/search/finish_schedule.h"
 #include "poise/search/local_search.h"
@@ -120,10 +122,10 @@ class Search {
         options_(options),
         tuning_(options.tuning),
         way_(problem, options.steps, options.memory_bytes),
-        is_within_memory_(fitted(problem.current) == problem.current),
+        is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         average_work_s_(average_s(problem.machine, problem.workload)),
-        best_(is_within_memory_ ? way_.current : outcome_of(problem, fitted(problem.current))),
+        best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(static_cast<double>(problem.workload.num_tasks() + way_.arcs->count())),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
                 tuning_.scan_s) {
@@ -158,7 +160,7 @@ class Search {
   /// migration longer than all steps could save does not pay. Ends after two stages without a
   /// shorter total.
   void try_limited_migrations() {
-    if (!is_within_memory_ || !may_spend(kDescent)) return;
+    if (!is_within_room_ || !may_spend(kDescent)) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
     LocalSearch descent = from(problem_.current);
     std::optional<Outcome> shortest;
@@ -198,6 +200,16 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
+  /// True if places may be full and the budget allows another pass, although none was asked for.
+  bool may_pass(std::uint64_t number) {
+    if (!problem_.workload.capacity.is_limited() ||
+        static_cast<double>(number) >= tuning_.passes_if_few_cores ||
+        !may_spend(kDescent * tuning_.trials))
+      return false;
+    budget_.spend(kDescent * tuning_.trials * entries_);
+    return true;
+  }
+
   /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
@@ -219,10 +231,10 @@ class Search {
   /// Returns the best placement without the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
-    if (is_within_memory_)
+    if (is_within_room_)
       best_ =
           without_needless_moves(way_, std::move(best_), budget_.num_steps(kTrial * entries_ + 1));
-    if (problem_.workload.waits_in_subphases)
+    if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
   }
@@ -274,7 +286,7 @@ class Search {
 
   /// Of a placement, those moves that pay; all if the current placement exceeds memory.
   Outcome on_the_way(Outcome far) {
-    if (!is_within_memory_) return far;
+    if (!is_within_room_) return far;
     budget_.spend(kWayBack * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
@@ -290,8 +302,7 @@ class Search {
   }
 
   Placement fitted(const Placement& wanted) const {
-    return within_memory(problem_.machine, problem_.workload, problem_.current, wanted,
-                         options_.memory_bytes);
+    return within_room(problem_, wanted, options_.memory_bytes);
   }
 
   /// True if messages make the iteration more than `times` as long as the makespan.
@@ -326,7 +337,7 @@ class Search {
   const PoiseOptions& options_;
   const Tuning& tuning_;
   const Way way_;
-  const bool is_within_memory_;
+  const bool is_within_room_;
   const double bound_s_, average_work_s_;
   Outcome best_;
   const double entries_;
@@ -339,13 +350,13 @@ class Search {
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
     fail("poise: from_scratch=1 makes no passes; leave out passes and budget_s");
-  return within_memory(problem.machine, problem.workload, problem.current,
-                       placed_from_scratch(problem,
-                                           {.attempts = options.tuning.attempts,
-                                            .climbs = options.tuning.climbs,
-                                            .threads = options.threads},
-                                           options.tuning),
-                       options.memory_bytes);
+  return within_room(problem,
+                     placed_from_scratch(problem,
+                                         {.attempts = options.tuning.attempts,
+                                          .climbs = options.tuning.climbs,
+                                          .threads = options.threads},
+                                         options.tuning),
+                     options.memory_bytes);
 }
 
 }  // namespace
@@ -364,6 +375,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   std::uint64_t number = 0;
   for (; goes_on && static_cast<double>(number) < options.passes; ++number)
     goes_on = search.pass(number);
+  for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
     for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
   return std::move(search).result();

@@ -4,80 +4,43 @@
 #include <cstdint>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <string_view>
 #include <vector>
 
 #include "tests/support/seeds.h"
 
-#include "poise/base/error.h"
 #include "poise/base/random.h"
-#include "poise/machine/text.h"
-#include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/library_testing.h"
 
 namespace poise {
 namespace {
 
-struct Example {
-  Machine machine;
-  Workload workload;
-  Placement current;
-
-  Placement placed(const char* strategy = "scotch") const {
-    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs(), 1});
-  }
-  Metrics metrics(const Placement& placement) const {
-    return evaluate(machine, workload, machine.costs(), current, placement);
-  }
-};
-
-/// A square grid with loads around 1, tasks placed round-robin.
-Example grid(const char* machine, TaskId side) {
-  Random random(side);
-  Example made{machine_from_text(machine), {}, {}};
-  for (TaskId t = 0; t < side * side; ++t) {
-    made.workload.tasks.push_back({random.uniform(0.5, 1.5), 1000});
-    if (t % side + 1 < side) made.workload.messages.push_back({t, t + 1, 1, 10});
-    if (t + side < side * side) made.workload.messages.push_back({t, t + side, 1, 10});
-  }
-  made.current = round_robin(side * side, made.machine.num_places());
-  return made;
-}
-
-class Scotch : public testing::Test {
+class Scotch : public LibraryTest {
  protected:
-  void SetUp() override {
-    try {
-      grid("core:2", 2).placed();
-    } catch (const Error& error) {
-      if (std::string_view(error.what()).find("built without") == std::string_view::npos) throw;
-      GTEST_SKIP() << error.what();
-    }
-  }
+  Scotch() : LibraryTest("scotch") {}
 };
 
 TEST_F(Scotch, cuts_few_edges_of_a_grid_into_equal_parts) {
-  const Example square = grid("core:16", 64);
-  const Placement placed = square.placed();
+  const LibraryExample square = grid("core:16", 64);
+  const Placement placed = square.placed("scotch");
   EXPECT_LT(square.metrics(placed).imbalance, 1.06);
   EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // straight cuts: 6 lines of 64
 }
 
 TEST_F(Scotch, places_communicating_tasks_close_together) {
-  const Example square = grid("node:4 core:4 factors:20,1", 64);
+  const LibraryExample square = grid("node:4 core:4 factors:20,1", 64);
   // Straight cuts between the nodes would cross 2 lines of 64 edges.
-  EXPECT_LT(square.metrics(square.placed()).internode_bytes, 10u * 64 * 2 * 2);
+  EXPECT_LT(square.metrics(square.placed("scotch")).internode_bytes, 10u * 64 * 2 * 2);
 }
 
 TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_speeds) {
-  const Example square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
-  const Metrics metrics = square.metrics(square.placed());
+  const LibraryExample square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
+  const Metrics metrics = square.metrics(square.placed("scotch"));
   EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
 TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_nodes) {
-  Example square = grid("node:4 core:6 factors:20,1", 64);
+  LibraryExample square = grid("node:4 core:6 factors:20,1", 64);
   MachineParts parts = square.machine.parts();  // without the last two places
   parts.places.resize(parts.places.size() - 2);
   const auto num_places = static_cast<PlaceId>(parts.places.size());
@@ -87,25 +50,25 @@ TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_nodes) {
   }
   square.machine = Machine(parts);
   square.current = round_robin(64 * 64, square.machine.num_places());
-  const Metrics metrics = square.metrics(square.placed());
+  const Metrics metrics = square.metrics(square.placed("scotch"));
   EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
 TEST_F(Scotch, accounts_for_speeds_and_pinned_tasks) {
-  Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
+  LibraryExample mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
-  const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, mixed.placed());
+  const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, mixed.placed("scotch"));
   for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
 }
 
 TEST_F(Scotch, remapping_moves_fewer_tasks) {
-  Example drifted = grid("node:4 core:4", 48);
-  drifted.current = drifted.placed();
+  LibraryExample drifted = grid("node:4 core:4", 48);
+  drifted.current = drifted.placed("scotch");
   for (TaskId t = 0; t < 600; ++t) drifted.workload.tasks[t].load_s *= 2;
   const Metrics before = drifted.metrics(drifted.current);
-  const Metrics afresh = drifted.metrics(drifted.placed());
+  const Metrics afresh = drifted.metrics(drifted.placed("scotch"));
   const Metrics remapped = drifted.metrics(drifted.placed("scotch:remap=1,migration=100"));
   EXPECT_LT(remapped.makespan_s, before.makespan_s);
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
@@ -117,7 +80,7 @@ TEST_F(Scotch, accepts_very_large_and_very_small_weights) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    Example lumpy =
+    LibraryExample lumpy =
         grid(fmt::format("node:2 core:{} factors:1000,0.001", 1 + random.below(20)).c_str(),
              static_cast<TaskId>(1 + random.below(20)));
     for (Task& task : lumpy.workload.tasks) {

@@ -6,6 +6,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/placement/capacity.h"
 
 namespace poise {
 
@@ -13,6 +14,13 @@ std::string Choice::text() const {
   const std::string settings = knobs.text();
   return settings.empty() ? std::string(strategy->name)
                           : fmt::format("{}:{}", strategy->name, settings);
+}
+
+Placement Choice::rebalance(const Problem& problem) const {
+  if (strategy->is_oracle && problem.workload.capacity.is_limited())
+    fail("strategy {}: it does not know capacities; leave out --capacity or the strategy",
+         strategy->name);
+  return within_capacity(problem, strategy->rebalance(problem, knobs));
 }
 
 Choice parse_strategy(std::string_view text) {

@@ -37,7 +37,9 @@ std::span<const Strategy> strategies();
 struct Choice {
   const Strategy* strategy;
   Knobs knobs;
-  Placement rebalance(const Problem& problem) const { return strategy->rebalance(problem, knobs); }
+  /// The strategy's placement, changed as far as the workload's capacity demands
+  /// (placement/capacity.h): strategies other than `poise` do not know it.
+  Placement rebalance(const Problem& problem) const;
   /// The strategy as text that parse_strategy() reads, such as "nuco:alpha=0.001".
   std::string text() const;
 };

@@ -2,62 +2,70 @@
 
 #include "poise/trace/chrome.h"
 
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace poise {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json event(const char* kind, const std::string& name, ChromeTrace::Row at) {
-  return {{"ph", kind}, {"name", name}, {"pid", at.group}, {"tid", at.row}};
+/// Returns the text in quotes. Bytes that are not UTF-8 are replaced.
+std::string in_quotes(std::string_view text) {
+  using Json = nlohmann::json;
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
+
+/// Whole nanoseconds, so that slices that touch each other do so in the file, too.
+double nanoseconds(double seconds) { return std::round(1e9 * seconds); }
 
 }  // namespace
 
-struct ChromeTrace::Events {
-  Json list = Json::array();
-  std::uint64_t num_arrows = 0;
-};
-
-ChromeTrace::ChromeTrace() : events_(std::make_unique<Events>()) {}
-ChromeTrace::~ChromeTrace() = default;
-
-void ChromeTrace::name_group(std::int64_t group, const std::string& name) {
-  events_->list.push_back(
-      {{"ph", "M"}, {"name", "process_name"}, {"pid", group}, {"args", {{"name", name}}}});
+void ChromeTrace::begin(char kind, std::string_view name, Row at) {
+  fmt::format_to(std::back_inserter(events_), "{}{{\"ph\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{}",
+                 events_.empty() ? "" : ",\n", kind, in_quotes(name), at.group, at.row);
 }
 
-void ChromeTrace::name_row(Row row, const std::string& name) {
-  Json naming = event("M", "thread_name", row);
-  naming["args"] = {{"name", name}};
-  events_->list.push_back(std::move(naming));
+void ChromeTrace::name_group(std::int64_t group, std::string_view name) {
+  begin('M', "process_name", {group, 0});
+  events_ += fmt::format(",\"args\":{{\"name\":{}}}}}", in_quotes(name));
 }
 
-void ChromeTrace::slice(Row row, const std::string& name, double from_s, double to_s,
-                        const Notes& notes) {
-  Json slice = event("X", name, row);
-  slice["ts"] = 1e6 * from_s;
-  slice["dur"] = 1e6 * (to_s - from_s);
-  for (const auto& [note, text] : notes) slice["args"][note] = text;
-  events_->list.push_back(std::move(slice));
+void ChromeTrace::name_row(Row row, std::string_view name) {
+  begin('M', "thread_name", row);
+  events_ += fmt::format(",\"args\":{{\"name\":{}}}}}", in_quotes(name));
 }
 
-void ChromeTrace::arrow(Row from, double from_s, Row to, double to_s, const std::string& name) {
-  const std::uint64_t id = ++events_->num_arrows;
+void ChromeTrace::slice(Row row, std::string_view name, std::string_view category, double from_s,
+                        double to_s, const Notes& notes) {
+  begin('X', name, row);
+  fmt::format_to(std::back_inserter(events_), ",\"cat\":\"{}\",\"ts\":{:.3f},\"dur\":{:.3f}",
+                 category, nanoseconds(from_s) / 1e3,
+                 (nanoseconds(to_s) - nanoseconds(from_s)) / 1e3);
+  const char* separator = ",\"args\":{";
+  for (const auto& [note, text] : notes) {
+    events_ += fmt::format("{}{}:{}", separator, in_quotes(note), in_quotes(text));
+    separator = ",";
+  }
+  events_ += notes.empty() ? "}" : "}}";
+}
+
+void ChromeTrace::arrow(Row from, double from_s, Row to, double to_s, std::string_view name) {
+  const std::uint64_t id = ++num_arrows_;
   for (const bool is_start : {true, false}) {
-    Json end = event(is_start ? "s" : "f", name, is_start ? from : to);
-    end["cat"] = name;
-    end["id"] = id;
-    end["ts"] = 1e6 * (is_start ? from_s : to_s);
-    if (!is_start) end["bp"] = "e";
-    events_->list.push_back(std::move(end));
+    begin(is_start ? 's' : 'f', name, is_start ? from : to);
+    events_ +=
+        fmt::format(",\"cat\":{},\"id\":{},\"ts\":{:.3f}{}}}", in_quotes(name), id,
+                    nanoseconds(is_start ? from_s : to_s) / 1e3, is_start ? "" : ",\"bp\":\"e\"");
   }
 }
 
-std::string ChromeTrace::text() const {
-  return Json{{"traceEvents", events_->list}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+std::string ChromeTrace::text(std::string_view title) const {
+  return fmt::format(
+      "{{\"displayTimeUnit\":\"ms\"{},\"traceEvents\":[\n{}]}}\n",
+      title.empty() ? "" : fmt::format(",\"otherData\":{{\"title\":{}}}", in_quotes(title)),
+      events_);
 }
 
 }  // namespace poise

@@ -4,14 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace poise {
 
-/// All times are in seconds since the same arbitrary start.
+/// All times are in seconds since the same arbitrary start, and are written in nanoseconds.
 class ChromeTrace {
  public:
   /// The row of a slice: a group of rows (such as a process) and a row in this group (such as a
@@ -22,23 +22,25 @@ class ChromeTrace {
 
   using Notes = std::vector<std::pair<std::string, std::string>>;  // names and texts
 
-  ChromeTrace();
-  ~ChromeTrace();
-
-  void name_group(std::int64_t group, const std::string& name);
-  void name_row(Row row, const std::string& name);
-  /// Adds a slice. `notes` are shown when the user selects it.
-  void slice(Row row, const std::string& name, double from_s, double to_s, const Notes& notes = {});
+  void name_group(std::int64_t group, std::string_view name);
+  void name_row(Row row, std::string_view name);
+  /// Adds a slice. Its category says what the row did, see kActivities. `notes` are shown when the
+  /// user selects the slice.
+  void slice(Row row, std::string_view name, std::string_view category, double from_s, double to_s,
+             const Notes& notes = {});
   /// Draws an arrow from the slice on row `from` at from_s to the slice on row `to` that begins at
   /// to_s.
-  void arrow(Row from, double from_s, Row to, double to_s, const std::string& name);
+  void arrow(Row from, double from_s, Row to, double to_s, std::string_view name);
 
-  /// Returns the text of the file.
-  std::string text() const;
+  /// Returns the text of the file, which has the title if it is not empty.
+  std::string text(std::string_view title = {}) const;
 
  private:
-  struct Events;
-  std::unique_ptr<Events> events_;
+  /// Begins an event, up to its last field.
+  void begin(char kind, std::string_view name, Row at);
+
+  std::string events_;  // JSON
+  std::uint64_t num_arrows_ = 0;
 };
 
 }  // namespace poise

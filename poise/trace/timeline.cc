@@ -3,41 +3,125 @@
 #include "poise/trace/timeline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <map>
+#include <optional>
+#include <simdjson.h>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/trace/chrome.h"
 
 namespace poise {
 
 namespace {
 
-using Json = nlohmann::json;
+using simdjson::dom::element;
 
-Span span_of(const Json& json, const std::string& where) {
-  const bool is_span = json.is_array() && json.size() == 3 && json[0].is_number() &&
-                       json[1].is_number() && json[2].is_number_unsigned();
-  if (!is_span) fail("{}: a span must have the form [start, end, activity]", where);
-  const Span span{json[0], json[1], static_cast<Activity>(json[2].get<std::uint8_t>())};
-  if (json[2].get<std::uint64_t>() >= kActivities.size())
-    fail("{}: {} is not the number of an activity", where, json[2].get<std::uint64_t>());
-  if (!(std::isfinite(span.end_s) && 0 <= span.start_s && span.start_s <= span.end_s))
-    fail("{}: a span may not last from {} to {} s", where, span.start_s, span.end_s);
-  return span;
+/// Rows of slices, by group and row in the group.
+using RowId = std::pair<std::int64_t, std::int64_t>;
+
+struct Rows {
+  std::map<RowId, std::vector<Span>> spans;
+  std::map<std::int64_t, std::string> group_names;
+  std::map<RowId, std::string> row_names;
+};
+
+/// The field of an event, or nothing if it is missing or of another type.
+template <typename T>
+std::optional<T> field(const element& event, std::string_view name) {
+  T value;
+  if (event[name].get(value) != simdjson::SUCCESS) return {};
+  return value;
 }
 
-std::vector<Span> spans_of(const Json& json, const std::string& where) {
-  if (!json.is_array()) fail("{}: the spans of a place must be an array", where);
-  std::vector<Span> spans;
-  for (const Json& item : json) {
-    spans.push_back(span_of(item, where));
-    if (spans.size() > 1 && spans.back().start_s < spans[spans.size() - 2].end_s)
-      fail("{}: spans overlap at {} s", where, spans.back().start_s);
+std::optional<Activity> activity_of(const element& event) {
+  const auto category = field<std::string_view>(event, "cat");
+  const auto found = std::find(kActivities.begin(), kActivities.end(), category.value_or(""));
+  if (found == kActivities.end()) return {};
+  return static_cast<Activity>(found - kActivities.begin());
+}
+
+RowId row_of(const element& event, const std::string& where) {
+  const auto group = field<std::int64_t>(event, "pid"), row = field<std::int64_t>(event, "tid");
+  if (!group) fail("{} needs an integer \"pid\"", where);
+  return {*group, row.value_or(0)};
+}
+
+Span span_of(const element& event, Activity activity, const std::string& where) {
+  const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
+  if (!start_us || !time_us) fail("{} needs numbers \"ts\" and \"dur\"", where);
+  if (!(0 <= *start_us && 0 <= *time_us))
+    fail("{} may not last from {} us for {} us", where, *start_us, *time_us);
+  return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity};
+}
+
+/// The name in an event that names a group or a row.
+std::string name_in(const element& event) {
+  std::string_view name;
+  if (event["args"]["name"].get(name) != simdjson::SUCCESS) return "";
+  return std::string(name);
+}
+
+void add(Rows& rows, const element& event, const std::string& where) {
+  const std::string_view kind = field<std::string_view>(event, "ph").value_or("");
+  const std::string_view name = field<std::string_view>(event, "name").value_or("");
+  const auto activity = activity_of(event);
+  if (kind == "X" && activity)
+    rows.spans[row_of(event, where)].push_back(span_of(event, *activity, where));
+  else if (kind == "M" && name == "process_name")
+    rows.group_names[row_of(event, where).first] = name_in(event);
+  else if (kind == "M" && name == "thread_name")
+    rows.row_names[row_of(event, where)] = name_in(event);
+}
+
+/// Groups without a slice are places that did nothing.
+void add_idle_groups(Rows& rows) {
+  for (const auto& [group, name] : rows.group_names) {
+    const auto first = rows.spans.lower_bound({group, INT64_MIN});
+    if (first == rows.spans.end() || first->first.first != group) rows.spans[{group, 0}] = {};
   }
-  return spans;
+}
+
+/// Sorts by time and cuts off what a slice has in common with those before it.
+std::vector<Span> without_overlaps(std::vector<Span> spans) {
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const Span& a, const Span& b) { return a.start_s < b.start_s; });
+  double until_s = 0;
+  std::vector<Span> result;
+  for (Span span : spans) {
+    span.start_s = std::max(span.start_s, until_s);
+    until_s = std::max(until_s, span.end_s);
+    if (span.start_s < span.end_s) result.push_back(span);
+  }
+  return result;
+}
+
+/// "rank 0" if the group has one row, "rank 0, thread 1" otherwise.
+std::string label_of(const Rows& rows, RowId id) {
+  const auto group = rows.group_names.find(id.first);
+  std::string label =
+      group == rows.group_names.end() ? fmt::format("process {}", id.first) : group->second;
+  const auto begin = rows.spans.lower_bound({id.first, INT64_MIN});
+  const auto end = rows.spans.upper_bound({id.first, INT64_MAX});
+  if (std::next(begin) == end) return label;
+  const auto row = rows.row_names.find(id);
+  return label + ", " +
+         (row == rows.row_names.end() ? fmt::format("row {}", id.second) : row->second);
+}
+
+Timeline timeline_of(Rows rows) {
+  add_idle_groups(rows);
+  Timeline timeline;
+  bool are_numbers = true;  // the names are those of places without names
+  for (const auto& [id, spans] : rows.spans) {
+    timeline.names.push_back(label_of(rows, id));
+    are_numbers &= timeline.names.back() == fmt::format("place {}", timeline.places.size());
+    timeline.places.push_back(without_overlaps(spans));
+  }
+  if (are_numbers) timeline.names.clear();
+  return timeline;
 }
 
 }  // namespace
@@ -56,23 +140,21 @@ std::array<double, 3> seconds_of(const std::vector<Span>& spans) {
   return seconds;
 }
 
+std::string name_of(const Timeline& timeline, std::size_t place) {
+  return timeline.names.empty() ? fmt::format("place {}", place) : timeline.names[place];
+}
+
 void write_timeline(const Timeline& timeline, const std::string& path) {
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{{\"poise_timeline\":1,\"title\":{},\"places\":[",
-                 Json(timeline.title).dump());
+  ChromeTrace trace;
   for (std::size_t p = 0; p < timeline.places.size(); ++p) {
-    fmt::format_to(out, "{}\n[", p == 0 ? "" : ",");
-    const char* separator = "";
+    const auto group = static_cast<std::int64_t>(p);
+    trace.name_group(group, name_of(timeline, p));
     for (const Span& span : timeline.places[p]) {
-      fmt::format_to(out, "{}[{:.7f},{:.7f},{}]", separator, span.start_s, span.end_s,
-                     static_cast<int>(span.activity));
-      separator = ",";
+      const std::string_view name = kActivities[static_cast<std::size_t>(span.activity)];
+      trace.slice({group, 0}, name, name, span.start_s, span.end_s);
     }
-    fmt::format_to(out, "]");
   }
-  fmt::format_to(out, "]}}\n");
-  write_file(path, fmt::to_string(text));
+  write_file(path, trace.text(timeline.title));
 }
 
 Timeline read_timeline(const std::string& path) {
@@ -82,15 +164,24 @@ Timeline read_timeline(const std::string& path) {
 }
 
 Timeline timeline_from_text(const std::string& path, std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("poise_timeline") || !json.contains("places") ||
-      !json["places"].is_array())
-    fail("{}: it is not a timeline; record one with POISE_TIMELINE", path);
-  Timeline timeline;
-  if (json.contains("title") && json["title"].is_string()) timeline.title = json["title"];
-  for (const Json& place : json["places"])
-    timeline.places.push_back(
-        spans_of(place, fmt::format("{}: place {}", path, timeline.places.size())));
+  simdjson::dom::parser parser;
+  element file;
+  simdjson::dom::array events;
+  if (parser.parse(text.data(), text.size()).get(file) != simdjson::SUCCESS ||
+      file["traceEvents"].get(events) != simdjson::SUCCESS)
+    fail(
+        "{}: it is not a timeline; record one with POISE_TIMELINE, POISE_TASKS_TRACE or poise "
+        "juggle --trace",
+        path);
+  Rows rows;
+  std::size_t number = 0;
+  for (const element event : events) add(rows, event, fmt::format("{}: event {}", path, number++));
+  if (rows.spans.empty() && rows.group_names.empty())
+    fail("{}: no event has the category {}", path, fmt::join(kActivities, " or "));
+  Timeline timeline = timeline_of(std::move(rows));
+  std::string_view title = path;
+  if (file["otherData"]["title"].get(title) != simdjson::SUCCESS) title = path;
+  timeline.title = title;
   return timeline;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A timeline, as in Projections: what every place did during a run.
+// A timeline, as in Projections: what every place did during a run. All runtimes write it in the
+// format of Perfetto and Chrome (docs/formats.md).
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@ enum class Activity : std::uint8_t {
   wait,     // sends or receives messages, or waits
   balance,  // measures, decides and migrates
 };
+/// Their names: the categories of slices in files.
 inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "balance"};
 
 /// One activity of a place. Times are in seconds since the start of the run.
@@ -27,6 +29,7 @@ struct Span {
 struct Timeline {
   std::string title;                      // "leanmd, strategy poise"
   std::vector<std::vector<Span>> places;  // per place, in order of time; gaps are unknown
+  std::vector<std::string> names = {};    // per place; empty: place 0, place 1, …
 };
 
 /// Returns the end of the last span.
@@ -35,10 +38,15 @@ double end_s(const Timeline& timeline);
 /// Seconds of each activity at a place, in the order of kActivities.
 std::array<double, 3> seconds_of(const std::vector<Span>& spans);
 
-/// Writes JSON (docs/formats.md). Throws Error naming the path; never leaves a partial file.
+/// The name of a place, such as "place 3" or "rank 0, thread 1".
+std::string name_of(const Timeline& timeline, std::size_t place);
+
+/// Writes a file for Perfetto. Throws Error naming the path; never leaves a partial file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
-/// Reads a timeline. Throws Error naming the path and what is wrong.
+/// Reads what a runtime wrote: a place per row of slices whose category is an activity, such as a
+/// thread of a rank; of slices that overlap in a row, the one that begins first counts. Throws
+/// Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
 /// Reads a timeline from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);

@@ -40,25 +40,63 @@ TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
+/// A file with these events.
+std::string file_with(const std::string& events) { return "{\"traceEvents\":[" + events + "]}"; }
+
+Timeline timeline_with(const std::string& events) {
+  return timeline_from_text("t.json", file_with(events));
+}
+
+TEST_F(TimelineTest, is_in_the_format_of_perfetto) {
+  write_timeline(two_places(), path_);
+  const std::string text = read_file(path_);
+  EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":)"
+                              R"({"name":"place 1"}})"));
+  EXPECT_THAT(text, HasSubstr(R"({"ph":"X","name":"wait","pid":0,"tid":0,"cat":"wait",)"
+                              R"("ts":500000.000,"dur":250000.000})"));
+}
+
+TEST_F(TimelineTest, has_a_place_per_row_of_slices_whose_category_is_an_activity) {
+  const Timeline timeline = timeline_with(
+      R"({"ph":"M","name":"process_name","pid":7,"args":{"name":"rank 7"}},
+         {"ph":"M","name":"thread_name","pid":7,"tid":1,"args":{"name":"thread 1"}},
+         {"ph":"M","name":"process_name","pid":9,"args":{"name":"rank 9"}},
+         {"ph":"X","name":"f","cat":"work","pid":7,"tid":1,"ts":2e6,"dur":1e6},
+         {"ph":"X","name":"g","cat":"work","pid":7,"tid":0,"ts":0,"dur":1e6},
+         {"ph":"X","name":"lend","cat":"loan","pid":7,"tid":5,"ts":0,"dur":1},
+         {"ph":"X","name":"h","cat":"wait","pid":8,"ts":0,"dur":5e5})");
+  EXPECT_THAT(timeline.names,
+              testing::ElementsAre("rank 7, row 0", "rank 7, thread 1", "process 8", "rank 9"));
+  EXPECT_EQ(timeline.places[1], (std::vector<Span>{{2, 3, Activity::work}}));
+  EXPECT_EQ(timeline.places[2], (std::vector<Span>{{0, 0.5, Activity::wait}}));
+  EXPECT_TRUE(timeline.places[3].empty()) << "a group without slices did nothing";
+  EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
+}
+
+TEST_F(TimelineTest, of_slices_that_overlap_the_one_that_begins_first_counts) {
+  const Timeline timeline = timeline_with(
+      R"({"ph":"X","cat":"wait","pid":0,"ts":1e6,"dur":1e6},{"ph":"X","cat":"work","pid":0,"ts":0,"dur":3e6},
+         {"ph":"X","cat":"balance","pid":0,"ts":2e6,"dur":2e6})");
+  EXPECT_EQ(timeline.places[0],
+            (std::vector<Span>{{0, 3, Activity::work}, {3, 4, Activity::balance}}));
+}
+
 TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
-  const auto trouble_of = [&](const std::string& text) {
-    write_file(path_, text);
-    return [this] { read_timeline(path_); };
+  const auto refusal_of = [](const std::string& text) {
+    return [=] { timeline_from_text("t.json", text); };
   };
-  const auto place = [](const std::string& spans) {
-    return "{\"poise_timeline\":1,\"title\":\"\",\"places\":[[],[" + spans + "]]}";
-  };
-  EXPECT_THAT(trouble_of("{}"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
-  EXPECT_THAT(trouble_of("{\"poise_ti"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
-  EXPECT_THAT(trouble_of(place("[0,1]")),
-              ThrowsMessage<Error>(HasSubstr("place 1: a span must have the form")));
-  EXPECT_THAT(trouble_of(place("[0,1,3]")),
-              ThrowsMessage<Error>(HasSubstr("3 is not the number of an activity")));
-  EXPECT_THAT(trouble_of(place("[0,1,256]")),
-              ThrowsMessage<Error>(HasSubstr("256 is not the number of an activity")));
-  EXPECT_THAT(trouble_of(place("[2,1,0]")), ThrowsMessage<Error>(HasSubstr("from 2 to 1 s")));
-  EXPECT_THAT(trouble_of(place("[-1,1,0]")), ThrowsMessage<Error>(HasSubstr("from -1 to 1 s")));
-  EXPECT_THAT(trouble_of(place("[0,2,0],[1,3,1]")), ThrowsMessage<Error>(HasSubstr("overlap")));
+  for (const char* text : {"{}", "{\"traceEv", "[]", "{\"traceEvents\":1}"})
+    EXPECT_THAT(refusal_of(text), ThrowsMessage<Error>(HasSubstr("it is not a timeline"))) << text;
+  EXPECT_THAT(refusal_of(file_with("")),
+              ThrowsMessage<Error>(HasSubstr("no event has the category work")));
+  EXPECT_THAT(refusal_of(file_with(R"(1,{"ph":"X","cat":"work","pid":0,"ts":0})")),
+              ThrowsMessage<Error>(HasSubstr("event 1 needs numbers \"ts\" and \"dur\"")));
+  EXPECT_THAT(refusal_of(file_with(R"({"ph":"X","cat":"work","pid":"a","ts":0,"dur":1})")),
+              ThrowsMessage<Error>(HasSubstr("event 0 needs an integer \"pid\"")));
+  for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)"})
+    EXPECT_THAT(
+        refusal_of(file_with(std::string(R"({"ph":"X","cat":"work","pid":0,)") + times + "}")),
+        ThrowsMessage<Error>(HasSubstr("may not last")));
 }
 
 }  // namespace

@@ -60,13 +60,15 @@ struct RankFile {
   /// Maps the id of each phase of the run to an index into `phases`; repeated phases share an
   /// index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
+  std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata tell
 };
 
 /// Reads the file of one rank, plain or brotli. Throws Error naming the file and the phase.
 RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view bytes);
 
-/// Joins the files of all ranks; files[r] is that of rank r. Throws Error naming the file and the
-/// phase if files contradict each other.
+/// Joins the files of all ranks; files[r] is that of rank r. The trace has a machine if every rank
+/// names its host, and each host has the same number of consecutive ranks. Throws Error naming the
+/// file and the phase if files contradict each other.
 Trace join(std::vector<RankFile> files);
 
 /// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
@@ -77,9 +79,9 @@ std::vector<std::string> find_rank_files(const std::string& path);
 /// Reads these files.
 Trace read_files(const std::vector<std::string>& paths);
 
-/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place, without the
-/// machine. Throws Error if a file cannot be written, or if there are other files with this stem
-/// that would later be read together with these.
+/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. Of the machine they
+/// tell the nodes only. Throws Error if a file cannot be written, or if there are other files with
+/// this stem that would later be read together with these.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
 /// Throws Error if there are files of the series that would not be replaced by a trace of num_ranks

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <compare>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -12,6 +13,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/machine/text.h"
 #include "poise/trace/vt.h"
 
 namespace poise::vt {
@@ -297,11 +299,27 @@ std::size_t size_of(std::span<const Part> parts) {
   return size;
 }
 
+/// Places are numbered node by node, so other orders of ranks have no machine.
+std::optional<Machine> machine_of(std::span<const RankFile> files) {
+  std::set<std::uint64_t> nodes;
+  std::size_t per_node = 0;  // of the first node
+  for (std::size_t r = 0; r < files.size(); ++r) {
+    if (!files[r].node) return std::nullopt;
+    const bool begins = r == 0 || files[r].node != files[r - 1].node;
+    if (begins && !nodes.insert(*files[r].node).second) return std::nullopt;
+    if (nodes.size() == 1) ++per_node;
+    if (begins != (r % per_node == 0)) return std::nullopt;
+  }
+  if (files.size() != per_node * nodes.size()) return std::nullopt;
+  return machine_from_text(fmt::format("node:{} core:{}", nodes.size(), per_node));
+}
+
 }  // namespace
 
 Trace join(std::vector<RankFile> files) {
   Trace trace;
   trace.num_places = static_cast<std::uint32_t>(files.size());
+  trace.machine = machine_of(files);
   std::set<std::uint64_t> ids;
   std::size_t max_size = kMaxRepeated;
   for (const RankFile& file : files) {

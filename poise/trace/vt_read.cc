@@ -326,6 +326,10 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
     if (key == "rank" && unsigned_in(where, key, value) != file.rank)
       where.fail_here("its metadata give rank {}, but its name gives {}",
                       unsigned_in(where, key, value), file.rank);
+    if (key == "shared_node") {
+      element id;
+      if (!object_in(where, key, value)["id"].get(id)) file.node = unsigned_in(where, "id", id);
+    }
     if (key == "phases") {
       element found;
       if (!object_in(where, key, value)["identical_to_previous"].get(found))

@@ -304,6 +304,33 @@ std::string real_trace(const std::string& name) {
   return std::string(POISE_TEST_DATA) + "/traces/" + name;
 }
 
+/// Rank files whose metadata name these nodes.
+std::vector<std::string> files_on(const std::vector<int>& nodes) {
+  std::vector<std::string> texts;
+  for (const int node : nodes)
+    texts.push_back(rank_file(
+        phase(0, task(object(static_cast<int>(texts.size()), 0), 1)),
+        R"("metadata":{"shared_node":{"id":)" + std::to_string(node) + R"(,"size":2}},)"));
+  return texts;
+}
+
+TEST(VtRead, nodes_of_ranks_become_the_machine) {
+  const Trace trace = join_texts(files_on({7, 7, 3, 3, 5, 5}));
+  ASSERT_TRUE(trace.machine);
+  EXPECT_EQ(trace.machine->num_nodes(), 3u);
+  EXPECT_EQ(trace.machine->node_of_place(3), 1u);
+  EXPECT_EQ(trace.machine->num_places(), 6u);
+}
+
+TEST(VtRead, nodes_whose_ranks_are_not_consecutive_or_not_equally_many_are_no_machine) {
+  for (const std::vector<int>& nodes :
+       {std::vector{0, 1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {0, 0, 1, 1, 1}})
+    EXPECT_FALSE(join_texts(files_on(nodes)).machine);
+  std::vector<std::string> texts = files_on({0, 1});
+  texts[1] = rank_file(phase(0, task(object(1, 0), 1)));
+  EXPECT_FALSE(join_texts(texts).machine) << "a rank does not name its node";
+}
+
 TEST(VtRealFiles, reads_the_brotli_files_of_a_run_on_16_nodes) {
   const std::string path = real_trace("nolb-8color-16nodes-11firstphases");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;

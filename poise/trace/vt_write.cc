@@ -201,10 +201,20 @@ void add_phase(Text& text, const Arranged& arranged, PlaceId rank) {
   add(text, "}}");
 }
 
-std::string rank_text(const std::vector<Arranged>& phases, PlaceId rank) {
+void add_node(Text& text, const Machine& machine, PlaceId rank) {
+  const NodeId node = machine.node_of_place(rank);
+  const PlaceId first = machine.first_place(machine.first_domain(node)),
+                end = machine.first_place(machine.first_domain(node + 1));
+  add(text, R"(,"shared_node":{{"id":{},"size":{},"rank":{},"num_nodes":{}}})", node, end - first,
+      rank - first, machine.num_nodes());
+}
+
+std::string rank_text(const Trace& trace, const std::vector<Arranged>& phases, PlaceId rank) {
   Text text;
-  add(text, R"({{"type":"LBDatafile","metadata":{{"type":"LBDatafile","rank":{}}},"phases":[)",
-      rank);
+  add(text, R"({{"type":"LBDatafile","metadata":{{"type":"LBDatafile","rank":{})", rank);
+  if (trace.machine && trace.machine->num_places() == trace.num_places)
+    add_node(text, *trace.machine, rank);
+  add(text, "}},\"phases\":[");
   const char* separator = "";
   for (const Arranged& phase : phases) {
     add(text, "{}\n", separator);
@@ -231,7 +241,7 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
   std::vector<std::string> written;
   try {
     for (PlaceId rank = 0; rank < trace.num_places; ++rank) {
-      const std::string text = rank_text(phases, rank);
+      const std::string text = rank_text(trace, phases, rank);
       const std::string path = fmt::format("{}.{}{}", stem, rank, ending);
       write_file(path, compress ? brotli_compress(text) : text);
       written.push_back(path);

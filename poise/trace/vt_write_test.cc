@@ -11,6 +11,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/machine/text.h"
 #include "poise/trace/brotli.h"
 #include "poise/trace/trace_testing.h"
 #include "poise/trace/vt.h"
@@ -79,6 +80,15 @@ TEST_F(VtWrite, messages_to_nodes_are_unchanged_after_writing_and_reading) {
   phase.placement = Placement(std::vector<PlaceId>{0, 0, 1});
   expect_same(there_and_back(trace), trace);
   EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
+}
+
+TEST_F(VtWrite, the_nodes_of_the_machine_are_kept) {
+  Trace trace = random_trace(1);
+  trace.machine = machine_from_text("node:" + std::to_string(trace.num_places) + " core:1");
+  const Trace found = there_and_back(trace);
+  ASSERT_TRUE(found.machine);
+  EXPECT_EQ(found.machine->num_nodes(), trace.num_places);
+  EXPECT_EQ(rank(0)["metadata"]["shared_node"]["size"], 1);
 }
 
 /// Checks the rules of vt's validator: every key has the right type, and times and bytes are

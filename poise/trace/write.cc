@@ -29,7 +29,7 @@ std::string_view format_for(const std::string& path) {
     if (path.ends_with(format.ending)) return format.name;
     endings.push_back(format.ending);
   }
-  fail("{}: the end of its name stands for no format; known: {}", path, fmt::join(endings, ", "));
+  fail("{}: the file name has no known ending; known: {}", path, fmt::join(endings, ", "));
 }
 
 /// Returns the format with this name if Poise can write it.

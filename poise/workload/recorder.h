@@ -19,8 +19,7 @@ namespace poise {
 ///     Recorder recorder(tasks, num_places);
 ///     Recorder::Log& log = recorder.add_thread();     // once per thread
 ///     log.begin(task, now_s); … log.message(task, other, bytes); … log.end(task, now_s);
-///     Workload phase = recorder.end_phase(now_s);     // by one thread, while no other thread
-///     records
+///     Workload phase = recorder.end_phase(now_s);     // by one thread; no other may record
 ///
 /// Times are arguments, in seconds, from any clock that never goes backwards within a thread.
 class Recorder {

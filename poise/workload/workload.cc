@@ -2,7 +2,9 @@
 
 #include "poise/workload/workload.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "poise/base/error.h"
 
@@ -64,6 +66,34 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
            memory.shared_block, workload.shared_block_bytes.size());
 }
 
+void check_capacity(const Workload& workload, std::uint32_t num_places) {
+  const Capacity& capacity = workload.capacity;
+  check_length("cores of tasks", capacity.cores.size(), workload.tasks.size());
+  check_length("cores of places", capacity.of_places.size(), num_places);
+  if (!capacity.is_limited()) return;
+  std::uint64_t wanted = 0, available = 0;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) wanted += capacity.cores_of(t);
+  for (PlaceId p = 0; p < num_places; ++p) available += capacity.of_place(p);
+  if (!capacity.of_domains.empty())
+    available = std::min(available, std::accumulate(capacity.of_domains.begin(),
+                                                    capacity.of_domains.end(), std::uint64_t{0}));
+  if (wanted > available)
+    fail("workload: the tasks take {} cores, but the capacities of all places add up to {}", wanted,
+         available);
+}
+
+void check_subphases(const Workload& workload, std::uint32_t num_places) {
+  const std::vector<double>& speed = workload.subphase_speed;
+  if (speed.empty()) return;
+  std::size_t count = 0;
+  for (const auto& row : workload.subphase_load_s) count = std::max(count, row.size());
+  check_length("speeds in subphases", speed.size(), num_places * count);
+  for (std::size_t i = 0; i < speed.size(); ++i)
+    if (!std::isfinite(speed[i]) || speed[i] <= 0)
+      fail("workload: place {} has speed {} in subphase {}; it must be finite and above 0",
+           i / count, speed[i], i % count);
+}
+
 /// Adds up values; throws if the sum exceeds a limit.
 class Total {
  public:
@@ -110,6 +140,8 @@ void check(const Workload& workload, std::uint32_t num_places) {
   check_loads(workload);
   check_messages(workload);
   check_columns(workload, num_places);
+  check_capacity(workload, num_places);
+  check_subphases(workload, num_places);
   if (!(workload.overlap >= 0 && workload.overlap <= 1))
     fail("workload: the overlap is {}; it must be from 0 to 1", workload.overlap);
   check_totals(workload);

@@ -32,6 +32,30 @@ struct TaskMemory {
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 
+/// How many tasks places may hold. A task takes one core, or as many as it has threads; without
+/// limits, places hold any number.
+struct Capacity {
+  std::uint32_t per_place = 0;                // cores; 0: no limit
+  std::vector<std::uint32_t> of_places = {};  // cores per place, instead of per_place
+  std::vector<std::uint32_t> of_domains;  // cores per domain, in addition to the limits of places
+  std::vector<std::uint32_t> cores;       // per task; empty: one each
+
+  bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
+  std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
+  /// Cores of a place; the largest number if it has no limit of its own.
+  std::uint32_t of_place(PlaceId p) const {
+    if (!of_places.empty()) return of_places[p];
+    return per_place != 0 ? per_place : ~std::uint32_t{0};
+  }
+};
+
+/// How the subphases of a task's load make an iteration (placement/subphases.h).
+enum class SubphaseRule : std::uint8_t {
+  no_wait,  ///< one after the other at each place: only the sum of a task's loads counts
+  wait,     ///< all places wait for the busiest after each subphase
+  overlap,  ///< all at once, such as work for processor cores, GPUs and input: the busiest counts
+};
+
 /// Which costs of messages the measured loads already contain, so that a formula does not add them
 /// again. Loads of Charm++ contain sending and receiving (Pilla et al., ICPP 2012, section IV);
 /// those of a profile contain neither.
@@ -51,9 +75,12 @@ struct Workload {
   std::vector<std::uint64_t> shared_block_bytes;
   std::vector<std::uint64_t> place_bytes;            // per place: the program's own memory
   std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty
-  /// True if places wait for each other after each subphase (placement/subphases.h). Runtimes may
-  /// know this; traces do not record it.
-  bool waits_in_subphases = false;
+  /// How subphases make an iteration. Runtimes and callers may know this; traces do not record it.
+  SubphaseRule subphase_rule = SubphaseRule::no_wait;
+  // Speed of each place in each subphase, place * number of subphases + subphase, instead of the
+  // place's speed; empty: the place's speed.
+  std::vector<double> subphase_speed = {};
+  Capacity capacity = {};
 
   LoadsInclude loads_include = LoadsInclude::none;
   /// The fraction of communication that the program hides behind computation, from 0 (it computes,

@@ -61,7 +61,7 @@ TEST(Balancers, every_strategy_has_a_balancer) {
     row_of(name);
 }
 
-TEST(Balancer, moves_objects_except_those_that_must_stay) {
+TEST(Balancer, moves_objects_except_pinned_ones) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer balancer(row_of(listed.name), "");
@@ -87,7 +87,7 @@ TEST(Balancer, the_order_of_rows_does_not_matter) {
   }
 }
 
-TEST(Balancer, balancers_of_groups_may_decide_at_the_same_time) {
+TEST(Balancer, balancers_of_groups_may_decide_concurrently) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     const Statistics statistics = ring(12, 2);

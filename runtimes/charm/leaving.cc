@@ -22,7 +22,8 @@ struct Candidate {
   double load_s = 0;
   TaskId task = 0;
 
-  /// The candidate that the priority queue returns later: higher price, then less load.
+  /// Orders the priority queue: a candidate with a higher price, then one with less load, comes
+  /// later.
   bool operator<(const Candidate& other) const {
     return std::tie(other.price, load_s, other.task) < std::tie(price, other.load_s, task);
   }

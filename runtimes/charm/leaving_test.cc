@@ -31,37 +31,37 @@ void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_
   statistics.messages.push_back(row);
 }
 
-TEST(Leaving, the_heaviest_objects_that_fit_leave_if_there_are_no_messages) {
+TEST(Leaving, without_messages_the_heaviest_objects_that_fit_leave) {
   EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
 }
 
-TEST(Leaving, takes_no_more_load_than_allowed) {
+TEST(Leaving, the_load_that_leaves_is_within_the_limit) {
   EXPECT_THAT(leaving(group({2, 2, 2}), 1), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 0), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 100), UnorderedElementsAre(0, 1, 2));
 }
 
-TEST(Leaving, objects_leave_that_communicate_with_the_destination) {
+TEST(Leaving, objects_that_communicate_with_the_destination_leave) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 2, 4, 3);
   send(statistics, 4, 1, 2);
   EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
 }
 
-TEST(Leaving, objects_stay_that_communicate_with_objects_that_stay) {
+TEST(Leaving, objects_that_communicate_with_objects_that_stay_also_stay) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 0, 1, 3);
   send(statistics, 3, 2, 1);
   EXPECT_THAT(leaving(statistics, 2), UnorderedElementsAre(2, 3));
 }
 
-TEST(Leaving, a_ring_of_objects_is_cut_only_twice) {
+TEST(Leaving, a_ring_of_objects_is_cut_at_two_places_only) {
   auto statistics = group(std::vector<double>(12, 1));
   for (std::size_t i = 0; i < 12; ++i) send(statistics, i, (i + 1) % 12, 1);
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(Leaving, weighs_the_messages_of_an_object_against_its_load) {
+TEST(Leaving, messages_of_an_object_are_weighed_against_its_load) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
   send(statistics, 1, 2, 5);  // half as many messages per second of load

@@ -44,7 +44,7 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
   return order;
 }
 
-/// Adopts the new names of the same objects; clears the history if the objects differ.
+/// Takes over the new names of the same objects. Clears the history if the objects differ.
 void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)
@@ -97,12 +97,15 @@ Past from_checkpoint(const std::vector<char>& bytes) {
   reader(format);
   if (format != kFormat) fail("the checkpoint was written by another version of Poise");
   reader(past.num_decisions, past.names, past.loads_s);
-  if (reader.left() != 0) fail("the checkpoint has {} bytes more than expected", reader.left());
+  if (reader.left() != 0)
+    fail("the checkpoint has {} bytes more than expected; the checkpoint may be damaged",
+         reader.left());
   for (const std::vector<double>& loads : past.loads_s) {
     if (loads.size() != past.names.size())
-      fail("the checkpoint has {} loads for {} objects", loads.size(), past.names.size());
+      fail("the checkpoint has {} loads for {} objects; the checkpoint may be damaged",
+           loads.size(), past.names.size());
     if (!std::all_of(loads.begin(), loads.end(), is_load))
-      fail("a load in the checkpoint is negative or not a number");
+      fail("a load in the checkpoint is negative or not a number; the checkpoint may be damaged");
   }
   return past;
 }

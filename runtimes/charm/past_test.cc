@@ -29,7 +29,7 @@ Past two_decisions() {
   return past;
 }
 
-TEST(Past, past_loads_follow_their_objects) {
+TEST(Past, past_loads_follow_their_objects_when_the_order_changes) {
   Past past = two_decisions();
   EXPECT_THAT(past.loads_of(kTwo, 3), ElementsAre(ElementsAre(1, 2, 0), ElementsAre(3, 4, 0)));
   EXPECT_THAT(past.loads_of({{7, 1}}, 1), IsEmpty());
@@ -38,7 +38,7 @@ TEST(Past, past_loads_follow_their_objects) {
 
 constexpr std::uint64_t on_pe(std::uint64_t pe, std::uint64_t index) { return pe << 16 | index; }
 
-TEST(Past, finds_objects_whose_ids_contain_other_pes_after_a_restart) {
+TEST(Past, finds_objects_after_a_restart_on_other_pes) {
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, with_loads({1, 2, 3}), 5);
   const std::vector<ObjectName> now = {{on_pe(0, 1), 4}, {on_pe(1, 2), 4}, {on_pe(2, 0), 4}};
@@ -48,7 +48,7 @@ TEST(Past, finds_objects_whose_ids_contain_other_pes_after_a_restart) {
   EXPECT_THAT(past.loads_of({now[0], now[1], {on_pe(2, 7), 4}}, 3, 16), IsEmpty());
 }
 
-TEST(Past, does_not_confuse_objects_that_differ_only_in_the_pe) {
+TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
   // Array 5 numbers its objects per PE, so its objects keep their ids; the objects of array 4 were
   // renamed.
   Past past;

@@ -10,7 +10,7 @@
 
 namespace poise::charm {
 
-/// One decision and its input.
+/// A decision together with its input.
 struct Made {
   const Settings& settings;
   const Stage& stage;

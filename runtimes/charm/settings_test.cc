@@ -45,7 +45,7 @@ TEST(Settings, the_command_line_overrides_the_environment) {
             "refine:tolerance=1.1");
 }
 
-TEST(Settings, other_settings_are_those_of_objects_on_mpi) {
+TEST(Settings, accepts_the_same_variables_as_objects_on_mpi) {
   const Settings all = settings(kFree, "",
                                 {{"POISE_TRACE", "t.poise"},
                                  {"POISE_LOG", "-"},

@@ -30,7 +30,7 @@ std::vector<double> ones(double spike_s = 1) {
   return loads_s;
 }
 
-TEST(Spikes, a_load_that_was_never_so_high_counts_as_before) {
+TEST(Spikes, a_load_that_was_never_this_high_is_replaced_by_an_earlier_one) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);
   EXPECT_NEAR(workload.tasks[7].load_s, 1, 0.04);  // the mean rose by 3%
@@ -38,7 +38,7 @@ TEST(Spikes, a_load_that_was_never_so_high_counts_as_before) {
   EXPECT_EQ(loads_of(workload), ones());
 }
 
-TEST(Spikes, a_load_that_stays_high_counts_at_the_second_decision) {
+TEST(Spikes, a_load_that_stays_high_is_used_from_the_second_decision_on) {
   for (const auto& past : {std::vector{ones(), ones(31)}, std::vector{ones(31), ones()}}) {
     Workload workload = with_loads(ones(31));
     EXPECT_EQ(replace_spikes(past, workload), 0u);
@@ -48,13 +48,13 @@ TEST(Spikes, a_load_that_stays_high_counts_at_the_second_decision) {
   EXPECT_EQ(replace_spikes({ones(31), ones(), ones()}, workload), 1u) << "only the last two count";
 }
 
-TEST(Spikes, a_phase_may_be_longer_than_the_last) {
+TEST(Spikes, a_longer_phase_does_not_make_its_loads_spikes) {
   Workload workload = with_loads(std::vector<double>(1000, 50.0));
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 0u);
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
-TEST(Spikes, a_program_that_changes_is_believed) {
+TEST(Spikes, if_many_loads_jump_none_is_replaced) {
   std::vector<double> loads_s = ones();
   std::fill_n(loads_s.begin(), 10, 40.0);
   Workload ten = with_loads(loads_s);
@@ -65,14 +65,14 @@ TEST(Spikes, a_program_that_changes_is_believed) {
   EXPECT_EQ(loads_of(eleven), loads_s);
 }
 
-TEST(Spikes, without_a_past_all_loads_count) {
+TEST(Spikes, without_past_loads_none_is_replaced) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({}, workload), 0u);
   EXPECT_EQ(replace_spikes({std::vector<double>(1000, 0.0)}, workload), 0u);
   EXPECT_EQ(loads_of(workload), ones(31));
 }
 
-TEST(Spikes, one_preempted_object_does_not_decide) {
+TEST(Spikes, one_preempted_object_does_not_change_the_placement) {
   // 40 objects of 1 s on four PEs are balanced. Then one of them is preempted for 30 s.
   Statistics statistics;
   statistics.pes.resize(4);

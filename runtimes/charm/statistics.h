@@ -44,7 +44,7 @@ struct PeRow {
 struct MessageRow {
   ObjectName from, to;
   std::int32_t from_pe = -1;  // -1: the sender is the object `from`; otherwise the PE with this
-                              // row, and `from` is unused
+                              // the sender is a PE: its row; `from` is then unused
   std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
   std::uint32_t messages = 0, bytes = 0;
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown

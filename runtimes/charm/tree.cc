@@ -79,7 +79,7 @@ Block next_block(Reader& reader) {
   block.receivers = reader.take<ObjectName>(header.num_receivers);
   for (const std::uint32_t object : block.pinned)
     if (object >= header.num_objects)
-      fail("object {} of PE {} stays, but the PE has {} objects", object, header.pe,
+      fail("the statistics pin object {} of PE {}, but that PE has {} objects", object, header.pe,
            header.num_objects);
   return block;
 }

@@ -30,7 +30,7 @@ struct Subtree {
 /// Throws std::runtime_error if the bytes are not those of to_bytes().
 Subtree subtree_of(const char* bytes, std::size_t num_bytes);
 
-/// An object, by the PE that has it and its number there, and the PE that shall have it.
+/// A move: an object, given by its present PE and its number there, and its new PE.
 struct Move {
   std::int32_t from_pe;
   std::uint32_t object;
@@ -40,7 +40,7 @@ struct Move {
 /// The moves that bring each object to the row that `row_of_object` gives it, in order of objects.
 std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
 
-/// A job as Charm++ divides it.
+/// The PEs and processes of a job.
 struct Job {
   int num_processes = 1, num_pes = 1;
 };

@@ -65,7 +65,7 @@ TEST(Tree, statistics_of_pes_do_not_depend_on_the_order_of_arrival) {
   }
 }
 
-TEST(Tree, everything_about_pes_and_objects_arrives) {
+TEST(Tree, measurements_of_pes_and_objects_are_unchanged_after_conversion_to_bytes) {
   const Subtree subtree = of_pes({4, 1}, false);
   const Statistics& statistics = subtree.statistics;
   ASSERT_EQ(statistics.pes.size(), 2u);
@@ -86,7 +86,7 @@ TEST(Tree, everything_about_pes_and_objects_arrives) {
   }
 }
 
-TEST(Tree, messages_arrive_with_the_names_of_objects) {
+TEST(Tree, names_of_objects_are_sent_with_messages) {
   const Subtree subtree = of_pes({4, 1}, true);
   const Statistics& statistics = subtree.statistics;
   EXPECT_TRUE(statistics.names_last);
@@ -100,7 +100,7 @@ TEST(Tree, messages_arrive_with_the_names_of_objects) {
   EXPECT_EQ(statistics.receivers.size(), 9u);
 }
 
-TEST(Tree, sizes_of_objects_arrive) {
+TEST(Tree, sizes_of_objects_are_sent) {
   Statistics statistics = pe_with(3, 0);
   statistics.objects[2].bytes = 77;
   const auto bytes = to_bytes(0, statistics, true);
@@ -116,7 +116,7 @@ TEST(Tree, truncated_statistics_are_refused) {
   EXPECT_THAT(subtree_of(bytes.data(), 0).statistics.objects, IsEmpty());
 }
 
-TEST(Tree, moves_name_pes_and_the_numbers_of_objects_on_them) {
+TEST(Tree, moves_contain_pes_and_the_numbers_of_objects_on_them) {
   const Subtree subtree = of_pes({4, 1}, false);
   EXPECT_THAT(moves_of(subtree, {0, 0, 0, 1, 1, 1, 1, 1, 1}), IsEmpty());
   const auto moves = moves_of(subtree, {0, 0, 1, 1, 1, 1, 0, 1, 1});
@@ -129,7 +129,7 @@ TEST(Tree, moves_name_pes_and_the_numbers_of_objects_on_them) {
   EXPECT_EQ(moves[1].to_pe, 1);
 }
 
-TEST(Tree, a_subtree_gives_the_decision_of_all_statistics_at_once) {
+TEST(Tree, statistics_collected_by_subtree_give_the_same_decision_as_all_at_once) {
   Statistics all;
   all.pes_are_here = false;
   std::vector<char> bytes;

@@ -46,7 +46,8 @@ class Guard : public AffinityStore {
   std::optional<OwnAffinity> kept(std::uint64_t key) const override;
   void give_all_back();
 
-  /// The state of a release, which the guard process makes while the balancer is stopped.
+  /// While the balancer is stopped, the guard process restores all affinities: it releases them.
+  /// This is how far a release has got.
   enum class Release : std::uint8_t { none, under_way, done };
   /// Returns the state of the release. It returns `done` once, when the affinities of all threads
   /// have been restored. Do not move threads during a release.

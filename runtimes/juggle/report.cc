@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "poise/trace/chrome.h"
+#include "poise/trace/timeline.h"
 
 namespace poise::juggle {
 
@@ -125,9 +128,13 @@ std::string summary_json(const Tally& tally) {
 std::string trace_json(const Tally& tally) {
   ChromeTrace trace;
   for (const CpuId cpu : tally.cpus) trace.name_group(cpu, fmt::format("cpu {}", cpu));
-  for (const Stay& stay : tally.stays)
-    trace.slice({stay.cpu, stay.id}, fmt::format("thread {}", stay.id), stay.from_s, stay.to_s);
-  return trace.text();
+  std::set<std::pair<CpuId, pid_t>> named;
+  for (const Stay& stay : tally.stays) {
+    const std::string name = fmt::format("thread {}", stay.id);
+    if (named.emplace(stay.cpu, stay.id).second) trace.name_row({stay.cpu, stay.id}, name);
+    trace.slice({stay.cpu, stay.id}, name, kActivities[0], stay.from_s, stay.to_s);
+  }
+  return trace.text("threads on their cpus");
 }
 
 std::string live_text(const Tally& tally, std::size_t max_threads) {

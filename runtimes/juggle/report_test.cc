@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "poise/trace/timeline.h"
+
 namespace poise::juggle {
 namespace {
 
@@ -89,11 +91,16 @@ TEST(Report, json_lists_every_thread) {
 
 TEST(Report, timeline_shows_for_each_cpu_which_threads_ran_there_and_when) {
   const auto events = nlohmann::json::parse(trace_json(tally()))["traceEvents"];
-  ASSERT_EQ(events.size(), 3u);
+  ASSERT_EQ(events.size(), 4u);
   EXPECT_EQ(events[0]["args"]["name"], "cpu 0");
-  EXPECT_EQ(events[2]["pid"], 1);
-  EXPECT_EQ(events[2]["tid"], 11);
-  EXPECT_DOUBLE_EQ(events[2]["dur"], 1e6);
+  EXPECT_EQ(events[2]["args"]["name"], "thread 11");
+  EXPECT_EQ(events[3]["pid"], 1);
+  EXPECT_EQ(events[3]["tid"], 11);
+  EXPECT_EQ(events[3]["cat"], "work");
+  EXPECT_DOUBLE_EQ(events[3]["dur"], 1e6);
+  const Timeline timeline = timeline_from_text("trace.json", trace_json(tally()));
+  EXPECT_THAT(timeline.names, testing::ElementsAre("cpu 0", "cpu 1"));
+  EXPECT_EQ(timeline.places[1].size(), 1u);
 }
 
 TEST(Report, live_picture_fits_the_screen) {

@@ -156,7 +156,7 @@ Outcome Decider::within_host(const MeasuredPhase& phase, const Placement& host_o
   for (PlaceId p = first; p < machine.num_places() && machine.node_of_place(p) == host; ++p)
     places.push_back(p);
   MeasuredPhase own;
-  own.workload.waits_in_subphases = phase.workload.waits_in_subphases;
+  own.workload.subphase_rule = phase.workload.subphase_rule;
   std::vector<PlaceId> current;
   std::vector<TaskId> index_of(num_objects_, num_objects_);
   for (TaskId t = 0; t < num_objects_; ++t) {

@@ -16,7 +16,7 @@ struct LocalObject {
   std::unique_ptr<AnyObject> object = {};
   std::vector<Mail> inbox = {};
 
-  // Measurements since the last decision.
+  // Measurements of the object since the last decision.
   double wall_s = 0;                    // of all its steps
   std::vector<double> subphase_s = {};  // loads by subphase, measured by Options::clock
 

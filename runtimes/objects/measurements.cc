@@ -39,7 +39,7 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
       workload.positions[row.id] = {row.position[0], row.position[1], row.position[2]};
   }
   if (all.num_subphases > 0) workload.subphase_load_s.resize(num_objects);
-  workload.waits_in_subphases = all.num_subphases > 0;
+  if (all.num_subphases > 0) workload.subphase_rule = SubphaseRule::wait;
   for (std::size_t r = 0; r < all.rows.size() && all.num_subphases > 0; ++r) {
     const auto row = all.subphase_s.begin() + static_cast<std::ptrdiff_t>(r * all.num_subphases);
     auto& loads_s = workload.subphase_load_s[all.rows[r].id];

@@ -10,7 +10,7 @@ namespace {
 
 using Send = std::function<void(int, std::uint64_t, std::uint64_t)>;
 
-/// Ranks are counted from the root on: v = (rank - root) mod size.
+/// A binomial tree, in which the root has number 0: v = (rank - root) mod size.
 void broadcast(const Collective& c, const Send& send) {
   const int v = (c.rank - c.root + c.size) % c.size;
   int step = 1;
@@ -28,7 +28,8 @@ void disseminate(const Collective& c, const Send& send) {
   for (int step = 1; step < c.size; step *= 2) send((c.rank + step) % c.size, 1, 0);
 }
 
-/// Ranks beyond the last power of two fold into their partners first and get the result at the end.
+/// Recursive doubling. If the number of ranks is not a power of two, each rank beyond the last
+/// power of two sends its data to a partner first, and receives the result at the end.
 void double_recursively(const Collective& c, const Send& send) {
   int power = 1;
   while (2 * power <= c.size) power *= 2;
@@ -48,7 +49,7 @@ void allreduce(const Collective& c, const Send& send) {
   ring(c, steps, steps * c.bytes / static_cast<std::uint64_t>(c.size), send);
 }
 
-/// All blocks but the one that the right neighbour itself has.
+/// A ring: each rank sends to its right neighbour all blocks except the neighbour's own.
 void allgatherv(const Collective& c, const Send& send) {
   std::uint64_t bytes = 0;
   for (int other = 0; other < c.size; ++other)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages a collective is taken to send. MPI libraries choose among many algorithms; these
-// are the usual ones, the same for every library, so that matrices can be compared.
+// Assigns messages to a collective: which ranks are assumed to send to which. MPI libraries choose
+// among many algorithms. These are the usual ones, the same for every library, so that matrices can
+// be compared.
 //
-//   Barrier                  dissemination, messages without bytes
-//   Bcast, Reduce            binomial tree
-//   Gather(v), Scatter(v)    each rank directly to or from the root
-//   Allgather(v)             ring
-//   Allreduce                recursive doubling up to 64 KiB, ring (reduce-scatter, allgather)
-//   above Alltoall(v,w), Reduce_scatter(_block), neighbourhoods   directly to each receiver Scan,
-//   Exscan             recursive doubling to higher ranks
+//   Barrier                    dissemination, messages without bytes
+//   Bcast, Reduce              binomial tree
+//   Gather(v), Scatter(v)      each rank directly to or from the root
+//   Allgather(v)               ring
+//   Allreduce                  recursive doubling up to 64 KiB; above that a ring (reduce-scatter,
+//                              then allgather)
+//   Alltoall(v,w), Reduce_scatter(_block), neighbourhood collectives
+//                              directly to each receiver
+//   Scan, Exscan               recursive doubling to higher ranks
 #pragma once
 
 #include <cstdint>
@@ -22,12 +25,13 @@ struct Collective {
   Meaning meaning = Meaning::barrier;
   int rank = 0, size = 1, root = 0;  // root: of those that have one
   std::uint64_t bytes = 0;           // of the vector, or of this rank's block
-  /// Bytes of the block for a rank (or, of allgatherv, from it): of those with several counts.
+  /// For collectives with a count per rank: the number of bytes in the block for a rank
+  /// (allgatherv: from a rank).
   std::function<std::uint64_t(int)> block_bytes = {};
 };
 
-/// Calls send(to, messages, bytes) for each rank to which `rank` sends. Neighbourhoods are not
-/// known here.
+/// Calls send(to, messages, bytes) for each rank to which `rank` sends. Does not support
+/// neighbourhood collectives, whose receivers depend on the topology.
 void sends_of(const Collective& collective,
               const std::function<void(int to, std::uint64_t messages, std::uint64_t bytes)>& send);
 

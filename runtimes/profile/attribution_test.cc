@@ -15,7 +15,7 @@ struct Sent {
 };
 using Matrix = std::map<std::pair<int, int>, Sent>;
 
-/// All ranks' sends of one collective.
+/// The messages that all ranks send in one collective.
 Matrix matrix_of(Collective collective, int size) {
   Matrix matrix;
   collective.size = size;
@@ -38,7 +38,7 @@ Sent total(const Matrix& matrix) {
   return sum;
 }
 
-TEST(attribution, trees_give_each_rank_the_data_once) {
+TEST(attribution, trees_deliver_the_data_to_each_rank_exactly_once) {
   for (int size = 1; size <= 33; ++size)
     for (int root = 0; root < size; root += 3) {
       std::map<int, int> received;
@@ -50,7 +50,7 @@ TEST(attribution, trees_give_each_rank_the_data_once) {
       EXPECT_EQ(received.size(), static_cast<std::size_t>(size - 1));
       EXPECT_FALSE(received.contains(root));
       for (const auto& [rank, times] : received) EXPECT_EQ(times, 1);
-      // A reduction is a broadcast backwards.
+      // A reduction sends the messages of a broadcast in the opposite direction.
       Matrix backwards;
       for (const auto& [pair, sent] :
            matrix_of({.meaning = Meaning::reduce, .root = root, .bytes = 10}, size))
@@ -62,7 +62,7 @@ TEST(attribution, trees_give_each_rank_the_data_once) {
     }
 }
 
-TEST(attribution, totals_are_those_of_the_closed_forms) {
+TEST(attribution, total_messages_and_bytes_match_closed_formulas) {
   for (int size = 2; size <= 33; ++size) {
     const auto n = static_cast<std::uint64_t>(size);
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allgather, .bytes = 8}, size)).bytes,
@@ -82,17 +82,17 @@ TEST(attribution, totals_are_those_of_the_closed_forms) {
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::barrier}, 1 << power)).messages,
               n * static_cast<std::uint64_t>(power));
   }
-  // Seven ranks: 4 double twice, and 3 fold in and out.
+  // Of seven ranks, four double twice; the other three send once and receive once.
   EXPECT_EQ(total(matrix_of({.meaning = Meaning::allreduce, .bytes = 8}, 7)).messages,
             4u * 2 + 3 * 2);
 }
 
-TEST(attribution, blocks_go_to_whom_they_are_for) {
+TEST(attribution, each_block_goes_to_the_rank_that_needs_it) {
   const auto block = [](int other) { return static_cast<std::uint64_t>(100 + other); };
   for (const auto& [pair, sent] :
        matrix_of({.meaning = Meaning::alltoallv, .block_bytes = block}, 5))
     EXPECT_EQ(sent.bytes, block(pair.second));
-  // Around a ring goes every block but the one that the receiver has.
+  // In a ring, a rank sends all blocks except the one that its right neighbour already has.
   for (const auto& [pair, sent] :
        matrix_of({.meaning = Meaning::allgatherv, .block_bytes = block}, 5)) {
     EXPECT_EQ(pair.second, (pair.first + 1) % 5);

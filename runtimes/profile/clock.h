@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clocks of hosts against each other: what the clock of rank 0's host shows when ours shows a time.
+// Synchronises the clocks of hosts: converts a time on this host's clock to a time on the clock of
+// rank 0's host.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +9,27 @@
 
 namespace poise::profile {
 
-/// One message to another host and back.
+/// The times of one message to another host and of its answer.
 struct RoundTrip {
   std::int64_t sent_ns = 0, received_ns = 0;  // by our clock
   std::int64_t there_ns = 0;                  // by theirs, in between
 };
 
-/// How far another clock is ahead of ours, when our clock shows `at_ns`.
+/// How far another clock is ahead of this one at the time `at_ns` of this clock.
 struct ClockOffset {
   std::int64_t at_ns = 0, ahead_ns = 0;
   std::int64_t error_ns = 0;  // the true offset lies within it
 };
 
-/// From the fastest of several round trips: the other clock was read at its middle, give or take
-/// half its length (Cristian, 1989).
+/// Estimates the offset from the fastest of several round trips. It assumes that the other clock
+/// was read in the middle of that trip; the error is at most half of the trip's duration (Cristian,
+/// 1989).
 ClockOffset offset_of(std::span<const RoundTrip> trips);
 
-/// Clock A against C, from A against B and B against C.
+/// The offset of clock C from clock A, given those of B from A and of C from B. Errors add up.
 ClockOffset chained(const ClockOffset& ours, const ClockOffset& theirs);
 
-/// Turns times of our clock into times of another, which may run faster or slower than ours.
+/// Converts times of this clock to times of another clock, which may run faster or slower.
 class CommonClock {
  public:
   CommonClock() = default;
@@ -41,8 +43,9 @@ class CommonClock {
   ClockOffset first_, last_;
 };
 
-/// Processes with the same text have the same CLOCK_MONOTONIC: boot and time namespace, or the
-/// host's name where the kernel does not tell.
+/// Identifies the clock: processes that return the same text have the same CLOCK_MONOTONIC. The
+/// text is made of the boot id and the time namespace or, if the kernel does not provide them, is
+/// the host's name.
 std::string clock_name();
 
 }  // namespace poise::profile

@@ -24,7 +24,7 @@ std::vector<RoundTrip> trips_from(std::int64_t now_ns, Random& random) {
   return trips;
 }
 
-TEST(clock, the_offset_lies_within_its_error) {
+TEST(clock, the_true_offset_is_within_the_stated_error) {
   Random random(3);
   for (int run = 0; run < 100; ++run) {
     const ClockOffset offset = offset_of(trips_from(run * 1'000'000'000L, random));
@@ -33,7 +33,7 @@ TEST(clock, the_offset_lies_within_its_error) {
   }
 }
 
-TEST(clock, follows_a_clock_that_runs_faster) {
+TEST(clock, converts_times_of_a_clock_that_runs_faster) {
   Random random(4);
   CommonClock clock(offset_of(trips_from(0, random)));
   const std::int64_t end_ns = 1'000'000'000'000;
@@ -50,7 +50,7 @@ TEST(clock, offsets_and_errors_add_up_along_a_chain) {
   EXPECT_EQ(sum.error_ns, 7);
 }
 
-TEST(clock, processes_of_one_host_have_one) {
+TEST(clock, processes_on_one_host_share_a_clock) {
   EXPECT_EQ(clock_name(), clock_name());
   EXPECT_FALSE(clock_name().empty());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communicators and windows that the program uses: ranks, sizes, and ranks in MPI_COMM_WORLD.
+// The communicators and windows of the program: their ranks, their sizes, and the ranks' numbers in
+// MPI_COMM_WORLD.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace poise::profile {
 
-/// A communicator or the group of a window. Peers are looked up as they are met, so that many large
-/// communicators cost little.
+/// A communicator, or the group of a window. World ranks of peers are looked up when first needed,
+/// so a program may have many large communicators.
 class Communicator {
  public:
   Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool is_inter);
@@ -29,14 +30,14 @@ class Communicator {
   std::uint64_t id = 0;     // the same on all its ranks, unlike that of others; 0: not known
   Samples samples;
 
-  /// The rank of the peer in MPI_COMM_WORLD, or -1 if the peer is not part of it.
+  /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
 
  private:
   const MpiLibrary& mpi_;
   Word group_, world_group_;
-  // World ranks of the peers: all of them at once in a small communicator, in a large one those
-  // that were looked up so far.
+  // World ranks of peers. A small communicator has all of them in `all_`; a large one has those
+  // looked up so far in `known_`.
   std::vector<int> all_;
   std::unordered_map<int, int> known_;
 };
@@ -45,17 +46,17 @@ class Communicators {
  public:
   explicit Communicators(const MpiLibrary& mpi);
 
-  /// Null for MPI_COMM_NULL and what this MPI does not know.
+  /// Null for MPI_COMM_NULL and for handles that this MPI does not know.
   Communicator* of(Word communicator);
   Communicator* of_window(Word window);
   void forget(Word communicator);
-  /// The program has made a communicator (or MPI_COMM_NULL) of `parent`. Collective over it, so
-  /// that all ranks count the same; where it is collective over the new one only, `group` tells it
-  /// from others.
+  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`. All ranks of
+  /// the parent call it, so that they count the communicators alike. If the call was collective
+  /// over the new communicator only, `group` distinguishes it from others.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 
-  /// All that are known, by first use.
+  /// All known communicators, in the order in which they were first used.
   std::vector<Communicator*> all();
 
  private:

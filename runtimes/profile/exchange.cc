@@ -26,13 +26,13 @@ struct Entry {
 
 double seconds(std::int64_t ns) { return 1e-9 * static_cast<double>(ns); }
 
-/// A letter, until it has been read.
+/// A text that is being sent; it must stay in memory until the receiver has it.
 struct Sent {
   std::string text;
   Word request = 0;
 };
 
-/// The reduction of one communicator's samples while it runs.
+/// The reduction of the samples of one communicator, while it runs.
 struct Reduction {
   Communicator* communicator;
   std::vector<Entry> own, last;
@@ -84,7 +84,8 @@ void Exchange::answer(int leader) const {
   }
 }
 
-/// Along a binomial tree: each leader asks the one above it, and is told how far that one is off.
+/// One process per host takes part, along a binomial tree: each measures its offset to its parent
+/// in the tree, and learns from the parent how far the parent's clock is off.
 ClockOffset Exchange::offset_of_leader() const {
   int rank = 0;
   mpi_.comm_rank(leaders_, &rank);
@@ -143,12 +144,13 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
   const auto wait_for_all = [&] {
     for (const auto& reduction : reductions) mpi_.wait(&reduction->request, mpi_.status_ignore);
   };
-  // Non-blocking, since ranks need not have met their communicators in the same order.
+  // The reductions are non-blocking, because ranks may have created their communicators in
+  // different orders.
   for (const auto& reduction : reductions)
     mpi_.iallreduce(reduction->counts, reduction->largest_counts, 2, mpi_.double_type, mpi_.max,
                     reduction->communicator->handle, &reduction->request);
   wait_for_all();
-  // Ranks that kept different samples, of a collective that failed on some, cannot be compared.
+  // If a collective failed on some ranks, ranks have different samples, which cannot be compared.
   std::erase_if(reductions,
                 [](const auto& r) { return r->largest_counts[0] != -r->largest_counts[1]; });
   for (const auto& reduction : reductions) {
@@ -183,8 +185,10 @@ void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
   waits.insert(waits.end(), found.begin(), found.end());
 }
 
-/// No rank knows who writes to it. One whose letters have all begun to be read enters a barrier;
-/// when all have, no letter is on its way: Hoefler, Siebert, Lumsdaine, PPoPP 2010.
+/// No rank knows which ranks send to it. A rank enters a non-blocking barrier when its partners
+/// have begun to receive all of its letters. When the barrier completes, no letter is in flight.
+/// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
+/// exchange", PPoPP 2010.
 void Exchange::deliver(const std::map<int, std::string>& letters, MessageWaits& reader) const {
   std::vector<Sent> sent;
   sent.reserve(letters.size());

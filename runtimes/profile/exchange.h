@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks tell each other when the program ends: all of it through PMPI on a communicator of
-// the profile's own.
+// The messages between ranks at the end of the program. They use PMPI and a communicator that
+// belongs to the profile.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ class Exchange {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// The largest of each value over all ranks.
+  /// The maximum of each value over all ranks. Collective.
   std::vector<double> largest(const std::vector<double>& own) const;
-  /// Whether all ranks gave the same.
+  /// True if all ranks passed the same value. Collective.
   bool all_agree(double own) const;
 
-  /// How far the clock of rank 0's host is ahead of this host's. Collective; one message to and
-  /// fro between hosts at a time, O(log hosts) deep.
+  /// How far the clock of rank 0's host is ahead of this host's clock. Collective. Takes O(log
+  /// hosts) rounds of short messages.
   ClockOffset offset_to_first();
 
-  /// Finds the waits of the samples of these communicators. Collective over the ranks of each; the
-  /// order may differ between ranks.
+  /// Finds the waits in the sampled collectives of these communicators. Collective over the ranks
+  /// of each communicator; ranks may list them in different orders.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
-  /// Finds the waits for partners of messages. Collective; ranks write to their partners only.
+  /// Finds the waits for partners of messages. Collective; each rank sends only to its partners.
   void find_waits(const MessageEnds& ends, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
 
-  /// Appends the bytes of all ranks on rank 0, along a binomial tree.
+  /// Collects the bytes of all ranks on rank 0, along a binomial tree. Collective.
   void gather(std::string& bytes) const;
 
  private:

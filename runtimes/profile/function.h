@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library knows of an MPI function: its kind of time, what it means, where its arguments
-// are.
+// The description of an MPI function: how its time is counted, what it does, and which argument is
+// where.
 #pragma once
 
 #include <cstdint>
 
 namespace poise::profile {
 
-/// An argument of any MPI function in its register. All are integers or pointers; on 64-bit Linux
-/// each takes a register or 8 bytes of stack, and the function reads only the bytes of its type. So
-/// words can be passed on without knowing whether this MPI's handles are ints or pointers.
+/// An argument of an MPI function, as its register holds it. All arguments are integers or
+/// pointers; on 64-bit Linux each takes one register or 8 bytes of stack, and the callee reads only
+/// the bytes of its type. So arguments can be passed on whether the handles of this MPI are ints or
+/// pointers.
 using Word = std::uintptr_t;
 static_assert(sizeof(Word) == 8, "arguments are passed on as 64-bit words");
 
-/// Kinds of time inside MPI.
+/// The kinds of call by which time inside MPI is counted.
 enum class Kind : std::uint8_t { point_to_point, collective, wait, io, other };
 inline constexpr int kNumKinds = 5;
 
-/// What a call sends, or does to the profile.
+/// What a call sends, or what it does to the profile.
 enum class Meaning : std::uint8_t {
   nothing,
   init,
@@ -83,7 +84,7 @@ struct Function {
   const char* name;
   Kind kind;
   Meaning meaning;
-  // Positions among the arguments, the same in C and Fortran; -1: it has none.
+  // Positions of arguments, the same in C and Fortran; -1 if the function has no such argument.
   std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
               receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
               receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,

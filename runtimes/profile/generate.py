@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes functions.inc: one row for each MPI function that the profile's library wraps.
+"""Writes functions.inc, which has one row for each MPI function that the profile's library wraps.
 
-Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's
-pympistandard). What a call means for a profile is said here, in KINDS and MEANINGS.
-Usage: generate.py [-o FILE]; without -o it prints."""
+Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's pympistandard). The meaning
+of a call for a profile is defined here, in KINDS and MEANINGS. Usage: generate.py [-o FILE]; without -o it prints."""
 
 import argparse
 import re
@@ -13,17 +12,18 @@ import sys
 
 import pympistandard
 
-# MPI-1 names that the standard has removed, but libraries still export: C arguments, Fortran arguments.
+# MPI-1 names that were removed from the standard but are still in the libraries. Numbers of arguments in C and in
+# Fortran.
 REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2, 3), "Errhandler_set": (2, 3),
            "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
            "Type_struct": (5, 6), "Type_ub": (2, 3)}
 
-# Not wrapped: they neither wait nor send, are called in inner loops, and programs look for some of them to
-# find out whether an MPI library is loaded, and which (mpi4py: MPI_Get_version, MPI_Abi_get_version).
+# Functions without a wrapper. They neither wait nor send, and programs call them in inner loops. Programs also look
+# some of them up to find out which MPI library is loaded, if any (mpi4py: MPI_Get_version and MPI_Abi_get_version).
 LOCAL = re.compile(r"T_.*|.*_(f2c|c2f|c2f08|f082c|f2f08|f082f|fromint|toint)|Wtime|Wtick|Aint_.*|Initialized|Finalized"
                    r"|Get_version|Get_library_version|Abi_.*")
 
-# The first pattern that fits decides the kind of time that a call takes.
+# How the time of a call is counted: the first pattern that matches its name decides.
 KINDS = [
     (r"File_.*|Register_datarep", "io"),
     (r"Win_(fence|create|allocate|allocate_shared|create_dynamic|free)", "collective"),
@@ -36,8 +36,8 @@ KINDS = [
     (r".*", "other"),
 ]
 
-# What a call sends, or does to the profile. A leading I (at once) and a trailing _init (persistent) are
-# taken off collectives first. None stands for the name itself.
+# What a call sends, or what it does to the profile. Before the match, a leading I (non-blocking) and a trailing _init
+# (persistent) are removed from names of collectives. If the second item is None, the meaning is the name itself.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),
@@ -53,7 +53,7 @@ MEANINGS = [
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
-# Position -> names of the argument in the standard, the first that a function has.
+# For each argument, its names in the standard; the first one that a function has gives the position.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
     "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],
@@ -92,7 +92,7 @@ def meaning_of(name):
 
 
 def modes(name, meaning):
-    """How a collective runs: at once (the program waits for it later), persistent, or blocking."""
+    """Returns how a collective runs: non-blocking (the program waits for it later), persistent, or blocking."""
     if meaning in ("nothing", "send", "put", "get") or not COLLECTIVE.fullmatch(
             name.removesuffix("_init").removeprefix("I").capitalize()):
         return ""
@@ -113,7 +113,8 @@ def positions_of(parameters, meaning):
 
 
 def fortran_arity(procedure):
-    """Arguments of the Fortran procedure with the hidden lengths of its strings, or -1 without one."""
+    """Returns the number of arguments of the Fortran procedure, with the hidden lengths of its strings, or -1 if
+    there is none."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
         return -1
@@ -130,7 +131,7 @@ def row(name, c_arity, fortran, kind, meaning, positions, mode):
 
 
 def rows_of(procedure):
-    """The row of a function, and that of its version for large counts."""
+    """Returns the row of a function, and that of its version for large counts."""
     parse = procedure._parseset
     name = parse["name"].removeprefix("MPI_")
     if not parse["attributes"]["c_expressible"] or LOCAL.fullmatch(name):

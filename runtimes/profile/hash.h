@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hash of the profile: the same numbers on all ranks and platforms.
+// The hash function of the profile. It gives the same numbers on all ranks and platforms.
 #pragma once
 
 #include <cstdint>

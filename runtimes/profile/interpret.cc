@@ -14,7 +14,7 @@ namespace {
 bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
 bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
-/// Collectives with a count for each rank.
+/// True if the collective takes a count per rank.
 bool has_counts(Meaning meaning) {
   switch (meaning) {
     case Meaning::alltoallv:
@@ -32,7 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// Where a collective's count and type are: the receiver's if the sender's are not to be read.
+/// The positions of a collective's count and type. They are the receiver's arguments if the
+/// sender's are not significant.
 struct Fields {
   int count, type;
 };
@@ -145,7 +146,8 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (function.meaning != Meaning::communicator_create_group)
     return communicators_.created(parent, made, std::nullopt);
   if (made == mpi_.comm_null) return;
-  // Collective over its own ranks only, which need not have made equally many others.
+  // The call was collective over the new communicator only, whose ranks may have created different
+  // numbers of other communicators.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };
@@ -228,7 +230,7 @@ void Interpreter::add_neighbourhood(const Function& function, const Arguments& a
   }
 }
 
-/// Those to which a rank sends, in the order of its blocks.
+/// The ranks to which this rank sends, in the order of its blocks.
 std::vector<int> Interpreter::neighbours(const Communicator& communicator) const {
   int kind = 0, count = 0;
   std::vector<int> receivers;
@@ -262,7 +264,7 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
-  // Handles are addresses, or numbers that differ in their last digits.
+  // Handles are addresses, or numbers that differ in their lowest digits.
   KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
   if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;

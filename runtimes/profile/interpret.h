@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads from the arguments of an MPI call what it sends to whom.
+// Reads from the arguments of an MPI call what it sends to which ranks.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace poise::profile {
 
-/// A call's arguments, in C or Fortran.
+/// The arguments of a call from C or Fortran.
 class Arguments {
  public:
   Arguments(const MpiLibrary& mpi, const Function& function, Language language, const Word* words)
@@ -22,14 +22,14 @@ class Arguments {
   Language language() const { return language_; }
   Word word(int position) const { return words_[position]; }
   std::int64_t number(int position) const;
-  /// Element of an array of counts.
+  /// An element of an array of counts.
   std::int64_t count(int position, int index) const;
   Word comm(int position) const;
   Word type(int position, int index = -1) const;  // index: of an array
   Word window(int position) const;
-  /// The request that the call has filled in, or the index-th of an array.
+  /// The request that the call has set, or the request at `index` in an array.
   Word request(int position, int index = 0) const;
-  /// A handle that is passed by address in both languages, such as that of MPI_Comm_free.
+  /// A handle that both languages pass by address, such as the argument of MPI_Comm_free.
   Word comm_at_address(int position) const;
   Word window_at_address(int position) const;
   bool is_in_place() const;
@@ -43,20 +43,21 @@ class Arguments {
   const Word* words_;
 };
 
-/// Adds what the program sends to the sums, and remembers what persistent requests will send.
+/// Adds what each call sends to the sums, and remembers what persistent requests will send.
 class Interpreter {
  public:
   Interpreter(const MpiLibrary& mpi, Sums& sums) : mpi_(mpi), communicators_(mpi), sums_(sums) {}
 
-  /// Before the call: what it frees is forgotten.
+  /// Called before the call: forgets the objects that it will free.
   void before(const Function& function, const Arguments& arguments);
-  /// After a call that succeeded.
+  /// Called after a call that succeeded.
   void after(const Function& function, const Arguments& arguments);
 
-  /// What this rank does in a collective for the others' waiting; nothing where that is not known.
+  /// Whether this rank can delay other ranks in a collective, and whether it waits for them.
+  /// Returns nothing if that is not known.
   std::optional<Part> part_in(const Function& function, const Arguments& arguments,
                               const Communicator& communicator) const;
-  /// The bytes of a collective as all its ranks know them; 0 where they differ.
+  /// The bytes of a collective if all its ranks know the same number, otherwise 0.
   std::uint64_t agreed_bytes(const Function& function, const Arguments& arguments) const;
 
   Communicators& communicators() { return communicators_; }
@@ -79,8 +80,8 @@ class Interpreter {
   const MpiLibrary& mpi_;
   Communicators communicators_;
   Sums& sums_;
-  /// Sizes of the types seen so far. Forgotten when a type is freed, because MPI may give its
-  /// handle to another type.
+  /// A cache of the sizes of types. An entry is removed when the type is freed, because MPI may
+  /// reuse its handle for another type.
   struct KnownSize {
     Word type = 0;
     std::uint64_t bytes = 0;

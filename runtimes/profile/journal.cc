@@ -10,7 +10,7 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kFirstDescriptor = 500;  // out of the way of programs that count on low numbers
+constexpr int kFirstDescriptor = 500;  // higher than those on which programs rely
 
 }  // namespace
 
@@ -39,7 +39,8 @@ void Journal::append(Cuts cuts, const Phase& phase,
   head_.phases.assign(1, phase);
   head_.names = names;
   const std::string block = encode(head_);
-  // A full disk ends the journal, not the program; readers leave out a torn block.
+  // If the disk is full, the journal ends and the program continues. Readers ignore an incomplete
+  // block at the end.
   if (::write(file_, block.data(), block.size()) != static_cast<ssize_t>(block.size()))
     ::close(std::exchange(file_, -1));
 }

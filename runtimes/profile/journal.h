@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank leaves behind when it dies: its finished phases, in a file of its own that is removed
-// when the program ends as it should.
+// A file per rank with its finished phases, for the case that the program dies. It is deleted when
+// the program ends normally.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,11 @@
 
 namespace poise::profile {
 
-/// The file is FOLDER/rank-R. Without a folder, or where it cannot be written, nothing is kept.
-/// Phases are appended as they end, so that even a killed process leaves them; there are few
-/// (series.h).
+/// Writes FOLDER/rank-R. If there is no folder or it cannot be written, nothing is kept. Each phase
+/// is appended when it ends, so the file survives even SIGKILL. There are few phases (series.h).
 class Journal {
  public:
-  /// `head`: what a block says besides its phases.
+  /// `head` has the content of a block except its phases.
   Journal(const std::string& folder, RankProfile head);
   ~Journal();
   Journal(const Journal&) = delete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash table for keys that are hashes already, or handles: one array, no allocation per entry.
+// A hash table whose keys are hashes already, or handles: one array, without an allocation per
+// entry.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +8,12 @@
 
 namespace poise::profile {
 
-/// Finding, adding and erasing take O(1); a value is found without a call or a division. The keys 0
-/// and 1 are not allowed.
+/// Find, insert and erase take O(1); finding needs neither a function call nor a division. The keys
+/// 0 and 1 are reserved.
 template <typename Value>
 class KeyTable {
  public:
-  /// Null: none. Valid until the next insertion.
+  /// Returns null if the key is not there. The pointer is valid until the next insertion.
   Value* find(std::uint64_t key) {
     if (size_ == 0) return nullptr;
     for (std::size_t at = home(key);; at = (at + 1) & mask()) {
@@ -22,7 +23,7 @@ class KeyTable {
     }
   }
 
-  /// The value of the key, made if it is new.
+  /// Returns the value of the key, inserting it first if necessary.
   Value& operator[](std::uint64_t key) {
     if (Value* const found = find(key)) return *found;
     if (2 * (used_ + 1) > slots_.size()) rehash();
@@ -40,7 +41,7 @@ class KeyTable {
       if (slots_[at].key == kFree) return;
       if (slots_[at].key != key) continue;
       --size_;
-      // Nothing lies behind the last of a run: it leaves no gap.
+      // The last entry of a run needs no marker, because no search continues past it.
       const bool is_last = slots_[(at + 1) & mask()].key == kFree;
       slots_[at].key = is_last ? kFree : kErased;
       if (is_last) --used_;

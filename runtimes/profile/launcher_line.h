@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line that gives variables to the ranks of a job and to no other process.
+// Builds the launcher command that sets environment variables for the ranks of a job, but not for
+// the launcher itself.
 #pragma once
 
 #include <string>
@@ -15,15 +16,17 @@ enum class Launcher {
   other,     // srun and what is not known: ranks inherit the environment
 };
 
-/// Whether the command's name is one of an MPI launcher, which says with --version what it is.
+/// True if the command has the name of an MPI launcher. Such a command prints which launcher it is
+/// when called with --version.
 bool may_be_launcher(std::string_view command);
 
-/// `version`: what the launcher prints with --version.
+/// `version` is the output of the launcher's --version.
 Launcher launcher_of(std::string_view version);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// The command with the variables as the launcher's options; unchanged for `other`.
+/// Adds the variables as options of the launcher. Returns the command unchanged for
+/// Launcher::other.
 std::vector<std::string> with_variables(const std::vector<std::string>& command, Launcher launcher,
                                         const Variables& variables);
 

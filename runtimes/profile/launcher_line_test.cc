@@ -9,21 +9,21 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(launcher_line, knows_launchers_by_name) {
+TEST(launcher_line, recognises_launchers_by_name) {
   for (const char* name : {"mpirun", "/usr/bin/mpiexec.hydra", "mpirun.openmpi", "./prterun"})
     EXPECT_TRUE(may_be_launcher(name)) << name;
   for (const char* name : {"srun", "./program", "mpirunner", "env", ""})
     EXPECT_FALSE(may_be_launcher(name)) << name;
 }
 
-TEST(launcher_line, tells_launchers_by_what_they_say) {
+TEST(launcher_line, distinguishes_launchers_by_the_output_of_version) {
   EXPECT_EQ(launcher_of("mpirun (Open MPI) 4.1.4"), Launcher::open_mpi);
   EXPECT_EQ(launcher_of("HYDRA build details:\n Version: 4.0.2"), Launcher::hydra);
   EXPECT_EQ(launcher_of("Intel(R) MPI Library for Linux* OS, Version 2021.19"), Launcher::hydra);
   EXPECT_EQ(launcher_of("something else"), Launcher::other);
 }
 
-TEST(launcher_line, variables_come_before_all_options_of_the_user) {
+TEST(launcher_line, puts_variables_before_all_options_of_the_user) {
   const Words command = {"mpirun", "-np", "2", "a", ":", "-np", "1", "b", "-x"};
   EXPECT_EQ(
       with_variables(command, Launcher::open_mpi, {{"A", "1"}, {"B", "x=y"}}),

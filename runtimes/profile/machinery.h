@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads what the kernel says of this thread and process.
+// Reads what the kernel measures about this thread and process.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace poise::profile {
 
-/// CLOCK_MONOTONIC, which processes of one host share: 22 ns a read.
+/// CLOCK_MONOTONIC, which all processes of a host share. A read takes 22 ns.
 std::int64_t clock_ns();
-/// The CPU time of this thread: a system call.
+/// The CPU time of this thread. A read is a system call.
 std::int64_t thread_cpu_ns();
 
-/// Follows the thread that makes it.
+/// Measures the thread that constructs it.
 class ThreadMeter {
  public:
   ThreadMeter();
@@ -30,8 +30,8 @@ class ThreadMeter {
 
 std::string host_name();
 
-/// The next two numbers of a text such as /proc/self/schedstat: nanoseconds run and queued. False
-/// if it has none.
+/// Parses the next two numbers of a text such as /proc/self/schedstat: nanoseconds run, and
+/// nanoseconds waited for a cpu. Returns false if there are no two numbers.
 bool parse_schedstat(const char* text, std::int64_t& run_ns, std::int64_t& queued_ns);
 
 }  // namespace poise::profile

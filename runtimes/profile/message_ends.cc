@@ -14,7 +14,8 @@ std::uint64_t stream_of(const Envelope& envelope, std::int32_t source, std::int3
   const auto ranks =
       std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | static_cast<std::uint32_t>(to);
   const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(envelope.tag));
-  // Of each word another odd multiple: the sum differs wherever one of them does but for chance.
+  // Each field has its own odd factor, so envelopes that differ in any field have different sums,
+  // except by coincidence.
   const std::uint64_t stream = mixed(envelope.communicator * 0x9e3779b97f4a7c15u +
                                      ranks * 0xc2b2ae3d27d4eb4fu + tag * 0x165667b19e3779f9u);
   return stream < 2 ? 2 : stream;
@@ -120,7 +121,7 @@ bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns, std
 }
 
 void MessageEnds::resolve() {
-  // A receive gets its number when none before it in the queue may have taken its message.
+  // A receive gets its number once no earlier receive in the queue could match its message.
   std::vector<Id> left;
   std::vector<Id> numbered;
   for (const Id id : queue_) {
@@ -167,7 +168,8 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 }
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
-  // Programs that count their iterations in the tag have streams of few messages.
+  // Some programs use the iteration number as the tag, so each of their streams has few messages.
+  // For the first sixteen messages, the tag is hashed instead of the number.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

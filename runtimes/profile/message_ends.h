@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a rank entered, waited in and left its sends and receives, of the same messages as the
-// ranks at their other ends: who waited for whom is found by comparing both.
+// Records when a rank began, waited for and finished its sends and receives. Both ranks of a
+// message record the same messages, so that comparing the records shows which rank waited for
+// which.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace poise::profile {
 
-/// One end of a message. MPI does not let messages of a stream (source, destination, communicator,
-/// tag) overtake each other: its i-th send meets its i-th receive.
+/// One end of a message. A stream has all messages with the same source, destination, communicator
+/// and tag. In a stream MPI keeps the order: the i-th send matches the i-th receive.
 struct MessageEnd {
   std::uint64_t stream = 0;  // hash
   std::uint32_t number = 0;  // of the message in its stream
@@ -25,7 +26,7 @@ struct MessageEnd {
   std::int64_t took_ns = 0;   // that call; 0: the program waits for it in none
 };
 
-/// The place of messages in a stream, and who is looked for.
+/// What identifies the stream of a message. A receive may leave its partner and tag open.
 struct Envelope {
   std::uint64_t communicator = 0;  // the same on all its ranks
   std::int32_t partner = 0;        // rank of MPI_COMM_WORLD; kAny: any
@@ -35,36 +36,38 @@ struct Envelope {
   bool is_exact() const { return partner != kAny && tag != kAny; }
 };
 
-/// Keeps all ends at first. When tuning::kMaxEnds have come together, every second is dropped:
-/// which, depends on a message's stream and number alone, so that both its ends agree. The numbers
-/// of a stream are kept or dropped sixteen at a time, for calls that wait for several messages.
+/// The recorded ends of messages. At first all ends are kept. When there are tuning::kMaxEnds of
+/// them, every second one is dropped. Which one depends on a message's tag and number alone, so
+/// both ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time,
+/// because a call may wait for several messages.
 ///
-/// Receives are numbered in the order in which they were posted. What a receive from any source
-/// met is known when it completes: until then those behind it that may match the same messages
-/// stand in a queue.
+/// Receives are numbered in the order in which they were posted. The message of a receive from any
+/// source is known only when the receive completes. Until then, later receives that may match the
+/// same messages wait in a queue for their number.
 class MessageEnds {
  public:
-  /// An operation that has begun and not completed.
+  /// Identifies an operation that has begun but has not completed.
   using Id = std::uint32_t;
   static constexpr Id kNone = ~Id{0};
 
   explicit MessageEnds(std::int32_t rank) : rank_(rank) {}
 
-  /// Begins a send to, or a receive from, a partner. `begun_ns`: when.
+  /// Records that a send to a partner, or a receive from one, began at `begun_ns`.
   Id begin_send(const Envelope& envelope, std::int64_t begun_ns);
   Id begin_receive(const Envelope& envelope, std::int64_t begun_ns);
-  /// A blocking call that was entered at `entered_ns` has sent or received a message, posted behind
-  /// all others. False if it is not looked at. The same as begin and complete, at less cost.
+  /// Records a blocking send or receive that has completed. Returns false if the message is not
+  /// recorded. Equivalent to begin and complete, but cheaper.
   bool sent(const Envelope& envelope, std::int64_t entered_ns, std::int64_t took_ns);
   bool received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t waits_ns,
                 std::int64_t took_ns);
 
-  /// Of an operation. What a receive from any source or with any tag has met is told before
-  /// complete().
+  /// The envelope of an operation. For a receive from any source or with any tag, the caller stores
+  /// the actual source and tag before complete().
   Envelope& envelope(Id id) { return operations_[id].envelope; }
-  /// The call of `took_ns` that was entered at `waits_ns` has waited for the operation.
+  /// Records that a call which was entered at `waits_ns` and took `took_ns` waited for the
+  /// operation.
   void complete(Id id, std::int64_t waits_ns, std::int64_t took_ns);
-  /// The order of messages is no longer known: none is looked at from now on.
+  /// Stops recording, because the order of messages is no longer known.
   void give_up() { has_given_up_ = true; }
   bool has_given_up() const { return has_given_up_; }
 
@@ -73,7 +76,7 @@ class MessageEnds {
   std::uint64_t stride() const { return stride_; }
 
  private:
-  /// The streams met last, so that most messages need no hash.
+  /// A cache of the streams used last, so that most messages need no hash.
   struct Recent {
     Envelope envelope;
     std::uint64_t stream = 0;

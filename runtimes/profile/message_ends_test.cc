@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int32_t kAny = Envelope::kAny;
 
-/// MPI's matching by brute force: the first posted receive that fits takes a message, the first
-/// message that fits is taken by a receive.
+/// MPI's matching rules by brute force: a message goes to the first posted receive that matches it,
+/// and a receive takes the first message that matches it.
 struct Mailbox {
   struct Message {
     std::int32_t source, tag;
@@ -54,8 +54,8 @@ struct Mailbox {
   std::deque<Posted> posted;
 };
 
-/// Sends, receives and completions in random order: both ends of each message have the same stream
-/// and number.
+/// Sends, receives and completions in random order. Both ends of each message must have the same
+/// stream and number.
 void check_random_messages(std::uint64_t seed) {
   SCOPED_TRACE(seed);
   Random random(seed);
@@ -127,8 +127,9 @@ TEST(message_ends, both_ends_of_a_message_have_the_same_number) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) check_random_messages(seed);
 }
 
-/// One end has many more messages than the other, and so keeps fewer of those of both.
-TEST(message_ends, a_busier_rank_keeps_a_part_of_what_the_other_keeps) {
+/// One rank has many more messages than the other, so it keeps a smaller part of their common
+/// messages.
+TEST(message_ends, the_busier_rank_keeps_a_subset_of_the_ends_that_the_other_keeps) {
   MessageEnds busy(0), idle(1);
   const Envelope to_idle{.communicator = 1, .partner = 1, .tag = 4};
   const Envelope from_busy{.communicator = 1, .partner = 0, .tag = 4};
@@ -150,7 +151,7 @@ TEST(message_ends, a_busier_rank_keeps_a_part_of_what_the_other_keeps) {
   EXPECT_GT(common, tuning::kMaxEnds / 32);
 }
 
-TEST(message_ends, gives_up_behind_too_many_receives_from_any_source) {
+TEST(message_ends, stops_recording_after_too_many_queued_receives_from_any_source) {
   MessageEnds ends(0);
   for (std::size_t i = 0; i <= tuning::kMaxQueuedReceives; ++i) {
     EXPECT_FALSE(ends.has_given_up());

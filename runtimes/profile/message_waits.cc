@@ -9,7 +9,7 @@ namespace poise::profile {
 
 namespace {
 
-/// One end of a message in a letter.
+/// One end of a message, as a letter contains it.
 struct Line {
   std::uint64_t stream = 0, number = 0;
   std::int64_t begun_ns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who waited for whom in messages: both ends of the same messages compared.
+// Finds which ranks waited for which in messages, by comparing both ends of each message.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,24 @@
 
 namespace poise::profile {
 
-/// Each rank writes a letter to each partner, reads those of its partners, and then knows its
-/// waits: a receiver waits for a late sender, a sender whose call needs the receiver for a late
-/// receiver. A call that waits for several messages waits for the last of them.
+/// Each rank sends a letter with its records to each of its partners, reads their letters, and then
+/// knows its own waits. A receiver waits for a sender that comes late; a sender whose call needs
+/// the receiver waits for a receiver that comes late. A call that waits for several messages is
+/// counted as waiting for the last of them.
 class MessageWaits {
  public:
   MessageWaits(const MessageEnds& ends, const CommonClock& clock);
 
-  /// When own sends and receives began, by the common clock: to each partner its part.
+  /// A letter per partner: when this rank's sends to it and receives from it began, on the common
+  /// clock.
   std::map<int, std::string> letters() const;
-  /// Takes what a partner has written; what is not a letter is ignored.
+  /// Reads the letter of a partner. Ignores bytes that are not a letter.
   void read(int partner, std::string_view letter);
 
-  /// One for each call of which at least one message was compared.
+  /// The waits, one per call of which at least one message was compared.
   std::vector<Wait> waits() const;
-  /// Messages received before they were sent: they are not of the same stream after all.
+  /// Number of messages that were received before they were sent, which means that their ends were
+  /// matched wrongly.
   std::uint64_t num_contradictions() const { return num_contradictions_; }
 
  private:

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two ranks and what they tell each other; `ahead`: by how much rank 1's clock is behind rank 0's.
+/// Two ranks, and the letters between them. Rank 1's clock is `ahead` ns behind rank 0's.
 struct Pair {
   MessageEnds zero{0}, one{1};
   std::int64_t ahead = 0;
 
-  /// Rank 0 sends to rank 1; times by the common clock.
+  /// A message from rank 0 to rank 1; times are on the common clock.
   void message(std::int64_t send_ns, std::int64_t sent_ns, std::int64_t post_ns,
                std::int64_t wait_ns, std::int64_t received_ns, std::int32_t tag = 1) {
     zero.complete(zero.begin_send({.communicator = 1, .partner = 1, .tag = tag}, send_ns), send_ns,
@@ -33,7 +33,7 @@ struct Pair {
   }
 };
 
-TEST(message_waits, a_receiver_waits_until_the_sender_comes) {
+TEST(message_waits, a_receiver_waits_for_a_late_sender) {
   for (const std::int64_t ahead : {0L, 5000 * kMs, -77 * kMs}) {
     Pair pair{.ahead = ahead};
     pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
@@ -47,13 +47,13 @@ TEST(message_waits, a_receiver_waits_until_the_sender_comes) {
   }
 }
 
-TEST(message_waits, a_receive_posted_long_before_waits_from_its_wait_on) {
+TEST(message_waits, a_receive_that_was_posted_early_waits_only_during_its_wait_call) {
   Pair pair;
   pair.message(30 * kMs, 31 * kMs, 1 * kMs, 25 * kMs, 32 * kMs);
   EXPECT_EQ(pair.waits_of(1)[0].waited_ns, 5 * kMs);
 }
 
-TEST(message_waits, a_sender_waits_for_the_receiver_only_if_it_must) {
+TEST(message_waits, a_sender_waits_for_the_receiver_only_if_its_call_needs_it) {
   Pair must, need_not;
   must.message(10 * kMs, 45 * kMs, 40 * kMs, 40 * kMs, 46 * kMs);
   need_not.message(10 * kMs, 11 * kMs, 40 * kMs, 40 * kMs, 41 * kMs);  // it had long ended
@@ -62,7 +62,7 @@ TEST(message_waits, a_sender_waits_for_the_receiver_only_if_it_must) {
   EXPECT_EQ(need_not.waits_of(0)[0].waited_ns, 0);
 }
 
-TEST(message_waits, a_call_that_waits_for_several_waits_for_the_last) {
+TEST(message_waits, a_call_for_several_messages_waits_for_the_last_one) {
   Pair pair;
   pair.message(20 * kMs, 21 * kMs, 1 * kMs, 10 * kMs, 50 * kMs, 1);
   pair.message(45 * kMs, 46 * kMs, 1 * kMs, 10 * kMs, 50 * kMs, 2);
@@ -72,7 +72,7 @@ TEST(message_waits, a_call_that_waits_for_several_waits_for_the_last) {
   EXPECT_EQ(waits[0].waited_ns, 35 * kMs);
 }
 
-TEST(message_waits, a_message_received_before_it_was_sent_is_a_contradiction) {
+TEST(message_waits, a_message_received_before_it_was_sent_counts_as_a_contradiction) {
   Pair pair;
   pair.message(60 * kMs, 61 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
   std::uint64_t contradictions = 0;
@@ -80,7 +80,7 @@ TEST(message_waits, a_message_received_before_it_was_sent_is_a_contradiction) {
   EXPECT_EQ(contradictions, 1u);
 }
 
-TEST(message_waits, what_is_not_a_letter_is_ignored) {
+TEST(message_waits, bytes_that_are_not_a_letter_are_ignored) {
   Pair pair;
   pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
   MessageWaits waits(pair.one, {});

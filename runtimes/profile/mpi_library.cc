@@ -26,13 +26,14 @@ std::vector<std::string> loaded_files() {
   return files;
 }
 
-/// The profiling name of a function: MPI_Send -> PMPI_Send, mpi_send_ -> pmpi_send_.
+/// The name of a function in the profiling interface: MPI_Send -> PMPI_Send, mpi_send_ ->
+/// pmpi_send_.
 std::string profiling_name(const char* name) {
   std::string text(1, name[0] == 'M' ? 'P' : 'p');
   return text += name;
 }
 
-/// MPICH's name for what mpi_f08 calls: mpi_wait_f08_ -> pmpir_wait_f08_.
+/// MPICH's name of the function that mpi_f08 calls: mpi_wait_f08_ -> pmpir_wait_f08_.
 std::string mpich_f08_name(const char* name) {
   return "pmpir_" + std::string(name + std::strlen("mpi_"));
 }
@@ -140,7 +141,8 @@ const char* MpiLibrary::find_functions() {
   return nullptr;
 }
 
-/// From both libraries' mpi.h; MPICH's are fixed by its ABI, which Intel's and Cray's share.
+/// The values in the two libraries' mpi.h. MPICH's ABI fixes its values; Intel MPI and Cray MPICH
+/// have the same.
 void MpiLibrary::find_constants() {
   const auto object = [](const char* name) {
     return reinterpret_cast<Word>(loaded_variable(name));
@@ -168,7 +170,7 @@ void MpiLibrary::find_constants() {
   }
   proc_null = -1;
   any_source = -2;
-  // Of mpi_f08; what mpif.h's calls pass on reaches the C functions.
+  // Constants of mpi_f08. Calls from mpif.h reach the C functions.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;
@@ -191,7 +193,7 @@ void MpiLibrary::find_constants() {
   c_weights_[1] = value("MPI_WEIGHTS_EMPTY");
   fortran_weights_[0] = value("MPIR_F_MPI_UNWEIGHTED");
   fortran_weights_[1] = value("MPIR_F_MPI_WEIGHTS_EMPTY");
-  // As gfortran names the variables of the module.
+  // The symbols by which gfortran names variables of the module.
   f08_weights_[0] = object("__mpi_f08_link_constants_MOD_mpi_unweighted");
   f08_weights_[1] = object("__mpi_f08_link_constants_MOD_mpi_weights_empty");
 }

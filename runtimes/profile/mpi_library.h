@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI library that this process has loaded, found at run time: the profile links none.
+// Finds the MPI library that this process has loaded, at run time. The profile is not linked to any
+// MPI.
 #pragma once
 
 #include <atomic>
@@ -9,19 +10,23 @@
 
 namespace poise::profile {
 
-/// The address of a function in the libraries after this one, or in any library that is loaded:
-/// Python loads MPI where a search by name alone does not find it. Null: there is none.
+/// The address of a function in the libraries after this one or, if it is not there, in any loaded
+/// library: Python loads MPI in such a way that a search by name alone does not find it. Null if
+/// there is none.
 void* loaded_symbol(const char* name);
 
-/// The address of a variable of a library: programs may hold the copy that all use.
+/// The address of a library's variable. If the program has a copy of the variable, all libraries
+/// use that copy.
 void* loaded_variable(const char* name);
 
-/// The function that a wrapper stands before: of another tool that wraps it as well, else of MPI.
+/// The function that a wrapper replaces: that of another tool which wraps it as well, otherwise
+/// that of MPI.
 class Twin {
  public:
-  /// `name` as programs call it, such as MPI_Send, mpi_send_ or mpi_send_f08_.
+  /// `name` is the one that programs call, such as MPI_Send, mpi_send_ or mpi_send_f08_.
   constexpr explicit Twin(const char* name) : name_(name) {}
-  /// Ends the process with a line on stderr if this MPI has no such function, as the linker would.
+  /// The function's address. If this MPI has no such function, the process ends with a line on
+  /// stderr, as a dynamic linker would do.
   void* address() {
     void* const known = address_.load(std::memory_order_relaxed);
     return known != nullptr ? known : found();
@@ -33,8 +38,8 @@ class Twin {
   std::atomic<void*> address_ = nullptr;
 };
 
-/// Its functions and constants. Handles are words: ints in MPICH and its descendants, pointers in
-/// Open MPI.
+/// The functions and constants of the MPI library. Handles are stored as words, because they are
+/// ints in MPICH and its derivatives and pointers in Open MPI.
 struct MpiLibrary {
   bool is_open_mpi = false;
   int proc_null = 0, any_source = 0, any_tag = -1, undefined = -32766, cart = 0, graph = 0,
@@ -83,23 +88,23 @@ struct MpiLibrary {
   int (*sendrecv)(const void*, int, Word, int, int, void*, int, Word, int, int, Word,
                   Word status) = nullptr;
 
-  /// C handles of Fortran's.
+  /// Convert Fortran handles to C handles.
   Word comm_of(int fortran) const { return c_handle(comm_f2c, fortran); }
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
-  /// Fortran's handle of a communicator.
+  /// The Fortran handle of a communicator.
   int fortran_comm(Word comm) const {
     return is_open_mpi ? comm_c2f(comm) : static_cast<int>(comm);
   }
 
-  /// How programs say that the edges of a distributed graph have no weights.
+  /// Whether the edges of a distributed graph have weights. It is unknown if this MPI's constants
+  /// for "no weights" were not found.
   enum class Weights : std::uint8_t { unknown, none, are_there };
-  /// `weights`: the argument; `is_f08`: the caller is one of mpi_f08's functions. unknown: this MPI
-  /// does not tell what stands for no weights.
+  /// Classifies the argument `weights`. `is_f08` is true if the caller is a function of mpi_f08.
   Weights weights_of(Language language, bool is_f08, Word weights) const;
 
-  /// Whether a buffer is MPI_IN_PLACE.
+  /// True if a buffer is MPI_IN_PLACE.
   bool is_in_place(Language language, Word buffer) const {
     if (language == Language::c) return buffer == in_place_;
     return is_open_mpi ? buffer == fortran_in_place_
@@ -107,12 +112,12 @@ struct MpiLibrary {
                              buffer == *reinterpret_cast<const Word*>(fortran_in_place_);
   }
 
-  /// Whether a call's status is MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
+  /// True if the status argument of a call is MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
   bool is_status_ignored(Language language, Word status) const {
     if (language == Language::c) return status == status_ignore;
     return status == 0 || status == fortran_ignored_[0] || status == fortran_ignored_[1];
   }
-  /// Of a status, in C or Fortran.
+  /// The source in a status, in C or Fortran.
   int source_of(const void* status) const {
     return static_cast<const int*>(status)[is_open_mpi ? 0 : 2];
   }
@@ -121,15 +126,15 @@ struct MpiLibrary {
   }
   std::size_t status_size() const { return is_open_mpi ? 24 : 20; }
 
-  /// The handle as a key: registers may hold garbage above an int.
+  /// The handle as a key. An int handle leaves the upper half of its register undefined.
   Word plain(Word handle) const { return is_open_mpi ? handle : handle & 0xffffffff; }
-  /// The handle at an address.
+  /// The handle that is stored at an address.
   Word read(const void* address) const {
     return is_open_mpi ? *static_cast<const Word*>(address)
                        : *static_cast<const std::uint32_t*>(address);
   }
 
-  /// Null, with a reason, if a function is missing.
+  /// Returns null and sets `why_not` if a function is missing.
   static const MpiLibrary* load(const char*& why_not);
 
  private:
@@ -142,7 +147,7 @@ struct MpiLibrary {
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
   Word fortran_in_place_ = 0;     // of Open MPI: the address; of MPICH: where that is
-  // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0: not known
+  // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
   int (*comm_c2f)(Word) = nullptr;
   Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank sent to which others: a sparse table that grows with the peers it has met.
+// What one rank sent to each other rank: a sparse table that grows with the number of peers.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace poise::profile {
 
-/// Messages and bytes to a peer, or from it where this rank fetched them (MPI_Get).
+/// Messages and bytes sent to a peer or, if is_fetched, fetched from it (MPI_Get).
 struct Traffic {
   std::uint32_t peer = 0;
   bool is_fetched = false;
@@ -16,7 +16,7 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Sums since the start, in the order in which peers were met. Adding takes O(1).
+/// Sums since the start, in the order in which peers first occurred. Adding takes O(1).
 class PairTable {
  public:
   void add(std::uint32_t peer, std::uint64_t messages, std::uint64_t bytes,

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(pair_table, adds_up_as_a_map_does) {
+TEST(pair_table, has_the_same_sums_as_a_map) {
   Random random(7);
   PairTable table;
   std::map<std::pair<std::uint32_t, bool>, std::pair<std::uint64_t, std::uint64_t>> expected;
@@ -31,7 +31,7 @@ TEST(pair_table, adds_up_as_a_map_does) {
   }
 }
 
-TEST(pair_table, keeps_the_order_in_which_peers_were_met) {
+TEST(pair_table, keeps_peers_in_the_order_in_which_they_first_occurred) {
   PairTable table;
   for (const std::uint32_t peer : {5u, 3u, 5u, 9u, 3u}) table.add(peer, 1, 10);
   ASSERT_EQ(table.totals().size(), 3u);

@@ -61,7 +61,7 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
   const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
   if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
-  // A long stretch that was not on a cpu was queued, unless the program slept in it.
+  // In a long stretch, time without a cpu counts as queued, except the time that the program slept.
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
@@ -73,7 +73,8 @@ Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t cal
   if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
   const double waited_s = 1e-9 * static_cast<double>(waiting.waited_ns);
   if (waiting.samples >= calls) return {waited_s, 0};
-  // The ratio estimator of a sample without replacement: Cochran, Sampling Techniques, 1977, 6.4.
+  // The ratio estimator for a sample without replacement (Cochran, Sampling Techniques, 1977,
+  // section 6.4).
   const double n = waiting.samples, all = static_cast<double>(calls);
   const double share = waited_s / (1e-9 * static_cast<double>(waiting.sampled_ns));
   const double residuals = std::max(0.0, waiting.wait_squares - 2 * share * waiting.products +

@@ -11,12 +11,12 @@
 
 namespace poise::profile {
 
-/// What a rank may wait for: the last of those who take part in a collective, or the partner of a
+/// What a rank may wait for: the last rank that takes part in a collective, or the partner of a
 /// message.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 
-/// Sums of times and calls. Useful time is all time outside MPI on the thread that initialised it.
+/// Sums of times and calls. Useful time is the time outside MPI of the thread that initialised MPI.
 struct Totals {
   std::int64_t useful_ns = 0;
   std::int64_t long_wall_ns = 0, long_cpu_ns = 0;  // of useful stretches whose CPU time was read
@@ -24,38 +24,39 @@ struct Totals {
   std::array<std::uint64_t, kNumKinds> calls = {};
   std::uint64_t not_understood = 0;    // calls that may send, but whose traffic is not known
   std::uint64_t outside_messages = 0;  // to ranks that are not in MPI_COMM_WORLD
-  // Calls in which a rank may have waited for another, sampled or not.
+  // Calls in which a rank may have waited for another rank, whether they were sampled or not.
   std::array<std::int64_t, kNumWaits> may_wait_ns = {};
   std::array<std::uint64_t, kNumWaits> may_wait_calls = {};
   Totals& operator+=(const Totals& other);
   Totals& operator-=(const Totals& other);
 };
 
-/// What the kernel says of the thread and its process.
+/// What the kernel measured for the thread and its process.
 struct Machinery {
   std::int64_t run_ns = 0, queued_ns = 0;  // on a cpu, and ready but not on one: since the start
   std::uint64_t peak_bytes = 0;            // high-water mark of resident memory
   std::int32_t cpu = -1;                   // where the thread runs; -1: not known
 };
 
-/// Waiting for late ranks, found by comparing samples of calls between ranks.
+/// Time waited for late ranks, found by comparing the same sampled calls on several ranks.
 struct Waiting {
   std::uint32_t samples = 0;         // calls
   std::int64_t sampled_ns = 0;       // that they took
   std::int64_t waited_ns = 0;        // of which they waited
   std::int64_t for_receiver_ns = 0;  // of which a sender for its receiver
-  // Sums over the samples, in s^2: of squared waits, squared times, and products of both.
+  // Sums over the samples in s^2: squares of the waits, squares of the times, and products of both.
   double wait_squares = 0, time_squares = 0, products = 0;
   std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was late, ns
 };
 
-/// A number of seconds, and the half width of its 95 % interval.
+/// A number of seconds, and the half width of its 95 % confidence interval.
 struct Estimate {
   double seconds = 0, half_width_s = 0;
 };
 
-/// How long the rank waited in all calls of a phase: exact if all were compared, else the samples'
-/// share of waiting in the time of all. `calls` and `calls_ns`: all that may have waited.
+/// Estimates how long the rank waited in all `calls` calls of a phase, which took `calls_ns`. It is
+/// exact if all calls were sampled. Otherwise the sampled calls' fraction of waiting is applied to
+/// all calls.
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
 struct Phase {
@@ -70,14 +71,16 @@ struct Phase {
   std::array<Waiting, kNumWaits> waiting = {};  // by WaitsFor
 };
 
-/// How long the rank waited in the phase.
+/// How long the rank waited for `what` in the phase.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time of useful stretches. That of long stretches was read; in the others the share of
-/// the time that the thread was ready but not running is taken to be that of the rest of the phase.
+/// The CPU time of useful stretches. For long stretches it was read from the CPU clock. The others
+/// are assumed to have waited for a cpu for the same fraction of their time as the rest of the
+/// phase.
 std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns);
 
-/// Adds a phase to an earlier one: sums, the later end, the larger peak, the later cpu.
+/// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of
+/// the later phase; the peak memory is the larger one.
 void merge(Phase& into, const Phase& later);
 
 }  // namespace poise::profile

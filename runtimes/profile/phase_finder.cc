@@ -11,7 +11,8 @@ namespace poise::profile {
 
 namespace {
 
-constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u | 1;  // of the polynomial hash, modulo 2^64
+// base of the polynomial hash, modulo 2^64
+constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u | 1;
 
 }  // namespace
 

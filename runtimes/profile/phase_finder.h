@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the iterations of a program in the string of its collectives: every rank has the same
-// string, so that all find the same iterations without a message.
+// Finds the iterations of a program in the sequence of its collectives. Every rank sees the same
+// sequence, so all ranks find the same iterations without messages.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace poise::profile {
 
-/// A token stands for one collective. Once the last kRepeats repeats of some period agree, each
-/// further period is an iteration. Odd tokens between, such as those of an output every tenth
-/// iteration, are tolerated up to one in kOddShare; then the search begins anew.
+/// A token stands for one collective. When the last kRepeats repeats of a period are equal, each
+/// further period is an iteration. Extra tokens, such as those of an output at every tenth
+/// iteration, are ignored if they are at most one in kOddShare; otherwise the search starts again.
 ///
-/// O(1) per token, amortised; memory for the last kMaxTokens tokens.
+/// O(1) per token, amortised; stores the last kMaxTokens tokens.
 class PhaseFinder {
  public:
-  /// Takes the next token. True if an iteration ends with it.
+  /// Adds the next token. Returns true if it ends an iteration.
   bool add(std::uint64_t token);
 
-  /// Tokens per iteration; 0: none found.
+  /// Number of tokens per iteration; 0 if no period has been found.
   std::size_t period() const { return pattern_.size(); }
 
  private:

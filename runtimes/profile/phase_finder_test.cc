@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::uint64_t>;
 
-/// The indices of the tokens with which an iteration ended.
+/// The indices of the tokens that end an iteration.
 std::vector<std::size_t> ends_in(PhaseFinder& finder, const Tokens& tokens) {
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -29,13 +29,13 @@ Tokens repeated(const Tokens& pattern, std::size_t times) {
   return tokens;
 }
 
-TEST(phase_finder, finds_one_token_after_three_repeats) {
+TEST(phase_finder, finds_a_period_of_one_token_after_three_repeats) {
   PhaseFinder finder;
   EXPECT_EQ(ends_in(finder, {7, 7, 7, 7, 7}), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(finder.period(), 1u);
 }
 
-TEST(phase_finder, finds_the_period_of_a_program_with_a_start) {
+TEST(phase_finder, finds_the_period_after_a_start_up_part) {
   for (std::size_t period = 1; period <= 40; ++period) {
     Tokens tokens = {1000, 1001, 1002, 1001};  // what comes before the loop
     Tokens pattern;
@@ -50,7 +50,7 @@ TEST(phase_finder, finds_the_period_of_a_program_with_a_start) {
   }
 }
 
-TEST(phase_finder, finds_none_in_random_tokens) {
+TEST(phase_finder, finds_no_period_in_random_tokens) {
   Random random(1);
   PhaseFinder finder;
   Tokens tokens;
@@ -58,7 +58,7 @@ TEST(phase_finder, finds_none_in_random_tokens) {
   EXPECT_TRUE(ends_in(finder, tokens).empty());
 }
 
-TEST(phase_finder, tolerates_an_odd_token_now_and_then) {
+TEST(phase_finder, keeps_the_period_despite_an_occasional_extra_token) {
   PhaseFinder finder;
   Tokens tokens = repeated({1, 2}, 10);
   const std::size_t before = ends_in(finder, tokens).size();
@@ -72,7 +72,7 @@ TEST(phase_finder, tolerates_an_odd_token_now_and_then) {
   EXPECT_EQ(finder.period(), 2u);
 }
 
-TEST(phase_finder, finds_the_next_loop_when_one_ends) {
+TEST(phase_finder, finds_the_period_of_the_next_loop) {
   PhaseFinder finder;
   ends_in(finder, repeated({1, 2, 3}, 30));
   EXPECT_EQ(finder.period(), 3u);

@@ -14,7 +14,7 @@ bool completes_requests(Meaning meaning) {
 
 bool has_array(Meaning meaning) { return meaning != Meaning::wait && meaning != Meaning::test; }
 
-/// Calls that fill an array of statuses.
+/// True if the call fills an array of statuses.
 bool has_statuses(Meaning meaning) {
   return meaning == Meaning::waitall || meaning == Meaning::waitsome ||
          meaning == Meaning::testall || meaning == Meaning::testsome;
@@ -149,7 +149,8 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   auto envelope = envelope_of(function, arguments, function.source, tag);
   if (!envelope) return false;
   const bool is_now = function.request < 0;
-  // Posted behind all others, whatever it has met.
+  // A blocking receive was posted after all others, so its message is known here even if it named
+  // no source.
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;
@@ -184,7 +185,7 @@ bool PointToPoint::after_probe(const Function& function, const Arguments& argume
 
 void PointToPoint::track(Word request, const Request& state) {
   Request& entry = requests_[request];
-  // MPICH gives the same request to all operations that have completed at once.
+  // MPICH gives the same request to all operations that complete immediately.
   if (entry.id != MessageEnds::kNone) {
     if (!ends_.envelope(entry.id).is_exact()) return ends_.give_up();
     ends_.complete(entry.id, 0, 0);

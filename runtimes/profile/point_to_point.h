@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows the sends and receives of this rank from the calls that begin them to those that wait for
-// them.
+// Follows the sends and receives of this rank from the calls that begin them to the calls that wait
+// for them.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace poise::profile {
 
-/// A call whose arguments may be exchanged for others: `words` are those that are passed on.
+/// Observes calls. It may replace arguments in `words`, which are then passed to MPI.
 class PointToPoint {
  public:
   PointToPoint(const MpiLibrary& mpi, Communicators& communicators, int rank)
       : mpi_(mpi), communicators_(communicators), ends_(rank) {}
 
-  /// Whether such calls begin, end or wait for messages.
+  /// True if calls of this function begin, complete or wait for messages.
   static bool concerns(const Function& function);
 
-  /// Before the call. A status that the program ignores is replaced where it tells what a receive
-  /// from any source has met.
+  /// Called before the call. If the program ignores the status of a receive from any source,
+  /// another status is passed to MPI, because it contains the actual source.
   void before(const Function& function, const Arguments& arguments, Word* words);
-  /// After a call that succeeded and took from `entered_ns` to `left_ns`. True if it may have
-  /// waited for a partner.
+  /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. Returns true if
+  /// the call may have waited for a partner.
   bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
              std::int64_t left_ns);
 
@@ -49,7 +49,7 @@ class PointToPoint {
     int index;  // in the array of the call
     Request state;
   };
-  /// A message that MPI_Probe has waited for, and that a receive will take.
+  /// A message that MPI_Probe has waited for, and that a later receive will take.
   struct Probed {
     Envelope envelope;
     std::int64_t entered_ns = 0, took_ns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The profile of a run as bytes: what the library writes and `poise profile` reads.
+// The file format of a run's profile, which the library writes and `poise profile` reads.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@
 namespace poise::profile {
 
 inline constexpr std::string_view kMagic = "POISE PROFILE 3\n";
-/// Of files without Reorderings, which are read, too.
+/// Marks files of an older version without Reorderings, which can still be read.
 inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
 
-/// Topologies that this process created with reorder true, where POISE_REORDER asks for them.
+/// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
   std::uint64_t calls = 0, reordered = 0;  // of which in a better order
   std::int64_t deciding_ns = 0;            // in these calls, until all ranks knew their place
-  // On the rank that decided, sums over all edges of weight times hops.
+  // On the rank that decided: sums over all edges of weight times hops, in the old and in the new
+  // order.
   double before = 0, after = 0;
 };
 
@@ -38,12 +39,12 @@ struct RankProfile {
   std::map<std::uint64_t, std::string> names = {};  // of labels
 };
 
-/// One block of a file, in front of which its size stands; a file is kMagic and blocks in any
+/// One block of a file. The block begins with its size; a file is kMagic followed by blocks in any
 /// order.
 std::string encode(const RankProfile& profile);
 
-/// All blocks of a file, by rank; a torn block at the end is left out. Throws std::runtime_error if
-/// the bytes are not a profile: one line with `name` and the byte.
+/// All blocks of a file, sorted by rank, without an incomplete block at the end. Throws
+/// std::runtime_error with `name` and the offset if the bytes are not a profile.
 std::vector<RankProfile> decode(std::string_view name, std::string_view bytes);
 
 }  // namespace poise::profile

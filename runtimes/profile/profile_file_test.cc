@@ -35,7 +35,7 @@ RankProfile example(std::uint32_t rank) {
           .names = {{3, "assembly"}}};
 }
 
-TEST(profile_file, reads_what_was_written) {
+TEST(profile_file, reads_what_it_wrote) {
   const std::string bytes = std::string(kMagic) + encode(example(1)) + encode(example(0));
   const std::vector<RankProfile> ranks = decode("x", bytes);
   ASSERT_EQ(ranks.size(), 2u);
@@ -51,7 +51,7 @@ TEST(profile_file, reads_what_was_written) {
   EXPECT_EQ(ranks[1].names.at(3), "assembly");
 }
 
-/// The bytes of a block without its reorderings, as they were before files had them.
+/// The bytes of a block in the older format, without its reorderings.
 std::string without_reorderings(const RankProfile& profile) {
   RankProfile none = profile, some = profile;
   none.reorderings = {};
@@ -59,14 +59,14 @@ std::string without_reorderings(const RankProfile& profile) {
   const std::string a = encode(none), b = encode(some);
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   std::string bytes = a.substr(0, at) + a.substr(at + 5);
-  // The size in front takes two bytes.
+  // The size at the beginning of the block takes two bytes.
   const std::size_t size = bytes.size() - 2;
   bytes[0] = static_cast<char>(size | 0x80);
   bytes[1] = static_cast<char>(size >> 7);
   return bytes;
 }
 
-TEST(profile_file, reads_files_from_before_there_were_reorderings) {
+TEST(profile_file, reads_files_of_the_older_version_without_reorderings) {
   const std::vector<RankProfile> ranks =
       decode("x", std::string(kMagicWithoutReorderings) + without_reorderings(example(1)));
   ASSERT_EQ(ranks.size(), 1u);
@@ -75,14 +75,14 @@ TEST(profile_file, reads_files_from_before_there_were_reorderings) {
   EXPECT_EQ(encode(ranks[0]), encode(expected));
 }
 
-TEST(profile_file, a_torn_block_at_the_end_is_left_out) {
+TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
   const std::string first = std::string(kMagic) + encode(example(0));
   const std::string whole = first + encode(example(1));
   for (std::size_t size = first.size(); size < whole.size(); ++size)
     EXPECT_EQ(decode("x", whole.substr(0, size)).size(), 1u);
 }
 
-TEST(profile_file, refuses_other_files_and_damage) {
+TEST(profile_file, refuses_damaged_files_and_files_of_other_formats) {
   EXPECT_THROW(decode("x", "no profile"), Error);
   std::string bytes = std::string(kMagic) + encode(example(0));
   for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // no crash, whatever it reads

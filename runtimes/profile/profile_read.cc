@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decodes profiles. No count is believed before the bytes behind it are there.
+// Decodes profiles. Checks every count against the number of bytes that follow before using it.
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -28,17 +28,18 @@ class Reader {
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if ((byte & 0x80) == 0) return value;
     }
-    refuse("a number has more than 64 bits");
+    refuse("a number is longer than 64 bits; the file is damaged");
   }
   std::int64_t signed_number() {
     const std::uint64_t value = number();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
-  /// A count of items that take at least `min_size` bytes each.
+  /// Reads a count of items that take at least `min_size` bytes each.
   std::size_t count(std::size_t min_size = 1) {
     const std::uint64_t value = number();
     if (value > remaining() / min_size)
-      refuse(fmt::format("{} items in {} bytes", value, remaining()));
+      refuse(fmt::format("a list of {} items cannot fit into the {} bytes that follow", value,
+                         remaining()));
     return static_cast<std::size_t>(value);
   }
   std::string_view take(std::size_t size) {
@@ -118,7 +119,8 @@ Reorderings reorderings_from(Reader& reader) {
   reorderings.deciding_ns = reader.signed_number();
   for (double* sum : {&reorderings.before, &reorderings.after}) {
     *sum = std::bit_cast<double>(reader.number());
-    if (!(*sum >= 0 && *sum < 1e300)) reader.refuse("a sum of distances is not a number");
+    if (!(*sum >= 0 && *sum < 1e300))
+      reader.refuse("a sum of distances is invalid; the file is damaged");
   }
   return reorderings;
 }
@@ -151,7 +153,7 @@ RankProfile profile_from(Reader& reader, bool has_reorderings) {
 std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
   const bool has_reorderings = !bytes.starts_with(kMagicWithoutReorderings);
   if (has_reorderings && !bytes.starts_with(kMagic))
-    fail("{}: it is not a profile of `poise profile`", name);
+    fail("{}: the file is not a profile; `poise profile` writes profiles", name);
   Reader file(name, bytes, 0);
   file.take(kMagic.size());
   std::vector<RankProfile> ranks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes profiles. This part is in the preloaded library: it uses the standard library only.
+// Encodes profiles. This file is part of the preloaded library, so it uses only the standard
+// library.
 #include <bit>
 
 #include "runtimes/profile/profile_file.h"
@@ -8,7 +9,8 @@ namespace poise::profile {
 
 namespace {
 
-/// As in .poise files: seven bits a byte, lowest first; the top bit says that more follow.
+/// Encodes a number as .poise files do: seven bits per byte, lowest first; the top bit is set if
+/// another byte follows.
 void add(std::string& bytes, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
   bytes += static_cast<char>(value);

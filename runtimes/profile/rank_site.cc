@@ -15,9 +15,10 @@ namespace poise::profile {
 
 namespace {
 
-constexpr std::size_t kSets = 16;  // of 1,024 cpus each: more than Linux can have
+constexpr std::size_t kSets = 16;  // of 1,024 cpus each; Linux supports fewer cpus than that
 
-/// The number at the beginning of a file; -1: there is none. Lists of cpus begin with the lowest.
+/// The number at the beginning of a file, or -1 if there is none. If the file is a list of cpus,
+/// this is the lowest one.
 std::int32_t number_in(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return -1;
@@ -27,7 +28,7 @@ std::int32_t number_in(const std::string& path) {
   return number;
 }
 
-/// The number of the memory domain, which the kernel tells by the name of a link, such as node1.
+/// The number of the memory domain. The kernel shows it as the name of a link, such as node1.
 std::int32_t numa_of(const std::string& cpu) {
   DIR* const folder = ::opendir(cpu.c_str());
   if (folder == nullptr) return -1;

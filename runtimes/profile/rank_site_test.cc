@@ -11,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A copy of what Linux tells of two packages of two domains, each with an L3 of two cores of two
-/// threads: cpu c and c + 8 share core c.
+/// A copy of the files in which Linux describes two packages of two memory domains. Each domain has
+/// an L3 cache and two cores of two hardware threads; cpus c and c + 8 share core c.
 class Host {
  public:
   Host() {
@@ -50,18 +50,18 @@ void expect_site(const RankSite& site, int package, int numa, int l3, int core) 
   EXPECT_EQ(site.core, core);
 }
 
-TEST(RankSite, names_the_parts_that_hold_all_allowed_cpus) {
+TEST(RankSite, names_the_parts_that_contain_all_allowed_cpus) {
   const Host host;
   expect_site(host.site({5}), 1, 2, 4, 5);
   expect_site(host.site({5, 13}), 1, 2, 4, 5);
   expect_site(host.site({4, 5}), 1, 2, 4, -1);
   expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
   expect_site(host.site({0, 4}), -1, -1, -1, -1);
-  // A later cpu cannot make known again what an earlier one ruled out.
+  // Once two cpus have different parts, a later cpu must not make the part known again.
   expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
 }
 
-TEST(RankSite, does_not_know_what_the_host_does_not_tell) {
+TEST(RankSite, parts_that_the_host_does_not_describe_are_unknown) {
   const Host host;
   expect_site(host.site({99}), -1, -1, -1, -1);
   expect_site(host.site({}), -1, -1, -1, -1);

@@ -16,8 +16,8 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
 }
 
 void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
-  // The clock was last read at or before the end of the call before; what ran between lies in
-  // shorter calls and stretches, which are taken to have run evenly.
+  // The CPU clock was last read at or before the end of the previous call. The time since then has
+  // shorter calls and stretches, which are assumed to have used the cpu evenly.
   const std::int64_t wall_ns = now_ns - cpu_read_ns_, stretch_ns = now_ns - left_ns_;
   const double share =
       static_cast<double>(stretch_ns) / static_cast<double>(std::max<std::int64_t>(1, wall_ns));

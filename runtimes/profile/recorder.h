@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up the times of one rank: what it did outside MPI, and inside by kind of call.
+// Adds up the times of one rank: outside MPI, and inside MPI by kind of call.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace poise::profile {
 
-/// The ways to cut a run into phases; the best one that all ranks agree on is chosen at the end.
+/// The ways to divide a run into phases, best first. At the end, the best one on which all ranks
+/// agree is chosen.
 enum class Cuts : std::uint8_t {
   pcontrol,     // by MPI_Pcontrol
   collectives,  // by the period of the string of collectives
@@ -19,23 +20,24 @@ enum class Cuts : std::uint8_t {
 };
 inline constexpr int kNumCuts = 3;
 
-/// Times come in as arguments. A CPU clock is read only where the recorder asks for it.
+/// Takes all times as arguments. Because reading the CPU clock is slow, the caller reads it only if
+/// enter() or leave() asks for it.
 class Recorder {
  public:
-  /// `slice_ns`: length of time slices.
+  /// `slice_ns` is the length of the time slices.
   void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
              std::int64_t slice_ns = tuning::kSlice_ns);
 
-  /// The program calls MPI. True if read_cpu() is wanted before leave().
+  /// The program calls MPI. Returns true if read_cpu_at_entry() must be called before leave().
   bool enter(std::int64_t now_ns) {
     const std::int64_t stretch_ns = now_ns - left_ns_;
     sums_.totals.useful_ns += stretch_ns;
     return stretch_ns >= tuning::kLongStretch_ns;
   }
-  /// The CPU clock at the entry of the call that enter() announced.
+  /// Stores the CPU clock at the entry of the call for which enter() returned true.
   void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns);
 
-  /// The call returns. True if read_cpu_at_exit() is wanted.
+  /// The call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
     const auto k = static_cast<std::size_t>(kind);
     sums_.totals.mpi_ns[k] += now_ns - entered_ns;
@@ -43,25 +45,27 @@ class Recorder {
     left_ns_ = now_ns;
     return now_ns - cpu_read_ns_ >= tuning::kLongStretch_ns;
   }
-  /// The call that has left may have waited for another rank.
+  /// States that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
     const auto w = static_cast<std::size_t>(what);
     sums_.totals.may_wait_ns[w] += took_ns;
     ++sums_.totals.may_wait_calls[w];
   }
   void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
-  /// What the profile itself did since leave() is not the program's.
+  /// The program resumes. The profile's own time since leave() is not counted as the program's.
   void resume(std::int64_t now_ns) { left_ns_ = now_ns; }
 
   Sums& sums() { return sums_; }
 
-  /// A collective on all ranks by the initial thread. True if an iteration ends with it: cut then.
+  /// Records a collective over all ranks by the initial thread. If it returns true, an iteration
+  /// has ended and the caller must call cut().
   bool collective(std::uint64_t token);
-  /// Whether the running time slice is over.
+  /// True if the current time slice is over.
   bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }
-  /// Ends the running phase of this kind, and returns it.
+  /// Ends the current phase of this kind, and returns it.
   Phase cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery, std::uint64_t label = 0);
-  /// Ends all slices that are over, before enter(): a useful stretch is divided among them.
+  /// Ends all slices that are over. To be called before enter(), which then divides a useful
+  /// stretch among them.
   std::vector<Phase> cut_slices(std::int64_t now_ns, const Machinery& machinery);
 
   Series& series(Cuts cuts) { return series_[static_cast<std::size_t>(cuts)]; }

@@ -45,21 +45,21 @@ Setting setting() {
 std::mutex mutex;
 Reorderings done;  // guarded by it
 
-/// What each rank tells the deciding one.
+/// What each rank sends to the deciding rank.
 struct Head {
   RankSite site;
   std::int32_t world_rank = -1;
   std::int32_t num_edges = -1;  // that it will send; -1: its arguments are invalid
 };
 
-/// What the deciding rank tells each.
+/// What the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;    // in the new communicator
   std::int32_t origin = 0;  // the new rank of the process whose old rank is this new one
 };
 
-/// The program's arguments of a distributed graph, of the node that another rank described.
+/// The arguments of a distributed graph for one node. Another rank may have described this node.
 struct Adjacency {
   std::vector<std::int32_t> ends[2], weights[2];  // in, out
 };
@@ -71,7 +71,7 @@ struct Side {
 constexpr Side kSides[2] = {{1, 2, 3}, {4, 5, 6}};
 constexpr int kTag = 1;
 
-/// The engine; null, with a reason, if it cannot be loaded.
+/// Loads the reordering library. Returns null and sets `reason` if it cannot be loaded.
 Reorder engine(std::string& reason) {
   Dl_info own{};
   ::dladdr(reinterpret_cast<const void*>(&kSides), &own);
@@ -100,13 +100,13 @@ class Reordered {
     mpi_.comm_size(comm_, &size_);
   }
 
-  /// Collective. Where it returns false the arguments are as they were.
+  /// Collective. If it returns false, the arguments are unchanged.
   bool begin() {
     if (size_ < 2 || size_ > tuning::kMaxReorderedRanks) return false;
     const Place place = decide();
     note_decision(place.is_reordered != 0);
     if (place.is_reordered == 0) return false;
-    // Ranks of a split have the order of their keys.
+    // MPI_Comm_split numbers the ranks in the order of their keys.
     if (mpi_.comm_split(comm_, 0, place.rank, &reordered_) != 0) return false;
     if (is(Meaning::dist_graph_create_adjacent)) exchange_adjacency(place);
     replace_handles();
@@ -158,7 +158,8 @@ class Reordered {
   int rank_ = 0, size_ = 1;
   Word reordered_ = 0;
   std::vector<std::pair<int, Word>> saved_;  // arguments that are replaced
-  // What replaced arguments of Fortran point at.
+  // Storage for the arguments that are passed to MPI instead of the program's. Fortran passes
+  // addresses, so they must stay in memory during the call.
   int fortran_comm_ = 0, no_ = 0, degrees_[2] = {};
   Adjacency adjacency_;
   std::string reason_;  // on the deciding rank: why ranks keep their order
@@ -169,7 +170,7 @@ std::optional<TopologyEdges> Reordered::own_edges() const {
   if (is_distributed()) return own_edges_of_distributed();
   const int count = number(1);  // of dimensions or nodes
   if (count < 1) return std::nullopt;
-  // All ranks pass the same, and one of them decides.
+  // All ranks pass the same arguments, so it is enough if the deciding rank reads them.
   if (rank_ != 0) return TopologyEdges();
   if (is(Meaning::cart_create)) return cart_edges(span(2, count), span(3, count), size_);
   return graph_edges(span(2, count), array(3), size_);
@@ -191,7 +192,8 @@ std::optional<TopologyEdges> Reordered::own_edges_of_distributed() const {
                       weights(kSides[1].weights), size_);
 }
 
-/// Whether all ranks passed what MPI will accept, and few enough edges.
+/// True if all ranks passed arguments that MPI will accept, and the number of edges is within the
+/// limit.
 bool Reordered::may_decide(const std::vector<Head>& heads) {
   std::int64_t edges = 0;
   for (const Head& head : heads) {
@@ -222,7 +224,7 @@ Place Reordered::decide() {
   return place;
 }
 
-/// The edges of all ranks, on rank 0.
+/// Collects the edges of all ranks on rank 0.
 std::vector<TopologyEdge> Reordered::gathered(const TopologyEdges& own,
                                               const std::vector<Head>& heads) {
   constexpr int kEdge = sizeof(TopologyEdge);
@@ -239,7 +241,7 @@ std::vector<TopologyEdge> Reordered::gathered(const TopologyEdges& own,
   return all;
 }
 
-/// On rank 0: each rank's place in the new order.
+/// On rank 0: decides the new rank of each rank.
 std::vector<Place> Reordered::order(const std::vector<Head>& heads, const TopologyEdges& edges) {
   const std::size_t size = heads.size();
   std::vector<Place> places(size);
@@ -289,8 +291,8 @@ void Reordered::note_decision(bool is_better) {
                  call_.function.name, size_, reason_.c_str(), took_ms);
 }
 
-/// The process with new rank r has to pass the neighbours of node r, which the one with old rank r
-/// was given.
+/// The process with new rank r must pass the neighbours of node r. They were passed to the process
+/// with old rank r, which sends them.
 void Reordered::exchange_adjacency(const Place& place) {
   void* const no_status = reinterpret_cast<void*>(mpi_.status_ignore);
   const auto exchange = [&](const int* own, int count, std::vector<std::int32_t>& its,
@@ -307,7 +309,8 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // Either all ranks pass weights or none, but those without edges may pass that as well.
+  // Either all ranks pass weights or none does. A rank without edges passed no weights, but must
+  // pass weights if others do.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Topologies that the program creates with reorder true: MPI_Cart_create, MPI_Graph_create,
-// MPI_Dist_graph_create and _adjacent are passed a communicator whose ranks are reordered for the
-// machine. Only if POISE_REORDER asks for it.
+// Reorders the ranks of topologies that the program creates with reorder = true. MPI_Cart_create,
+// MPI_Graph_create, MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent get a communicator
+// whose ranks are ordered for the machine. Active only if POISE_REORDER is set.
 #pragma once
 
 #include "runtimes/profile/profile_file.h"
@@ -10,19 +10,20 @@ namespace poise::profile {
 
 struct Call;
 
-/// What was reordered in this process.
+/// The topologies that were reordered in this process.
 Reorderings reorderings();
 
-/// Whether the call is one of these, of at least two ranks that may be reordered. Cheap where not.
+/// True if the call creates a topology of at least two ranks that may be reordered. The test is
+/// cheap for other calls.
 bool is_to_reorder(const Call& call) noexcept;
 
-/// What stands in the place of the call's arguments while MPI runs it.
+/// The arguments that replace the program's while MPI runs the call.
 class Reordered;
 
-/// Before the call is passed on; collective over the communicator that the program passed, and with
-/// the call's arguments replaced if its ranks are reordered. Otherwise the call is left as it is.
+/// To be called before the call. Collective over the communicator that the program passed. Replaces
+/// the arguments if the ranks are reordered; otherwise leaves the call unchanged.
 void begin_reordering(Call& call) noexcept;
-/// After it: the program's own arguments again.
+/// To be called after the call. Restores the program's arguments.
 void end_reordering(Call& call) noexcept;
 
 }  // namespace poise::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libpoise_reorder.so: what one rank loads to decide the order of a topology's ranks.
+// The library libpoise_reorder.so, which one rank loads to decide the order of a topology's ranks.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ Seats seats_of(const ReorderRequest& request) {
   for (const RankSite& site : sites) {
     const std::string name = site.host;
     if (!hosts.empty() && hosts.back().name == name) continue;
-    // Slurm's names may be the part before the domain.
+    // Slurm may list a host by its short name, without the domain.
     if (const auto dot = name.find('.'); dot != name.npos)
       hosts.push_back({.name = name.substr(0, dot)});
     hosts.push_back({.name = name});
@@ -37,7 +37,7 @@ void answer(const ReorderRequest& request, ReorderAnswer& reply) {
     reply.rank_at[rank] = static_cast<std::int32_t>(plan.rank_at[rank]);
   reply.before = plan.before;
   reply.after = plan.after;
-  if (!plan.is_better()) fail("no order is better");
+  if (!plan.is_better()) fail("no order of the ranks is better than the present one");
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ namespace poise::profile {
 
 namespace {
 
-/// Per rank the group that it belongs to on each level, coarsest first.
+/// The group of each rank on each level, coarsest level first.
 struct Paths {
   std::vector<std::string> levels;
   std::vector<std::vector<std::uint32_t>> groups;  // [rank][level]
 };
 
-/// Numbers names by their first appearance.
+/// Numbers names in the order in which they first appear.
 class Numbers {
  public:
   std::uint32_t of(const std::string& name) {
@@ -41,7 +41,7 @@ constexpr Part kParts[] = {{"package", &RankSite::package},
                            {"l3", &RankSite::l3},
                            {"core", &RankSite::core}};
 
-/// Per rank the number of its host's switch; empty if not all are known.
+/// The number of the switch of each rank's host; empty unless all switches are known.
 std::vector<std::uint32_t> switches_of(std::span<const RankSite> sites,
                                        std::span<const JobHost> switches) {
   std::map<std::string_view, const JobHost*> by_name;
@@ -81,7 +81,7 @@ Paths paths_of(std::span<const RankSite> sites, std::span<const JobHost> switche
   return paths;
 }
 
-/// The ranks sorted along the machine, those of a group in their own order.
+/// The ranks sorted by their groups; ranks of one group stay in ascending order.
 std::vector<std::uint32_t> sorted(const Paths& paths) {
   std::vector<std::uint32_t> order(paths.groups.size());
   std::iota(order.begin(), order.end(), 0);
@@ -90,7 +90,7 @@ std::vector<std::uint32_t> sorted(const Paths& paths) {
   return order;
 }
 
-/// Whether two ranks are in the same group of a level, and of all levels above.
+/// True if two ranks are in the same group on a level and on all levels above it.
 bool is_together(const Paths& paths, std::size_t level, std::uint32_t a, std::uint32_t b) {
   const auto end = static_cast<std::ptrdiff_t>(level) + 1;
   return std::equal(paths.groups[a].begin(), paths.groups[a].begin() + end,
@@ -106,8 +106,8 @@ Level level_of(const Paths& paths, std::span<const std::uint32_t> order, std::si
   return made;
 }
 
-/// Each node is a domain: only hops count, and they follow the levels. `slots` are the last level:
-/// several ranks may share a core.
+/// Each node is one memory domain, because only hops count here, and hops depend on the levels. The
+/// last level is `slots` instead of cores, because several ranks may share a core.
 MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) {
   MachineParts parts;
   parts.name = "the ranks of the communicator";
@@ -128,7 +128,8 @@ MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) 
   return parts;
 }
 
-/// Levels that split no group make all distances above them longer, and tell nothing.
+/// Removes levels that split no group. They carry no information, but would increase all distances
+/// above them.
 void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> order) {
   std::size_t above = 1;
   for (std::size_t level = 0; level < paths.levels.size();) {
@@ -145,7 +146,7 @@ void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> ord
   }
 }
 
-/// The nodes that are left of a network, with the routers on which they are.
+/// The part of a network that these nodes and their routers use.
 Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   Network network = whole;
   network.tiers.clear();  // hops in a tree follow the levels
@@ -163,7 +164,7 @@ Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   return network;
 }
 
-/// Whether all places are equally far from each other.
+/// True if all pairs of places have the same distance.
 bool is_flat(const Machine& machine) {
   const std::uint32_t places = machine.num_places();
   return machine.network().shape == Network::Shape::tree &&

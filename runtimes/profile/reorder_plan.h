@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides the order of a topology's ranks on the machine that they occupy. Pure.
+// Decides the order of a topology's ranks on the places that they occupy. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 
 namespace poise::profile {
 
-/// A machine whose places are the ranks of a communicator, and nothing else.
+/// A machine that consists of exactly the places of a communicator's ranks.
 struct Seats {
   Machine machine;
   std::vector<std::uint32_t> rank_on;  // per place
 };
 
-/// From what the ranks know of themselves. Parts of hosts that some rank does not know do not
-/// count. `switches`: the leaf switch of each host, in any order; used if all hosts have one.
+/// Builds the machine from the sites of the ranks. A kind of part is ignored unless all ranks know
+/// theirs. `switches` gives the leaf switch of each host, in any order; switches become a level if
+/// all hosts have one.
 Seats seats_of(std::span<const RankSite> sites, std::span<const JobHost> switches);
 
-/// The part of a machine on which rank r occupies place_of[r]. Throws Error if a place is not one
-/// of the machine's, or if it is taken twice.
+/// The part of a machine that the ranks use; rank r is at place_of[r]. Throws Error if a place does
+/// not exist or two ranks have the same place.
 Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of);
 
 struct ReorderPlan {
@@ -35,8 +36,8 @@ struct ReorderPlan {
   bool is_better() const { return after < before; }
 };
 
-/// Never worse than the order of the old ranks, which it returns if it finds nothing better.
-/// O((ranks + edges) log ranks).
+/// Decides the new order. It is never worse than the old order, which is returned if no better one
+/// is found. O((ranks + edges) log ranks).
 ReorderPlan plan_order(const Seats& seats, std::span<const TopologyEdge> edges);
 
 }  // namespace poise::profile

@@ -20,7 +20,7 @@ RankSite site(const char* host, int package = -1, int core = -1) {
   return made;
 }
 
-/// Edges between hosts under an order, counted from the sites alone.
+/// The number of edges between hosts in a given order, counted directly from the sites.
 int between_hosts(const std::vector<RankSite>& sites, const TopologyEdges& edges,
                   const std::vector<std::uint32_t>& rank_at) {
   const auto host = [&](int rank) {
@@ -39,20 +39,22 @@ bool is_permutation_of_ranks(std::vector<std::uint32_t> order) {
   return true;
 }
 
-TEST(ReorderPlan, scattered_ranks_of_a_grid_come_together) {
-  // 16 ranks dealt to 4 hosts in turns. A 4 x 4 grid has 24 edges; of blocks of 2 x 2, 8 cross.
+TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
+  // 16 ranks are assigned to 4 hosts round-robin. A 4 x 4 grid has 24 edges. If each host has a
+  // block of 2 x 2, only 8 edges cross hosts.
   std::vector<RankSite> sites;
   for (int r = 0; r < 16; ++r) sites.push_back(site(fmt::format("n{}", r % 4).c_str()));
   const auto edges = *cart_edges(std::vector{4, 4}, std::vector{0, 0}, 16);
   const ReorderPlan plan = plan_order(seats_of(sites, {}), edges);
   EXPECT_TRUE(is_permutation_of_ranks(plan.rank_at));
   EXPECT_EQ(between_hosts(sites, edges, plan.rank_at), 8);
-  // In turns, 4 apart: steps along columns stay, and 12 along rows cross. Hops are 2 and 4.
+  // Round-robin, neighbours in a column are 4 ranks apart and share a host, and the 12 edges along
+  // rows cross hosts. An edge inside a host is 2 hops long, one between hosts 4.
   EXPECT_EQ(plan.before, 12 * 2 + 12 * 4);
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, parts_of_hosts_count_only_if_all_ranks_know_them) {
+TEST(ReorderPlan, parts_of_hosts_are_used_only_if_all_ranks_know_them) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};
@@ -64,7 +66,7 @@ TEST(ReorderPlan, parts_of_hosts_count_only_if_all_ranks_know_them) {
   EXPECT_EQ(plan.rank_at, (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
-TEST(ReorderPlan, switches_are_a_level_if_all_are_known) {
+TEST(ReorderPlan, switches_become_a_level_if_all_are_known) {
   const std::vector<RankSite> sites = {site("a.site"), site("b"), site("c"), site("d")};
   std::vector<JobHost> hosts = {{.name = "a", .leaf_switch = "s"},
                                 {.name = "b", .leaf_switch = "t"},
@@ -76,7 +78,7 @@ TEST(ReorderPlan, switches_are_a_level_if_all_are_known) {
   EXPECT_FALSE(plan_order(seats_of(sites, hosts), edges).is_better());
 }
 
-TEST(ReorderPlan, some_places_of_a_given_machine_keep_their_distances) {
+TEST(ReorderPlan, a_part_of_a_given_machine_keeps_its_distances) {
   const Machine machine = machine_from_text("torus:4x4 core:2");
   const std::vector<std::int32_t> places = {31, 0, 9, 8, 30, 2, 17, 5};
   const Seats seats = seats_on(machine, places);
@@ -91,7 +93,7 @@ TEST(ReorderPlan, some_places_of_a_given_machine_keep_their_distances) {
   EXPECT_THROW(seats_on(machine, std::vector<std::int32_t>{3, 3}), Error);
 }
 
-TEST(ReorderPlan, up_to_8_ranks_the_best_of_all_orders_is_found) {
+TEST(ReorderPlan, finds_the_best_of_all_orders_for_up_to_8_ranks) {
   Random random(7);
   for (int trial = 0; trial < 12; ++trial) {
     const Machine machine =
@@ -127,7 +129,7 @@ TEST(ReorderPlan, up_to_8_ranks_the_best_of_all_orders_is_found) {
   }
 }
 
-TEST(ReorderPlan, never_is_worse_than_the_old_order) {
+TEST(ReorderPlan, is_never_worse_than_the_old_order) {
   Random random(3);
   for (int trial = 0; trial < 8; ++trial) {
     const std::size_t size = 10 + random.below(20);

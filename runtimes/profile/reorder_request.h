@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the preloaded library asks libpoise_reorder.so, which one rank loads when it has to decide:
-// programs whose ranks are not reordered do not carry the engine.
+// The interface between the preloaded library and libpoise_reorder.so. One rank loads the latter
+// when it has to decide, so programs whose ranks are not reordered do not load the decision code.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace poise::profile {
 
-/// Ranks are those of the communicator that the program passed.
+/// Arrays are indexed by the ranks of the communicator that the program passed.
 struct ReorderRequest {
   const RankSite* sites = nullptr;           // per rank
   const std::int32_t* world_rank = nullptr;  // per rank: in MPI_COMM_WORLD
   std::size_t num_ranks = 0;
   const TopologyEdge* edges = nullptr;  // between ranks of the new communicator
   std::size_t num_edges = 0;
-  /// As `poise topo` understands it, for ranks of MPI_COMM_WORLD on its places in order; null: as
-  /// the sites tell.
+  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. Null: the
+  /// machine is built from the sites.
   const char* machine = nullptr;
 };
 
@@ -29,7 +29,7 @@ struct ReorderAnswer {
   char reason[256] = {};            // why ranks keep their order, in words
 };
 
-/// False: ranks keep their order. Never throws.
+/// Returns false if ranks keep their order. Never throws.
 using Reorder = bool (*)(const ReorderRequest*, ReorderAnswer*);
 inline constexpr const char* kReorderSymbol = "poise_reorder";
 inline constexpr const char* kReorderLibrary = "libpoise_reorder.so";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a rank entered the collectives of a communicator: the same instances on all its ranks.
+// Records when a rank entered the collectives of a communicator. All its ranks record the same
+// collectives.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace poise::profile {
 
-/// What a rank does in a collective whose ranks may wait for each other.
+/// The part of a rank in a collective whose ranks may wait for each other.
 struct Part {
   bool delays = false;  // others cannot finish before it has come
   bool waits = false;   // it cannot finish before those who delay have come
@@ -20,13 +21,13 @@ struct Sample {
   Part part = {};
 };
 
-/// Keeps all instances at first. When tuning::kMaxSamples have come together, the stride doubles:
-/// which instances are kept depends on their number alone, so that all ranks keep the same.
+/// Records all collectives at first. When there are tuning::kMaxSamples, the stride doubles. Which
+/// ones are kept depends on their number alone, so all ranks keep the same ones.
 class Samples {
  public:
-  /// The number of the next collective, and whether it is kept. Call it once per collective.
+  /// Counts a collective. Returns true if it is to be kept. To be called once per collective.
   bool next() { return is_kept(sequence_++); }
-  /// Keeps the collective that next() said is kept.
+  /// Keeps the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
 
   std::span<const Sample> kept() const { return kept_; }
@@ -39,13 +40,14 @@ class Samples {
   std::vector<Sample> kept_;
 };
 
-/// The rank that was last to come of those that others wait for, and when.
+/// The last rank to arrive among those for which others wait, and its time of arrival.
 struct Last {
   double entered_s = 0;
   int rank = 0;
 };
 
-/// How long a rank waited in a sample: until the last had come, at most as long as the call took.
+/// How long a rank waited in a sample: until the last rank arrived, but at most for the duration of
+/// the call.
 std::int64_t waited_ns(const Sample& sample, std::int64_t last_ns);
 
 }  // namespace poise::profile

@@ -9,7 +9,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(samples, two_ranks_keep_the_same_however_late_one_is) {
+TEST(samples, two_ranks_keep_the_same_collectives_even_if_one_is_late) {
   Samples a, b;
   for (std::size_t i = 0; i < 5 * tuning::kMaxSamples; ++i) {
     if (a.next()) a.keep(static_cast<std::int64_t>(i), 1, {});
@@ -24,13 +24,13 @@ TEST(samples, two_ranks_keep_the_same_however_late_one_is) {
   }
 }
 
-TEST(samples, all_are_kept_of_few) {
+TEST(samples, a_small_number_of_collectives_is_kept_completely) {
   Samples samples;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(samples.next());
   EXPECT_EQ(samples.stride(), 1u);
 }
 
-TEST(samples, a_rank_waits_for_the_last_but_not_longer_than_its_call) {
+TEST(samples, a_rank_waits_for_the_last_rank_but_at_most_for_its_own_call) {
   const Sample sample{.entered_ns = 100, .took_ns = 50, .part = {true, true}};
   EXPECT_EQ(waited_ns(sample, 130), 30);
   EXPECT_EQ(waited_ns(sample, 100), 0);

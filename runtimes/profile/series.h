@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run cut into phases: what a rank measured between one cut and the next.
+// Divides a run into phases. A phase is what a rank measured between two cuts.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace poise::profile {
 
-/// The sums of a rank so far, from which a series takes the differences between its cuts.
+/// The sums of a rank since the start. A series subtracts them between cuts.
 struct Sums {
   Totals totals;
   PairTable traffic;
 };
 
-/// At most tuning::kMaxPhases phases: when more come, each label's phases are merged two by two,
-/// and from then on twice the cuts make a phase. Ranks that make the same cuts merge alike,
-/// whatever their clocks say. The cost of all cuts of a run grows with the logarithm of their
-/// number.
+/// Has at most tuning::kMaxPhases phases. When there are more, every two neighbours with the same
+/// label are merged, and from then on a phase takes twice as many cuts. Ranks that make the same
+/// cuts merge the same phases, independently of their clocks. The total cost grows with the
+/// logarithm of the number of cuts.
 class Series {
  public:
   /// Begins the first phase.
   void start(std::int64_t now_ns, const Sums& sums, const Machinery& machinery);
 
-  /// Whether cut() would end a phase now; else it only counts the cut, and needs no arguments.
+  /// Counts a cut. Returns true if cut() must be called now to end a phase.
   bool is_due() { return ++cuts_since_ >= cuts_per_phase_; }
 
-  /// Ends the running phase, which it returns, and begins the next, called `next_label`.
+  /// Ends the current phase and returns it, and begins the next one with the label `next_label`.
   Phase cut(std::int64_t now_ns, const Sums& sums, const Machinery& machinery,
             std::uint64_t next_label = 0);
 
@@ -40,15 +40,15 @@ class Series {
 
   std::vector<Phase> phases_;
   std::uint64_t label_ = 0, cuts_since_ = 0, cuts_per_phase_ = 1;
-  // At the last cut; the counts of `traffic_` belong to the first entries of the table.
+  // Values at the last cut. The counts in `traffic_` belong to the first entries of the table.
   std::int64_t begin_ns_ = 0;
   Totals totals_;
   std::vector<Traffic> traffic_;
   Machinery machinery_;
 };
 
-/// Merges neighbours until each phase is at least `least_ns` long on some rank: `longest_ns` has
-/// the longest time of each phase on all ranks. Phases of different labels are not merged.
+/// Merges neighbouring phases until each lasts at least `least_ns` on some rank. `longest_ns` has
+/// the longest duration of each phase over all ranks. Phases with different labels are not merged.
 void merge_short(std::vector<Phase>& phases, const std::vector<std::int64_t>& longest_ns,
                  std::int64_t least_ns);
 

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(series, phases_are_differences_between_cuts) {
+TEST(series, a_phase_contains_what_was_measured_between_two_cuts) {
   Sums sums;
   Series series;
   sums.totals.useful_ns = 100;
@@ -36,8 +36,8 @@ TEST(series, phases_are_differences_between_cuts) {
   EXPECT_EQ(series.phases()[1].traffic, (std::vector<Traffic>{{1, false, 1, 5}}));
 }
 
-/// Of any number of cuts, what all phases have together is what was measured.
-TEST(series, keeps_the_sums_and_few_phases_of_a_million_cuts) {
+/// For any number of cuts, the sum over all phases equals what was measured.
+TEST(series, a_million_cuts_give_few_phases_with_the_same_sums) {
   Sums sums;
   Series series;
   series.start(0, sums, {});
@@ -62,7 +62,7 @@ TEST(series, keeps_the_sums_and_few_phases_of_a_million_cuts) {
   EXPECT_EQ(end_ns, 1'000'001);
 }
 
-TEST(series, merges_only_phases_of_the_same_label) {
+TEST(series, merges_only_phases_with_the_same_label) {
   Sums sums;
   Series series;
   series.start(0, sums, {});
@@ -79,7 +79,7 @@ TEST(series, merges_only_phases_of_the_same_label) {
   EXPECT_EQ(of_label[1], 100 * (half - 1));
 }
 
-TEST(series, merges_short_phases_to_the_wanted_length) {
+TEST(series, merges_short_phases_up_to_the_wanted_length) {
   std::vector<Phase> phases;
   std::vector<std::int64_t> longest_ns = {3, 3, 3, 50, 4, 4, 4, 4};
   for (std::size_t i = 0; i < longest_ns.size(); ++i) {

@@ -28,10 +28,11 @@ pid_t owner = 0;  // a forked child must not write its parent's profile
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
-/// The time of a call: all threads may ask, and only the initial one often.
+/// The time of a call. Any thread may ask for it; only the initial thread asks often.
 std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
 
-/// A call's status: what a C function returned, or Fortran's last argument, which may be missing.
+/// True if a call succeeded: C functions return an error code, Fortran routines set their last
+/// argument, which may be absent.
 bool has_succeeded(const Call& call, int result) {
   if (call.language == Language::c) return result == 0;
   if (call.num_words == 0 || call.function.meaning == Meaning::pcontrol) return true;
@@ -39,7 +40,8 @@ bool has_succeeded(const Call& call, int result) {
   return error == nullptr || *error == 0;
 }
 
-/// A text at an address that may be no text: programs need not pass one to MPI_Pcontrol.
+/// Reads a text from an address that the program passed to MPI_Pcontrol. The address may be
+/// invalid.
 std::string text_at(Word address) {
   char text[kMaxName + 1] = {};
   const iovec to{text, kMaxName}, from{reinterpret_cast<void*>(address), kMaxName};
@@ -194,9 +196,9 @@ void Session::note(Call& call, std::int64_t now_ns) {
 }
 
 void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
-  // The order in which several threads send is not known at the other end.
+  // If several threads send, the receiver cannot know the order of their messages.
   if (!is_main && is_multiple_) return messages_.ends().give_up();
-  // Only the time of the initial thread is looked at.
+  // Only the time of the initial thread is recorded.
   const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
   if (!messages_.after(call.function, arguments, call.entered_ns, left_ns) || !is_main) return;
   recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
@@ -213,7 +215,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
   }
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
-  // All ranks make the same string of these: no token may depend on the rank.
+  // All ranks must make the same sequence of tokens, so a token must not depend on the rank.
   const auto bytes =
       static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
@@ -221,7 +223,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
   if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
 }
 
-/// MPI_Pcontrol(k) begins a phase called k; MPI_Pcontrol(-1, "name") one of that name.
+/// MPI_Pcontrol(k) begins a phase with label k, and MPI_Pcontrol(-1, "name") a phase with that
+/// name.
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
   if (period_ns_ > 0) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -252,7 +255,8 @@ void Session::cut_all(std::int64_t now_ns) {
 void Session::abandon() { cut_all(clock_ns()); }
 
 Cuts Session::agreed_cuts() {
-  // Per kind of cut the number of phases, and its negative to find the smallest.
+  // For each kind of cut, the number of phases and its negative, so that one maximum over the ranks
+  // gives both the largest and the smallest number.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =
@@ -265,7 +269,8 @@ Cuts Session::agreed_cuts() {
     const auto k = 2 * static_cast<std::size_t>(cuts);
     if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
   }
-  // Ranks may come to MPI_Finalize in different slices: the missing ones are empty.
+  // Ranks may reach MPI_Finalize in different time slices. The missing slices are added and are
+  // empty.
   Series& slices = recorder_.series(Cuts::slices);
   const double missing = ends[2 * static_cast<std::size_t>(Cuts::slices)] -
                          static_cast<double>(slices.phases().size());

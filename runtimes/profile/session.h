@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The profile of this process while its MPI program runs: begun by MPI_Init, written by
+// The profile of this process while its MPI program runs. It begins in MPI_Init and is written in
 // MPI_Finalize.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace poise::profile {
 
 class Reordered;
 
-/// A call of the program that is being relayed to MPI.
+/// A call of the program that is being passed on to MPI.
 struct Call {
   const Function& function;
   Language language;
@@ -32,23 +32,23 @@ struct Call {
   Reordered* reordered = nullptr;  // owned; see reorder.h
 };
 
-/// Before the call is passed on. False if it is part of another, or nothing is to be recorded: then
-/// leave() is not called. Neither throws.
+/// To be called before the call is passed on. Returns false if the call is part of another call or
+/// nothing is to be recorded; then leave() must not be called.
 bool enter(Call& call) noexcept;
-/// After it. `result`: what a C function returned.
+/// To be called after the call. `result` is the return value of a C function.
 void leave(Call& call, int result) noexcept;
 
 class Session {
  public:
-  /// Collective over MPI_COMM_WORLD, on the thread that has just initialised MPI. `output`: where
-  /// rank 0 writes the profile.
+  /// Collective over MPI_COMM_WORLD; called by the thread that has just initialised MPI. Rank 0
+  /// writes the profile to `output`.
   Session(const MpiLibrary& mpi, std::string output);
 
   void enter(Call& call);
   void leave(Call& call, int result);
-  /// Before MPI_Finalize: ends the profile, and writes it on rank 0. Collective.
+  /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
   void finish();
-  /// The process ends without MPI_Finalize: leaves what was measured up to now.
+  /// Called if the process ends without MPI_Finalize: keeps what was measured up to now.
   void abandon();
 
  private:

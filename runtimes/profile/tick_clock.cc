@@ -12,11 +12,12 @@ namespace poise::profile {
 namespace {
 
 constexpr std::int64_t kMaxAge_ns = 1'000'000;    // of an anchor
-constexpr std::int64_t kMinBase_ns = 10'000'000;  // over which the scale is measured
-/// Longer readings of the clock were interrupted: nothing is anchored to them.
+constexpr std::int64_t kMinBase_ns = 10'000'000;  // time over which the scale is measured
+/// A clock reading that took longer than this was interrupted, and is not used for calibration.
 constexpr std::uint64_t kMaxReading_ticks = 2000;
 
-/// The kernel uses the counter itself: it is even across cores, and neither stops nor changes pace.
+/// True if the kernel itself uses the counter as its clock. Then the counter is the same on all
+/// cores and has a constant rate.
 bool kernel_trusts_counter() {
   std::FILE* const file =
       std::fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");

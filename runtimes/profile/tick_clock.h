@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CLOCK_MONOTONIC at the price of reading the processor's counter: about 12 ns instead of 29.
+// CLOCK_MONOTONIC at the cost of reading the processor's counter: about 12 ns instead of 29 ns.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace poise::profile {
 
-/// Counts from the last reading of CLOCK_MONOTONIC, which is at most about 1 ms old, so that errors
-/// do not add up: it follows the clock to within a microsecond. Where the kernel does not trust the
-/// counter for its own clock, every read is one of CLOCK_MONOTONIC. For one thread.
+/// Adds the counter's progress to the last reading of CLOCK_MONOTONIC, which is at most about 1 ms
+/// old. So errors do not accumulate, and the result is within a microsecond of the clock. If the
+/// kernel does not trust the counter, each read uses CLOCK_MONOTONIC. Not thread-safe.
 class TickClock {
  public:
   TickClock();

@@ -9,8 +9,9 @@
 namespace poise::profile {
 namespace {
 
-/// Whatever interrupts the test, a reading lies between those of the clock before and after it.
-TEST(tick_clock, follows_the_clock) {
+/// Even if the test is interrupted, a reading lies between readings of the clock before and after
+/// it.
+TEST(tick_clock, stays_close_to_the_monotonic_clock) {
   constexpr std::int64_t kError_ns = 2000;
   TickClock ticks;
   const std::int64_t begin_ns = clock_ns();

@@ -41,7 +41,8 @@ std::string name_of(const RankProfile& rank, std::uint64_t label) {
   return named == rank.names.end() ? std::to_string(label) : named->second;
 }
 
-/// Ranks of one communicator count the same call; the one that decided knows what it gained.
+/// All ranks of a communicator count the same call, so the maximum is taken; only the deciding rank
+/// knows the gain.
 void add(const Reorderings& own, ReorderedTopologies& all) {
   all.calls = std::max(all.calls, own.calls);
   all.reordered = std::max(all.reordered, own.reordered);
@@ -59,7 +60,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
     run.node_of_rank.push_back(static_cast<std::uint32_t>(host));
     add(rank.reorderings, run.topologies);
-    // A rank that died has compared nothing.
+    // A rank that died could not compare its records with others.
     run.knows_waiting = run.knows_waiting && rank.is_complete && rank.knows_waiting;
   }
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A profile as input of a diagnosis.
+// Converts a profile to the input of a diagnosis.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace poise::profile {
 
-/// `ranks`: as whole() returns them. Waits are those of all calls, estimated where not all were
-/// compared. O(ranks x phases).
+/// `ranks` is the result of whole(). Waits are those of all calls; they are estimated if only some
+/// calls were compared. O(ranks x phases).
 MeasuredRun measured(const std::vector<RankProfile>& ranks);
 
 }  // namespace poise::profile

@@ -7,7 +7,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(to_measured, waits_are_those_of_all_calls) {
+TEST(to_measured, waits_cover_all_calls_not_only_the_sampled_ones) {
   Phase phase{.label = 3, .begin_ns = 0, .end_ns = 10'000'000'000};
   phase.totals.useful_ns = 4'000'000'000;
   phase.useful_cpu_ns = 3'000'000'000;

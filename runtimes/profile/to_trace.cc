@@ -11,7 +11,8 @@ namespace poise::profile {
 
 namespace {
 
-/// Per rank its blocks cut in one way, joined; the fewest phases that a rank has.
+/// The blocks of each rank for one way of dividing the run into phases, joined; and the smallest
+/// number of phases of any rank.
 struct Joined {
   std::vector<RankProfile> ranks;
   std::size_t num_phases = 0;
@@ -52,7 +53,8 @@ std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
   const std::uint32_t num_ranks = blocks[0].num_ranks;
   for (const RankProfile& block : blocks)
     if (block.num_ranks != num_ranks)
-      fail("the profile has ranks of a job of {} and of one of {}", num_ranks, block.num_ranks);
+      fail("the profile mixes ranks of two jobs, one with {} ranks and one with {}", num_ranks,
+           block.num_ranks);
   Joined best;
   std::size_t most_ranks = 0;
   for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives, Cuts::slices})
@@ -85,7 +87,7 @@ std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks) {
 }
 
 double load_s(const profile::Phase& phase) {
-  // A rank that slept or waited for an accelerator was not queued; one that was preempted was.
+  // A rank that slept or waited for an accelerator was not waiting for a cpu; a preempted rank was.
   const std::int64_t ns = std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.queued_ns);
   return 1e-9 * static_cast<double>(std::max<std::int64_t>(0, ns));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A profile as a trace: ranks are tasks, the cores they ran on their places.
+// Converts a profile to a trace, in which ranks are tasks and the cores on which they ran are
+// places.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,23 @@
 
 namespace poise::profile {
 
-/// The file's blocks as one profile per rank. What a rank left in pieces when it died is put
-/// together: of the ways to cut phases the best that all ranks have, and as many phases as each
-/// has. A rank that left nothing has no phases. Throws Error if the blocks are not of one job.
+/// Joins the blocks of a file to one profile per rank. For ranks that died it joins what they had
+/// written. Uses the best way of dividing the run into phases that all ranks have, and only the
+/// phases that all ranks completed. A rank that left nothing has no phases. Throws Error if the
+/// blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// Names of the hosts, in order of their first rank.
 std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks);
 
-/// Seconds of a rank's own work in a phase: useful time without what it waited for a cpu.
+/// The seconds that a rank itself worked in a phase: its useful time minus the time that it waited
+/// for a cpu.
 double load_s(const Phase& phase);
 
-/// The place of a rank that ran on this cpu of the host with this number.
+/// Returns the place of a rank that ran on `cpu` of host number `host`.
 using PlaceOf = std::function<PlaceId(std::uint32_t host, std::int32_t cpu)>;
 
-/// `ranks`: as whole() returns them. Without a machine the trace has one place per rank.
+/// `ranks` is the result of whole(). Without a machine, the trace has one place per rank.
 Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
                const PlaceOf& place_of);
 

@@ -30,7 +30,7 @@ PlaceId by_cpu(std::uint32_t host, std::int32_t cpu) {
   return 2 * host + static_cast<PlaceId>(std::max(0, cpu));
 }
 
-TEST(to_trace, ranks_are_tasks_on_the_cores_where_they_ran) {
+TEST(to_trace, ranks_become_tasks_on_the_cores_where_they_ran) {
   std::vector<RankProfile> ranks = {
       rank_of(0, Cuts::slices, {phase_of(kS / 2, 1, {{1, false, 3, 300}}), phase_of(kS / 4, -1)}),
       rank_of(1, Cuts::slices, {phase_of(kS, 0, {{0, true, 2, 20}}), phase_of(0, 1)})};
@@ -51,7 +51,7 @@ TEST(to_trace, ranks_are_tasks_on_the_cores_where_they_ran) {
   EXPECT_EQ(trace.phases[1].placement, Placement(std::vector<PlaceId>{1, 3}));
 }
 
-TEST(to_trace, waiting_for_a_cpu_is_not_load_but_sleeping_is) {
+TEST(to_trace, waiting_for_a_cpu_does_not_count_as_load_but_sleeping_does) {
   profile::Phase phase = phase_of(10, 0);
   phase.useful_cpu_ns = 3;
   EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);  // asleep, or an accelerator works
@@ -61,7 +61,7 @@ TEST(to_trace, waiting_for_a_cpu_is_not_load_but_sleeping_is) {
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
 }
 
-TEST(to_trace, pieces_of_a_dead_job_become_as_many_phases_as_all_ranks_have) {
+TEST(to_trace, a_job_that_died_has_the_phases_that_all_ranks_completed) {
   const std::vector<RankProfile> blocks = {rank_of(0, Cuts::slices, {phase_of(5, 0)}),
                                            rank_of(0, Cuts::collectives, {phase_of(1, 0)}),
                                            rank_of(0, Cuts::collectives, {phase_of(2, 0)}),
@@ -77,7 +77,7 @@ TEST(to_trace, pieces_of_a_dead_job_become_as_many_phases_as_all_ranks_have) {
   EXPECT_EQ(ranks[1].phases[1].totals.useful_ns, 8);
 }
 
-TEST(to_trace, ranks_that_left_nothing_have_no_load) {
+TEST(to_trace, ranks_without_data_have_no_load) {
   const std::vector<RankProfile> ranks = whole({rank_of(1, Cuts::slices, {phase_of(5, 0)})});
   ASSERT_EQ(ranks.size(), 2u);
   EXPECT_EQ(load_s(ranks[0].phases[0]), 0);

@@ -8,7 +8,7 @@ namespace poise::profile {
 
 namespace {
 
-/// The number of a grid's positions; 0: it has more than `most`, or a dimension is not positive.
+/// The number of positions in a grid; 0 if it exceeds `most` or a dimension is not positive.
 std::int64_t size_of_grid(std::span<const int> dims, int most) {
   std::int64_t size = 1;
   for (const int dim : dims) {
@@ -19,7 +19,7 @@ std::int64_t size_of_grid(std::span<const int> dims, int most) {
   return size;
 }
 
-/// Appends edges; false if one of them is invalid.
+/// Appends the edges of a rank. Returns false if one of them is invalid.
 bool add(int from, std::span<const int> ends, const int* weights, int num_ranks,
          TopologyEdges& edges) {
   if (from < 0 || from >= num_ranks) return false;

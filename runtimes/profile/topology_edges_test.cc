@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-using Pairs = std::map<std::pair<int, int>, int>;  // both directions; weights add up
+using Pairs = std::map<std::pair<int, int>, int>;  // in both directions; weights are added up
 
 Pairs pairs_of(const TopologyEdges& edges) {
   Pairs pairs;
@@ -21,8 +21,8 @@ Pairs pairs_of(const TopologyEdges& edges) {
   return pairs;
 }
 
-/// As MPI_Cart_shift counts: each rank's neighbours on both sides of each dimension, by
-/// coordinates.
+/// The neighbours of each rank on both sides of each dimension, computed from coordinates as
+/// MPI_Cart_shift does.
 Pairs neighbours_by_coordinates(const std::vector<int>& dims, const std::vector<int>& periods) {
   int size = 1;
   for (const int dim : dims) size *= dim;
@@ -49,7 +49,7 @@ Pairs neighbours_by_coordinates(const std::vector<int>& dims, const std::vector<
   return pairs;
 }
 
-TEST(TopologyEdges, a_grid_has_the_neighbours_that_its_coordinates_say) {
+TEST(TopologyEdges, neighbours_in_a_grid_follow_from_the_coordinates) {
   const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {3, 4}, {2, 2}, {1, 6}, {2, 3, 4}};
   for (const std::vector<int>& dims : shapes)
     for (unsigned wraps = 0; wraps < 1u << dims.size(); ++wraps) {
@@ -61,7 +61,7 @@ TEST(TopologyEdges, a_grid_has_the_neighbours_that_its_coordinates_say) {
     }
 }
 
-TEST(TopologyEdges, a_grid_that_mpi_refuses_has_none) {
+TEST(TopologyEdges, a_grid_that_mpi_refuses_has_no_edges) {
   const std::vector<int> open = {0, 0, 0};
   EXPECT_FALSE(cart_edges(std::vector{3, 4}, std::span(open).first(2), 11));
   EXPECT_TRUE(cart_edges(std::vector{3, 4}, std::span(open).first(2), 12));
@@ -70,8 +70,9 @@ TEST(TopologyEdges, a_grid_that_mpi_refuses_has_none) {
   EXPECT_FALSE(cart_edges(std::vector{1 << 30, 1 << 30, 1 << 30}, open, 11));
 }
 
-TEST(TopologyEdges, a_graph_is_read_as_the_example_of_the_standard) {
-  // MPI-3.1, section 7.5.3: neighbours of 0: 1, 3; of 1: 0; of 2: 3; of 3: 0, 2.
+TEST(TopologyEdges, a_graph_has_the_neighbours_of_the_example_in_the_standard) {
+  // MPI-3.1, section 7.5.3: rank 0 has the neighbours 1 and 3, rank 1 has 0, rank 2 has 3, and rank
+  // 3 has 0 and 2.
   const std::vector<int> index = {2, 3, 4, 6}, edges = {1, 3, 0, 3, 0, 2};
   const auto found = graph_edges(index, edges.data(), 4);
   ASSERT_TRUE(found);
@@ -82,7 +83,7 @@ TEST(TopologyEdges, a_graph_is_read_as_the_example_of_the_standard) {
   EXPECT_FALSE(graph_edges(std::vector{1, 2}, std::vector{1, 2}.data(), 4));
 }
 
-TEST(TopologyEdges, a_rank_may_describe_edges_of_others) {
+TEST(TopologyEdges, a_rank_may_describe_the_edges_of_other_ranks) {
   const std::vector<int> sources = {2, 0}, degrees = {2, 1}, ends = {0, 2, 1}, weights = {5, 6, 7};
   const auto found = dist_graph_edges(sources, degrees.data(), ends.data(), weights.data(), 3);
   ASSERT_TRUE(found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every number of the profile that was chosen rather than given.
+// All tuned numbers of the profile, with unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -7,45 +7,48 @@
 
 namespace poise::profile::tuning {
 
-/// A CPU clock is a system call of about 0.5 us: read round useful stretches at least this long
-/// only.
+/// Minimum length of a useful stretch for which the CPU clock is read. A read is a system call of
+/// about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 
-/// Phases of one series in memory; when more come, neighbours with the same label are merged.
+/// Maximum number of phases of a series in memory. When there are more, neighbours with the same
+/// label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
-/// Time slices, for programs without phases, begin with this length, and double when there are
-/// many.
+/// Initial length of time slices, for programs without phases. It doubles when there are many
+/// slices.
 inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
 
-/// The string of collectives that is searched for a period, and the repeats that must agree.
+/// Number of collectives that are searched for a period, and number of equal repeats that make a
+/// period.
 inline constexpr std::size_t kMaxTokens = 4096;
 inline constexpr std::size_t kRepeats = 3;
-/// A period is lost when more than one token in this many is odd.
+/// The period is given up if more than one token in this number does not fit.
 inline constexpr std::size_t kOddShare = 8;
-/// Phases shorter than this on all ranks are merged at the end.
+/// Phases that are shorter than this on all ranks are merged at the end.
 inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
 
-/// Entry times of collectives kept per communicator; when more come, every second is dropped.
+/// Maximum number of entry times of collectives kept per communicator. When there are more, every
+/// second one is dropped.
 inline constexpr std::size_t kMaxSamples = 1 << 17;
 
-/// Ends of messages kept per rank, sends and receives each; when more come, every second is
-/// dropped. 48 bytes each.
+/// Maximum number of sends, and of receives, kept per rank, with 48 bytes each. When there are
+/// more, every second one is dropped.
 inline constexpr std::size_t kMaxEnds = 1 << 17;
-/// Streams (pair, communicator, tag) whose messages a rank numbers; waits are not looked for in
-/// more.
+/// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
+/// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
-/// Receives that wait for their number behind one from any source; when more do, waits are no
-/// longer looked for.
+/// Maximum number of receives that wait for their number behind a receive from any source. If there
+/// are more, the profile stops computing waits for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
-/// Messages to and fro by which two hosts compare their clocks; the fastest counts.
+/// Number of round trips by which two hosts compare their clocks. The fastest one is used.
 inline constexpr int kClockRounds = 32;
 
-/// An Allreduce of up to this size is taken for recursive doubling, a longer one for a ring.
+/// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges keep their order: one rank holds 100 bytes per rank and 12
-/// per edge, and decides for seconds.
+/// Topologies with more ranks or edges keep their order, because one rank needs 100 bytes per rank
+/// and 12 per edge, and decides for seconds.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call in which a rank may have waited for another.
+// One call in which a rank may have waited for another rank.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct Wait {
   bool is_for_receiver = false;  // of a message
 };
 
-/// Adds a sample to those of its phase.
+/// Adds a sample to the sums of its phase.
 void add(const Wait& wait, Waiting& waiting);
 
-/// Adds samples to the phases in which the calls were entered; phases are in order of time.
+/// Adds each wait to the phase in which the call was entered. The phases must be in order of time.
 void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases);
 
 }  // namespace poise::profile

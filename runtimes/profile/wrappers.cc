@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of MPI as programs call them, from C and from Fortran (mpif.h, mpi, mpi_f08): each
-// tells the session before and after it calls the one that it stands before. Only this file exports
-// names.
+// The MPI functions that programs call from C and from Fortran (mpif.h, mpi, mpi_f08). Each wrapper
+// informs the session, calls the real function, and informs the session again. This is the only
+// file that exports symbols.
 #include <tuple>
 #include <utility>
 
@@ -18,7 +18,7 @@ auto as_tuple(const Word* words, std::index_sequence<I...>) {
   return std::make_tuple(words[I]...);
 }
 
-/// Not inlined: there are more than a thousand wrappers. All results are ints.
+/// Not inlined, because there are more than a thousand wrappers. All functions return an int.
 template <typename... Words>
 [[gnu::noinline]] int relay(Twin& twin, const Function& function, Language language,
                             Words... words) {
@@ -36,7 +36,8 @@ template <typename... Words>
 
 }  // namespace poise::profile
 
-// Arguments by number: as parameters, and passed on behind others.
+// Parameter lists by number of arguments: for the definition, and for the call with preceding
+// arguments.
 #define WORDS_0
 #define WORDS_1 Word a
 #define WORDS_2 WORDS_1, Word b

@@ -78,7 +78,8 @@ class Future {
   bool ready() const { return state_->ready.load(std::memory_order_acquire); }
   const T& get() const {
     if (!ready())
-      fail("Future::get() before the task is done, or after it failed; call wait first");
+      fail(
+          "Future::get() was called before the task was done, or after it failed; call wait first");
     return state_->value;
   }
 

@@ -12,10 +12,13 @@
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/trace/chrome.h"
+#include "poise/trace/timeline.h"
 
 namespace poise::tasks {
 
 namespace {
+
+constexpr std::string_view kWork = kActivities[0], kWait = kActivities[1];
 
 template <typename T>
 void keep(std::vector<T>& events, const T& event) {
@@ -88,10 +91,11 @@ void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& ra
     double since_s = wait.begin_s;
     for (; next != busy.end() && next->begin_s < wait.end_s; ++next) {
       if (next->begin_s - since_s > tuning::kMinIdle_s)
-        trace.slice(row, "idle", since_s, next->begin_s);
+        trace.slice(row, "idle", kWait, since_s, next->begin_s);
       since_s = std::max(since_s, next->end_s);
     }
-    if (wait.end_s - since_s > tuning::kMinIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
+    if (wait.end_s - since_s > tuning::kMinIdle_s)
+      trace.slice(row, "idle", kWait, since_s, wait.end_s);
   }
 }
 
@@ -101,14 +105,14 @@ void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> r
   trace.name_group(r, fmt::format("rank {}", r));
   trace.name_row({r, -1}, "lends");
   for (const Lent& lent : rank.lent)
-    trace.slice({r, -1}, fmt::format("to rank {}", lent.to), lent.at_s, lent.at_s + 1e-6,
+    trace.slice({r, -1}, fmt::format("to rank {}", lent.to), "loan", lent.at_s, lent.at_s + 1e-6,
                 notes_on(lent, r, names[lent.function]));
   std::map<std::uint32_t, std::vector<Waited>> busy;  // by thread
   for (const Ran& ran : rank.ran) {
     const ChromeTrace::Row row{r, ran.thread};
     busy[ran.thread].push_back({ran.begin_s, ran.end_s});
     const std::string& name = names[ran.function];
-    trace.slice(row, ran.owner == r ? name : fmt::format("{} of rank {}", name, ran.owner),
+    trace.slice(row, ran.owner == r ? name : fmt::format("{} of rank {}", name, ran.owner), kWork,
                 ran.begin_s, ran.end_s);
   }
   for (auto& [thread, spans] : busy) {
@@ -148,7 +152,7 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
   for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_rank(trace, r, ranks, names);
   const Loans loans = loans_among(ranks);
   for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_arrows(trace, r, ranks[r], loans);
-  return trace.text();
+  return trace.text("tasks");
 }
 
 TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {

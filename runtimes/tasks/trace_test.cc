@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "poise/trace/timeline.h"
+
 namespace poise::tasks {
 namespace {
 
@@ -57,6 +59,19 @@ TEST(Trace, shows_loans_and_their_reasons) {
   EXPECT_EQ(loans[1]["args"]["why"], "rank 1 sent a steal request");
   EXPECT_FALSE(loans[1]["args"].contains("rank 1 busy for"));
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
+}
+
+TEST(Trace, is_a_timeline_with_a_place_per_thread) {
+  const std::vector<std::string> names = {"multiply", "add"};
+  std::vector<RankTrace> ranks = three_ranks();
+  ranks[0].ran.push_back({1.5, 2.5, 1, 0, 0, 0});
+  const Timeline timeline = timeline_from_text("trace.json", trace_json(ranks, names));
+  EXPECT_THAT(timeline.names,
+              testing::ElementsAre("rank 0, thread 0", "rank 0, thread 1", "rank 1", "rank 2"));
+  for (const auto& spans : timeline.places) {
+    EXPECT_THAT(seconds_of(spans), testing::ElementsAre(1, 1.5, 0));
+    EXPECT_EQ(spans.front().start_s, 1);
+  }
 }
 
 TEST(Trace, draws_an_arrow_from_the_last_lender_of_a_task) {

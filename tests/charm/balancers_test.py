@@ -164,7 +164,8 @@ class Balancers(unittest.TestCase):
             flags = self.tree(tree="PE_Process_Root", process={"strategies": [process]},
                               root={"strategies": [root], "step_freq": 2})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
-        # A level uses its strategies in turn, then the last one; or all of them again.
+        # A level uses the strategies of its list in turn. After the last one it either repeats the last one or starts
+        # again.
         for again, moves in (False, 1), (True, 2):
             flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)

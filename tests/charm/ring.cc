@@ -125,7 +125,7 @@ class Ring : public CBase_Ring {
     advance();
   }
 
-  /// Counts messages by the parity of the step, because a neighbour may be one step ahead.
+  /// Counts messages separately for odd and even steps, because a neighbour may be one step ahead.
   void end(int step, int, const double*) {
     ++waiting_[step & 1];
     advance();

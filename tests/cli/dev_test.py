@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Dev(unittest.TestCase):
-    def calls(self, home):
-        """The calls of `./dev build` where the build folder was configured for the checkout `home`."""
+    def calls(self, home, *arguments):
+        """Returns the calls of `./dev ARGUMENTS` if the build folder was configured for the checkout `home`."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()
@@ -29,15 +30,32 @@ class Dev(unittest.TestCase):
                 tool.parent.mkdir(exist_ok=True)
                 tool.write_text(f'#!/bin/sh\necho "{name} $*" >> "{folder}/calls"\n')
                 tool.chmod(0o755)
-            subprocess.run(["./dev", "build"], cwd=folder, check=True, timeout=60,
+            subprocess.run(["./dev", *arguments], cwd=folder, check=True, timeout=60,
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
             return (folder / "calls").read_text().splitlines()
 
     def test_a_second_build_does_not_configure_again(self):
-        self.assertEqual(self.calls(None), ["ninja -C build"])
+        self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
     def test_a_copied_checkout_gets_its_own_build_folder(self):
-        self.assertEqual(self.calls("/where/it/came/from"), ["cmake --preset release --fresh", "ninja -C build"])
+        self.assertEqual(self.calls("/where/it/came/from", "build"), ["cmake --preset release --fresh", "ninja -C build"])
+
+    def test_ci_calls_commands_of_dev_that_exist(self):
+        help_text = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True, timeout=60).stdout
+        commands = set(re.findall(r"(?m)^  (\w+)", help_text))
+        workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+        self.assertIn("container: debian:12", workflow)
+        for text in workflow, (ROOT / ".ci" / "run").read_text():
+            called = re.findall(r"(?m)^\s*(?:- run:|exec) \./dev (\w+)", text)
+            self.assertEqual(called, ["test"])
+            self.assertLessEqual(set(called), commands)
+
+    def test_an_installation_builds_only_what_is_installed(self):
+        self.assertEqual(self.calls(None, "install", "/opt/poise"),
+                         ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
+
+    def test_uninstall_removes_what_the_last_install_wrote(self):
+        self.assertEqual(self.calls(None, "uninstall"), ["cmake -P ../cmake/uninstall.cmake"])
 
 
 if __name__ == "__main__":

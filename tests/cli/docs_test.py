@@ -61,19 +61,6 @@ class Docs(CliTest):
             self.assertIn(f".B {command}\n", pages["poise.1"])
             self.assertIn(f"poise-{command}.1", pages)
 
-    def complete(self, *words):
-        script = ROOT / "packaging" / "completion" / "poise.bash"
-        done = subprocess.run(
-            ["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _poise;'
-             ' echo "${COMPREPLY[@]}"', script, POISE, *words],
-            check=True, capture_output=True, encoding="utf-8", timeout=60)
-        return done.stdout.split()
-
-    def test_completion_knows_commands_options_and_strategies(self):
-        self.assertEqual(self.complete("comp"), ["compare"])
-        self.assertIn("--strategies", self.complete("compare", "--str"))
-        self.assertIn("greedy", self.complete("plan", "--strategy", "gr"))
-
 
 if __name__ == "__main__":
     unittest.main()

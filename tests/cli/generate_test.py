@@ -46,7 +46,7 @@ class Generate(CliTest):
         self.generate("ring", "--tasks", 64, "-m", "node:2 numa:2 core:4", "-o", "t.poise")
         self.assertEqual(self.json_of("plan", "t.poise", "--strategy", "keep", "--json")["places"], 16)
 
-    def test_wrong_options_are_refused(self):
+    def test_invalid_options_of_generate_are_refused(self):
         good = "generate", "ring", "--tasks", 8, "-o", "t.poise"
         self.assert_refused("generate", "rng", *good[2:], says='did you mean "ring"?')
         self.assert_refused("generate", "ring:kk=3", *good[2:], says='did you mean "k"?')

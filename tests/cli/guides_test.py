@@ -19,8 +19,8 @@ from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LIMIT_S = 600  # of a block, on a machine with much other work
-# Blocks of other languages: page and language -> the test that runs or compiles them.
+LIMIT_S = 600  # time-out in seconds of a block, for a busy machine
+# Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
              ("formats.md", "python"): "tests/docs/formats_example.py"}
@@ -70,13 +70,13 @@ class Guides(CliTest):
             elif part["language"] == "text" and not part["mark"]:
                 self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
 
-    def test_every_block_works(self):
+    def test_every_block_of_commands_runs(self):
         for page in PAGES:
             with self.subTest(page.name):
                 self.setUp()  # an empty folder for each page
                 self.run_page(page)
 
-    def test_every_block_is_run_somewhere_or_says_why_not(self):
+    def test_every_code_block_is_run_by_a_test_or_says_why_not(self):
         for page in PAGES:
             before = None
             for part in parts_of(page):
@@ -94,12 +94,12 @@ class Guides(CliTest):
                     self.assertTrue(test, f"{name}: no test runs it")
                     self.assertIn(page.name, (ROOT / test).read_text(encoding="utf-8"))
 
-    def test_commands_are_in_blocks_that_run(self):
+    def test_commands_appear_only_in_blocks_that_run(self):
         for page in PAGES:
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_missing_lines_of_output_are_found(self):
+    def test_lines_that_are_missing_from_the_output_are_found(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])
@@ -114,8 +114,10 @@ class Guides(CliTest):
                     if heading and other.suffix == ".md":
                         self.assertIn(heading, anchors_of(other))
 
-    def test_guides_can_be_read_at_one_sitting(self):
-        for name in "start", "which", "juggle", "objects", "python", "strategies":
+    def test_no_guide_is_longer_than_its_limit(self):
+        for name in ("start", "which", "juggle", "objects", "python", "strategies", "tasks", "tasks_openmp", "charm",
+                     "charm_trees", "library", "profile", "decision", "juggle_how", "tasks_how", "objects_how",
+                     "profile_how", "charm_how"):
             lines = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").splitlines()
             self.assertLessEqual(sum(not line.startswith("<!--") for line in lines), 150, f"{name}.md: results and reference belong on other pages")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The variables of `poise juggle` set to nonsense: one line and status 2 before the program starts, or it runs."""
+"""Sets the variables of `poise juggle` to nonsense. Either one line and status 2 come before the program starts, or
+the program runs."""
 
 import os
 import pathlib

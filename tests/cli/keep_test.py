@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""How benchmarks keep their results (bench/keep.py): every row with its date, commit and machine. Nothing is measured."""
+"""Tests how benchmarks store their results (bench/keep.py): every row has its date, commit and machine. Nothing is
+measured."""
 
 import contextlib
 import io
@@ -36,18 +37,18 @@ class Keep(unittest.TestCase):
     def kept(self):
         return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
 
-    def test_every_row_says_when_where_and_at_which_commit(self):
+    def test_every_kept_row_has_its_date_machine_and_commit(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
         for row in keep.stored_rows("some"):
             self.assertEqual(set(row["measured"]), STAMPS)
             self.assertIn("cores", row["measured"]["machine"])
 
-    def test_a_run_of_some_rows_leaves_the_stamps_of_the_others(self):
+    def test_a_run_of_some_rows_does_not_change_the_stamps_of_other_rows(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}, {"part": "b", "x": 3}, {"part": "c", "x": 4}])
         self.keep("bbb", [{"part": "b", "x": 5}, {"part": "d", "x": 6}], key=("part",))
         self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 5, "bbb"), ("c", 4, "aaa"), ("d", 6, "bbb")])
 
-    def test_rows_may_be_told_apart_by_several_columns_and_by_lists(self):
+    def test_rows_are_distinguished_by_several_columns_and_by_lists(self):
         self.keep("aaa", [{"part": "a", "x": [1]}, {"part": "a", "x": [2]}])
         self.keep("bbb", [{"part": "a", "x": [2]}], key=("part", "x"))
         self.assertEqual(self.kept(), [("a", [1], "aaa"), ("a", [2], "bbb")])
@@ -62,20 +63,20 @@ class Keep(unittest.TestCase):
         whole = json.loads((self.folder / "some.json").read_text())
         self.assertEqual((whole["verdicts"], whole["measured"]["commit"]), ({"tau": 0.9}, "aaa"))
 
-    def test_a_result_that_cannot_be_written_leaves_the_stored_one(self):
+    def test_a_result_that_cannot_be_written_does_not_replace_the_stored_one(self):
         self.keep("aaa", [{"part": "a", "x": 1}])
         with self.assertRaises(TypeError):
             self.keep("bbb", [{"part": "a", "x": object()}])
         self.assertEqual(self.kept(), [("a", 1, "aaa")])
 
-    def test_a_summary_of_some_cases_does_not_pass_for_that_of_all(self):
+    def test_a_summary_of_some_cases_gets_another_name_than_one_of_all_cases(self):
         measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
         self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
         self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")
 
-    def test_all_kept_rows_are_stamped(self):
+    def test_all_kept_rows_have_stamps(self):
         for path in (ROOT / "bench" / "results").glob("*.json"):
-            if path.name == "full_test.json":  # of tests, not of a benchmark
+            if path.name in ("full_test.json", "reproduce.json"):  # of tests and of papers, not of a benchmark
                 continue
             for row in json.loads(path.read_text())["results"]:
                 self.assertLessEqual(STAMPS, set(row["measured"]), path.name)

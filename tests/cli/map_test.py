@@ -68,7 +68,7 @@ class Map(CliTest):
     def places(self, name="places"):
         return [int(line) for line in (self.folder / name).read_text().split()]
 
-    def test_one_rank_is_mapped_to_each_place_and_the_report_agrees_with_the_map(self):
+    def test_each_place_gets_one_rank_and_the_report_matches_the_map(self):
         for machine in "node:4 core:4", "torus:4x4 core:1", "rack:2 node:2 numa:2 core:2":
             report = self.json_of("map", "g.graph", "-m", machine, "-o", "places", "--json")
             places = self.places()
@@ -78,7 +78,7 @@ class Map(CliTest):
             for key in "internode_bytes", "busiest_node_bytes", "busiest_card_bytes":
                 self.assertLessEqual(report["after"][key], report["before"][key])
 
-    def test_the_traffic_reported_equals_an_independent_sum(self):
+    def test_the_reported_traffic_equals_an_independent_sum(self):
         report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "-o", "places", "--json")
         for places, cost in (self.places(), report["after"]), (range(16), report["before"]):
             nodes = [place // 4 for place in places]
@@ -138,7 +138,7 @@ class Map(CliTest):
 
 
 class LaunchFiles(CliTest):
-    """What is written for launchers that are not here, against examples made by hand from their documentation."""
+    """Compares the files for launchers that are not installed with examples made by hand from their documentation."""
 
     def setUp(self):
         super().setUp()
@@ -204,7 +204,7 @@ class LaunchFiles(CliTest):
 
 
 class BatchJob(CliTest):
-    """--machine job: hosts and switches from what schedulers leave in variables and files."""
+    """Tests --machine job: hosts and switches from the variables and files of schedulers."""
 
     VARIABLES = "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CONF", "LSB_MCPU_HOSTS", "PBS_NODEFILE"
 
@@ -231,7 +231,7 @@ class BatchJob(CliTest):
 
 
 class RealLaunchers(CliTest):
-    """Starts a program by the command line that was printed; every rank prints where it may run."""
+    """Starts a program with the printed command line. Every rank prints on which cpus it may run."""
 
     def setUp(self):
         super().setUp()

@@ -52,6 +52,15 @@ URL.createObjectURL = blob => { blobs.push(blob); return "#"; };
 })();
 </script></body>"""
 
+# What two ranks with tasks recorded: rank 0 ran a task that it lent to rank 1, too.
+TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
+    {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "rank 0"}},
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 1"}},
+    {"ph": "X", "name": "multiply", "cat": "work", "pid": 0, "tid": 0, "ts": 0, "dur": 2e6},
+    {"ph": "X", "name": "to rank 1", "cat": "loan", "pid": 0, "tid": -1, "ts": 1.4e6, "dur": 1},
+    {"ph": "X", "name": "multiply of rank 0", "cat": "work", "pid": 1, "tid": 0, "ts": 1.5e6, "dur": 5e5},
+    {"ph": "X", "name": "idle", "cat": "wait", "pid": 1, "tid": 0, "ts": 0, "dur": 1.5e6}]})
+
 
 @unittest.skipUnless(BROWSER, "no Chromium")
 class Pages(CliTest):
@@ -69,14 +78,15 @@ class Pages(CliTest):
         return result
 
     def test_the_page_of_compare_sorts_its_table_and_saves_pictures_and_shows_values(self):
-        self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
+        self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
+                       "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
                            "--html", "page.html")
         for size in "1280,900", "400,800":
             with self.subTest(size):
                 result = self.in_browser("page.html", "iteration", size)
                 iteration = {row["strategy"]: row["iteration_s"] for row in got["results"]}
-                self.assertEqual(result["start"], list(iteration))
+                self.assertEqual(result["start"], sorted(iteration, key=iteration.get), "the best is not first")
                 self.assertEqual([iteration[name] for name in result["up"]], sorted(iteration.values()))
                 self.assertEqual([iteration[name] for name in result["down"]],
                                  sorted(iteration.values(), reverse=True))
@@ -88,13 +98,52 @@ class Pages(CliTest):
                 self.assertRegex(result["heat"], r"^core 1 to core 3: [0-9.]+ k?B$")
                 self.assertRegex(result["bar"], r"^place 0: .* of work, .* of messages$")
                 self.assertTrue(result["width"], "the page is wider than the window")
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(re.findall(r'data-note="phase (\d+)', page), ["0", "1", "2"])
 
-    def test_the_page_of_simulate_sorts_its_table(self):
+    def test_a_long_trace_has_a_picture_of_some_phases_only(self):
+        for phases, shown in ("1", 0), ("2", 2), ("100", 24):
+            with self.subTest(phases):
+                self.run_poise("generate", "ring", "--tasks", "8", "--phases", phases, "--machine", "core:2", "-o", "t.poise")
+                self.run_poise("compare", "t.poise", "-s", "keep", "--html", "page.html")
+                found = re.findall(r'data-note="phase (\d+)', (self.folder / "page.html").read_text())
+                self.assertEqual(len(found), shown)
+                self.assertEqual(found[-1:], [str(int(phases) - 1)] if shown else [], "the last phase is shown")
+
+    def test_the_page_of_simulate_sorts_its_table_by_value_and_saves_it(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
-        self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5", "--html", "page.html")
+        self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5",
+                       "--html", "page.html", "--json")
         result = self.in_browser("page.html", "total")
-        self.assertEqual(sorted(result["up"]), sorted(result["start"]))
+        saved_json, saved_csv = result["saved"]
+        rows = json.loads(saved_json)["results"]
+        self.assertEqual([row["strategy"] for row in rows], [None, "greedy", "poise"])
+        total_s = {line.split(",")[1]: float(line.split(",")[2]) for line in saved_csv.splitlines()[1:]}
+        for row in rows:
+            self.assertAlmostEqual(total_s[row["strategy"] or "no balancing"] / row["total_s"], 1)
+        self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
+
+    def test_timelines_of_all_runtimes_are_drawn_on_the_same_page(self):
+        self.run_poise("generate", "ring", "--tasks", "8", "--machine", "core:2", "-o", "t.poise")
+        self.run_poise("simulate", "t.poise", "-s", "greedy", "--steps", "4", "--engine", "events", "--timeline", "objects.json")
+        done = self.run_poise("juggle", "--trace", "threads.json", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.folder / "tasks.json").write_text(TASKS)
+        done = self.run_poise("timeline", "objects.json", "tasks.json", "threads.json", "--html", "page.html", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        of_objects, of_tasks, of_threads = json.loads(done.stdout)["timelines"]
+        self.assertEqual([place["place"] for place in of_objects["places"]], ["place 0", "place 1"])
+        self.assertEqual(of_tasks["places"][1], {"place": "rank 1", "work_s": 0.5, "wait_s": 1.5, "balance_s": 0.0})
+        self.assertRegex(of_threads["places"][0]["place"], "^cpu ")
+        for size in "1280,900", "400,800":
+            with self.subTest(size):
+                result = self.in_browser("page.html", "worked", size)
+                self.assertEqual(json.loads(result["saved"][0]), json.loads(done.stdout))
+                self.assertTrue(result["width"], "the page is wider than the window")
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(page.count('aria-label="What every place did over time'), 3)
+        self.assertIn(">rank 1</text>", page)
 
 
 if __name__ == "__main__":

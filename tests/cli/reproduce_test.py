@@ -55,12 +55,12 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(ValueError):
             verdict(base, [[above("other", 1, 1)]])
 
-    def test_what_calibrated_an_input_does_not_count(self):
+    def test_statements_that_calibrated_an_input_do_not_count(self):
         self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
         self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
         self.assertEqual(verdict([]), UNDECIDED)
 
-    def test_intervals_are_those_of_student(self):
+    def test_intervals_are_computed_from_students_t(self):
         found = verdicts.Estimate.of([1, 2, 3])
         self.assertAlmostEqual(found.high - found.mean, 4.303 / 3**0.5)
         self.assertEqual(verdicts.Estimate.of(2.5), verdicts.Estimate(2.5, 2.5, 2.5))
@@ -104,7 +104,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(row["verdict"], UNDECIDED)
         self.assertRegex(row["sentence"], "^Broken input: .*unknown")
 
-    def test_a_missing_program_is_told(self):
+    def test_a_missing_program_is_named_in_the_error(self):
         lab = labs.Lab("/nowhere/poise")
         self.addCleanup(lab.close)
         with self.assertRaisesRegex(labs.Trouble, "nowhere"):

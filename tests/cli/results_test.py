@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""docs/results.md against the results that it shows."""
+"""Compares docs/results.md with the stored results."""
 
 import pathlib
 import sys
@@ -15,14 +15,14 @@ import results_tables  # noqa: E402
 
 
 class Results(unittest.TestCase):
-    def test_the_page_is_what_the_kept_results_say(self):
+    def test_the_page_of_results_is_generated_from_the_kept_results(self):
         page = results.PAGE.read_text(encoding="utf-8")
         generated = results.page()
         if results.is_stale("HEAD") is None:  # no history to count commits in
             page, generated = (" ".join(text.replace("**stale**", "").split()) for text in (page, generated))
         self.assertEqual(page, generated, "write it again: ./dev docs")
 
-    def test_old_figures_and_those_without_a_commit_are_stale(self):
+    def test_figures_that_are_old_or_have_no_commit_are_marked_as_stale(self):
         counted = {"git rev-parse": "false", "git rev-list": "7"}
         stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
@@ -37,7 +37,7 @@ class Results(unittest.TestCase):
             self.assertIsNone(results.is_stale("abc"))
         results.is_stale.cache_clear()
 
-    def test_rows_of_several_runs_say_which_run_is_theirs(self):
+    def test_rows_from_several_runs_name_their_run(self):
         stamps = [{"date": f"2026-01-0{day}", "commit": None, "machine": "m", "load_average": None} for day in (1, 2)]
         table = results_tables.Table("T", "Text.", results_tables.where(part="a"), {"x": "{x:.1f}"})
         whole = {"results": [{"part": "a", "x": 1, "measured": stamps[0]}, {"part": "b", "x": 2, "measured": stamps[0]},
@@ -47,13 +47,13 @@ class Results(unittest.TestCase):
         self.assertIn("| 3.0 | b |", text)
         self.assertNotIn("2.0", "".join(text))
 
-    def test_a_spread_tells_both_means(self):
+    def test_a_spread_contains_the_geometric_and_the_arithmetic_mean(self):
         spread = results_tables.spread([0.5, 1.0, 2.0])
         self.assertEqual((spread["median"], spread["worst"], spread["lost"], spread["cases"]), (1.0, 2.0, 1, 3))
         self.assertAlmostEqual(spread["geometric"], 1.0)
         self.assertAlmostEqual(spread["arithmetic"], 3.5 / 3)
 
-    def test_a_paper_that_is_not_confirmed_is_told_so(self):
+    def test_the_page_states_whether_a_paper_is_confirmed(self):
         def rows(*pairs):
             return [{"ranks": 2, "paired gain": ours, "lightest gain": theirs} for ours, theirs in pairs]
         self.assertIn("does not confirm", results_tables.sorted_victims(rows((1.57, 1.58), (2.79, 2.78))))
@@ -61,7 +61,7 @@ class Results(unittest.TestCase):
         self.assertIn("This contradicts", results_tables.sorted_victims(rows((1.0, 1.2), (2.0, 1.9))))
 
     def test_every_kept_benchmark_is_on_the_page(self):
-        kept = {path.stem for path in results.RESULTS.glob("*.json")} - {"full_test"}
+        kept = {path.stem for path in results.RESULTS.glob("*.json")} - {"full_test", "reproduce"}
         self.assertEqual(kept, set(results_tables.PAGES), "add a row to PAGES in docs/results_tables.py")
 
 

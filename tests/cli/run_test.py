@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests `poise run`: the loop from the first, profiled run to a verdict, with times that the test writes into the
-history, so that none depends on how fast the machine is; what launchers do with a map; and trouble."""
+"""Tests `poise run`: the loop from the first, profiled run to a verdict; how launchers apply a map; and errors. The
+test writes the times of runs into the history, so no test depends on the speed of the machine."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class RunTest(CliTest):
         (self.folder / name).write_text(json.dumps(self.history(name) | entries))
 
     def plant_times(self, seconds):
-        """As if each run had taken what its kind takes."""
+        """Replaces the time of each run in the history by a fixed time for its kind."""
         runs = self.history()["runs"]
         self.change(runs=[{"how": run["how"], "seconds": seconds[run["how"]]} for run in runs])
 
@@ -77,12 +77,12 @@ class RunTest(CliTest):
         return lines[0]
 
     def cpus_of(self, done):
-        """rank -> first cpu that it may use, where it may use no other."""
+        """Returns {rank: cpu} for the ranks that may run on one core only; the cpu is the first of that core."""
         words = [line.split() for line in done.stdout.splitlines() if line.startswith("rank ")]
         return {int(line[1]): int(line[5]) for line in words if line[3] == "1"}
 
     def begin_trial(self, command, options=()):
-        """A profiled run, then a planted map: rank 0 on core 1, rank 1 on core 0."""
+        """Makes a profiled run, then stores a map in the history: rank 0 on core 1, and rank 1 on core 0."""
         done = self.run_once(command, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled"])
@@ -91,7 +91,7 @@ class RunTest(CliTest):
         self.plant_times(SECONDS)
 
     def carry_out(self, command, seconds, most=30):
-        """Runs until there is a verdict; the kinds of runs and the last line."""
+        """Runs until there is a verdict. Returns the kinds of the runs and the last run."""
         kinds = []
         for _ in range(most):
             done = self.run_once(command)
@@ -104,7 +104,7 @@ class RunTest(CliTest):
                 return kinds, done
         self.fail(f"no verdict after {kinds}")
 
-    def test_without_a_promise_the_order_stays(self):
+    def test_the_order_is_kept_if_no_map_promises_a_gain(self):
         for mpi in ("openmpi", "mpich"):
             with self.subTest(mpi=mpi):
                 command = self.launcher(mpi)
@@ -115,7 +115,7 @@ class RunTest(CliTest):
                     self.assertIn("no map of the ranks promises a gain", self.said(done))
                 self.assertEqual([run["how"] for run in self.history(name)["runs"]], ["profiled", "own order"])
 
-    def test_a_planted_gain_is_kept(self):
+    def test_a_map_with_a_planted_gain_is_kept(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         for mpi in ("openmpi", "mpich"):
@@ -124,14 +124,14 @@ class RunTest(CliTest):
                 (self.folder / "h.json").unlink(missing_ok=True)
                 self.begin_trial(command)
                 kinds, last = self.carry_out(command, SECONDS)
-                # The verdict is said by the first run that begins with three planted pairs.
+                # The verdict is printed by the first run that starts with three planted pairs.
                 self.assertEqual(kinds[:6], ["own order", "mapped", "mapped", "own order", "own order", "mapped"])
                 self.assertIn("the map is kept: it saves 20.0 % (20.0 % to 20.0 %, 3 pairs of runs)", self.said(last))
                 done = self.run_once(command)
                 self.assertEqual(self.cpus_of(done), {0: 1, 1: 0})
                 self.assertEqual(self.history()["runs"][-1]["how"], "mapped")
 
-    def test_a_planted_loss_is_dropped(self):
+    def test_a_map_with_a_planted_loss_is_dropped(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         command = self.launcher("openmpi")
@@ -141,24 +141,24 @@ class RunTest(CliTest):
         self.run_once(command)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
-    def test_the_programs_status_is_passed_on_and_the_run_does_not_count(self):
+    def test_the_status_of_a_failing_program_is_passed_on_and_the_run_does_not_count(self):
         command = self.launcher("openmpi") + ["5"]
         done = self.run_once(command)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(self.history()["runs"], [])
         self.assertIn("the next run is profiled", self.said(done))
 
-    def test_a_map_that_the_command_contradicts_is_left_out(self):
+    def test_no_map_is_used_if_the_command_binds_ranks_itself(self):
         command = self.launcher("openmpi")
         command = command[:1] + ["--bind-to", "none"] + command[1:]
         self.begin_trial(command)
         self.change(runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
         done = self.run_once(command)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the command places ranks itself by --bind-to; running plainly", done.stderr)
+        self.assertIn("the command places ranks itself, with --bind-to; running the command unchanged", done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
-    def test_where_something_is_missing_the_command_runs_plainly(self):
+    def test_the_command_runs_unchanged_if_the_history_is_invalid(self):
         for path, text, says in (("broken.json", "{", "it is not a history of poise run"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
                                                             "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
@@ -172,16 +172,16 @@ class RunTest(CliTest):
             self.assertEqual((self.folder / path).read_text(), text)
         done = self.run_once(["sh", "-c", "exit 7"], history="/proc/none/h.json")
         self.assertEqual(done.returncode, 7)
-        self.assertIn("running plainly", self.said(done))
+        self.assertIn("running the command unchanged", self.said(done))
         self.assertEqual(self.run_once(["./none"]).returncode, 127)
 
-    def test_without_history_it_is_kept_by_command_and_folder(self):
+    def test_by_default_there_is_one_history_per_command_and_folder(self):
         for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
             done = self.run_poise("run", "--", *words, env=self.environment)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(list((self.folder / "data/poise/runs").glob("*.json"))), 2)
 
-    def test_bad_input(self):
+    def test_a_missing_command_is_refused(self):
         self.assert_refused("run", says="COMMAND is missing")
 
 

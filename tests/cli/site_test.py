@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The HTML pages (docs/site.py): what is made before Sphinx sees it, and that Sphinx finds broken links where it is there."""
+"""Tests the HTML pages (docs/site.py): what is generated for Sphinx and, if Sphinx is installed, that it finds broken
+links."""
 
 import importlib.util
 import os
@@ -40,7 +41,7 @@ static inline int poise_inline(int x) {
 
 
 class Site(unittest.TestCase):
-    def test_the_api_page_has_comments_below_what_they_describe(self):
+    def test_the_api_page_has_each_comment_below_the_declaration_it_describes(self):
         page = site.api_page(HEADER)
         self.assertIn("What this is.", page)
         self.assertIn("## Machines\n\n```c\nint poise_make(const char* text,\n               int how);\nint poise_drop(int which);\n```\n\n"
@@ -55,7 +56,7 @@ class Site(unittest.TestCase):
         page = "\n".join(re.findall(r"(?s)```c\n(.*?)```", site.api_page(header)))
         self.assertEqual({name for name in declared if f"{name}(" not in page}, set())
 
-    def test_files_are_copied_with_the_page_that_links_to_them(self):
+    def test_files_that_a_page_links_to_are_copied(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "docs" / "sub").mkdir(parents=True)

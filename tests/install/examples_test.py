@@ -114,6 +114,22 @@ class Examples(unittest.TestCase):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
+    @unittest.skipUnless(shutil.which("make"), "there is no make")
+    def test_a_makefile_with_pkg_config_builds_c_and_cpp_programs(self):
+        folder = pathlib.Path("made")
+        folder.mkdir()
+        for suffix, package, flags in ("c", "poise", "CFLAGS"), ("cc", "poise-cxx", "CXXFLAGS"):
+            with self.subTest(package):
+                shutil.copy(f"program.{suffix}", folder / f"{package}.{suffix}")
+                (folder / "Makefile").write_text(
+                    f"{flags} = -O1 $(shell pkg-config --cflags {package})\n"
+                    f"LDLIBS = $(shell pkg-config --libs {package}) -Wl,-rpath,{self.library}\n"
+                    f"{package}: {package}.{suffix}\n" + ("" if suffix == "c" else "CXXFLAGS += -std=c++20\n"))
+                where = os.pathsep.join(filter(None, [str(next(PREFIX.rglob("poise.pc")).parent),
+                                                      os.environ.get("PKG_CONFIG_PATH")]))
+                run(["make", "-C", folder, package], {"PKG_CONFIG_PATH": where})
+                self.moves(run([str(folder / package)]))
+
     def test_the_installed_command_reads_a_topology_of_hwloc(self):
         hwloc = run(["pkg-config", "--cflags", "--libs", "hwloc"]).split()
         self.assertIn("6 places", self.by_compiler(["cc", "-Wall", "-Werror"], ["topology.c"], "poise", *hwloc))

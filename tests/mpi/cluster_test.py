@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""A cluster of network namespaces: what is measured there, and what strategies make of it.
+"""Tests what `poise measure` measures on a cluster of network namespaces, and what strategies do there.
 
-Two racks of two hosts: a message takes longer between racks than inside one, and in
-both much longer than through the memory of a host. POISE and the programs beside it are real, and so are the bytes on the wire.
-"""
+There are two racks of two hosts. A message takes longer between racks than inside one, and in both cases much longer
+than through the memory of a host. POISE and the programs are real, and bytes are counted on the simulated wires."""
 
 import json
 import os
@@ -59,8 +58,8 @@ class ClusterTest(unittest.TestCase):
         return json.loads(stored.read_text())["measurement"]
 
     def balanced(self, program, strategy):
-        """Runs a program from a random initial placement, balanced every few steps, and returns the bytes on
-        the wire. Delays are shortened in proportion, which saves time and changes no number of bytes."""
+        """Runs a program from a random initial placement with balancing every few steps, and returns the bytes on the
+        wire. All delays are shortened by the same factor, which saves time and does not change the bytes."""
         out, report = self.on_cluster(
             (NEAR_S / 10, FAR_S / 10), "mpirun", "-np", "8", POISE.parent / program,
             *PROGRAMS[program], "--placement", "random", POISE_STRATEGY=strategy, POISE_PERIOD="8",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""`poise profile` as users run it: the trace, the program's status and streams, trouble, and what a program
-that dies leaves."""
+"""Tests `poise profile` as users run it: the trace, the program's status and streams, errors, and what remains after
+a program has died."""
 import json
 import os
 import pathlib
@@ -41,7 +41,7 @@ class Command(unittest.TestCase):
         return [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
 
     def check_trace(self, ranks=3):
-        """Other commands understand the trace."""
+        """Checks that other commands can read the trace."""
         done = self.poise("compare", "run.poise", "--strategies", "keep", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)["results"][0]
@@ -52,7 +52,7 @@ class Command(unittest.TestCase):
     def assert_only(self, *names):
         self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
 
-    def test_writes_a_trace_and_passes_the_status_on(self):
+    def test_profile_writes_a_trace_and_exits_with_the_status_of_the_program(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(mpi, "status")
@@ -63,7 +63,7 @@ class Command(unittest.TestCase):
                 self.check_trace()
                 (self.folder / "run.poise").unlink()
 
-    def test_the_diagnosis_is_printed_and_can_be_had_again(self):
+    def test_the_diagnosis_is_printed_at_the_end_and_by_poise_diagnose(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
@@ -87,7 +87,7 @@ class Command(unittest.TestCase):
                 for name in ("run.poise", "run.json"):
                     (self.folder / name).unlink()
 
-    def test_phases_of_a_given_length(self):
+    def test_period_sets_the_length_of_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
@@ -96,7 +96,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertGreaterEqual(json.loads((self.folder / "run.json").read_text())["phases"], 8)  # of 400 ms
 
-    def test_a_program_that_dies_leaves_its_phases(self):
+    def test_the_finished_phases_of_a_program_that_dies_are_kept(self):
         for mpi in installations():
             for what, status in (("abort", 7), ("exit", 3), ("_exit", 3), ("kill", None)):
                 with self.subTest(mpi=mpi, what=what):
@@ -109,7 +109,7 @@ class Command(unittest.TestCase):
                     self.check_trace()
                     (self.folder / "run.poise").unlink()
 
-    def test_programs_without_mpi_run_plainly(self):
+    def test_programs_without_mpi_run_unchanged(self):
         for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], 2), "sh", "-c", "echo hello; exit 4"]):
             done = self.poise("profile", "--", *words)
             self.assertEqual(done.returncode, 4, done.stderr)
@@ -118,20 +118,20 @@ class Command(unittest.TestCase):
             self.assertEqual(len(self.said(done)), 1)
             self.assert_only()
 
-    def test_a_missing_library_is_one_line(self):
+    def test_a_missing_library_is_reported_in_one_line_and_the_program_runs(self):
         done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
                               cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": ""})
         self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
-        self.assertIn("running plainly", done.stderr)
+        self.assertIn("running the command unchanged", done.stderr)
         self.assertEqual(len(self.said(done)), 1)
 
-    def test_bad_input(self):
+    def test_invalid_arguments_are_refused(self):
         for words, says in ((["profile"], "COMMAND is missing"),
                             (["profile", "-o", "no/such/folder/x.poise", "--", "true"], "no/such/folder")):
             done = self.poise(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
-        for words, says in ((["profile", "--period", "soon", "--", "true"], "--period soon is not a time"),
+        for words, says in ((["profile", "--period", "soon", "--", "true"], "--period takes auto or a time from 10ms to 24h, such as 2s, not soon"),
                             (["diagnose", "no.poise"], "no.poise"), (["diagnose"], "profile is missing"),
                             (["diagnose", "plain.poise"], "plain.poise: the trace has no profile")):
             self.poise("generate", "stencil2d", "--tasks", "16", "-o", "plain.poise")
@@ -145,7 +145,7 @@ class Command(unittest.TestCase):
         self.assertIn("no-such-program", done.stderr)
         self.assert_only()
 
-    def test_signals_go_to_the_program(self):
+    def test_signals_are_passed_on_to_the_program(self):
         script = 'trap "echo caught; exit 9" TERM; echo ready; while :; do sleep 0.05; done'
         running = subprocess.Popen([POISE, "profile", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.DEVNULL, cwd=self.folder, env=ENVIRONMENT)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""runtimes/profile/functions.inc is what its generator writes, and has all that the installed MPIs export."""
+"""Tests that runtimes/profile/functions.inc is what its generator writes, and has all functions that the installed
+MPIs export."""
 import pathlib
 import re
 import subprocess
@@ -15,7 +16,7 @@ COMMITTED = (FOLDER / "functions.inc").read_text()
 
 
 def local_names():
-    """Those that the generator leaves out, by its own rule."""
+    """Returns the functions that the generator leaves out, by its own rule."""
     text = (FOLDER / "generate.py").read_text()
     return re.compile("".join(re.findall(r'r"([^"]*)"', re.search(r"LOCAL = re\.compile\((.*?)\)\n\n", text, re.S)[1])))
 
@@ -31,14 +32,14 @@ def library_of(mpi, folder="/usr/lib"):
 
 
 class Generated(unittest.TestCase):
-    def test_committed_file_is_what_the_generator_writes(self):
+    def test_the_generator_writes_the_committed_file(self):
         written = subprocess.run([sys.executable, FOLDER / "generate.py"], capture_output=True, text=True, timeout=60)
         if "No module named 'pympistandard'" in written.stderr:
             self.skipTest("pympistandard is not installed")
         self.assertEqual(written.returncode, 0, written.stderr)
         self.assertEqual(written.stdout, COMMITTED)
 
-    def test_every_function_with_a_profiling_name_is_wrapped(self):
+    def test_every_function_with_a_profiling_name_has_a_wrapper(self):
         wrapped = {f"MPI_{name}" for name in re.findall(r"^POISE_MPI(?:_C)?\((\w+),", COMMITTED, re.M)}
         for mpi in installations():
             library = library_of(mpi)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Who waits for whom in messages: programs in which rank 1 is late by construction, and a chain."""
+"""Tests which ranks wait for which in messages. In most programs rank 1 is late on purpose; one is a chain."""
 import pathlib
 import subprocess
 import sys
@@ -32,7 +32,8 @@ class Partners(unittest.TestCase):
         return read_profile(output)
 
     def waits(self, mpi, what, size=SIZE):
-        """(rank, for whom) -> ns; per rank calls that were compared; per rank ns of waiting for receivers."""
+        """Returns {(rank, late rank): ns waited}, the number of compared calls per rank, and the ns per rank of
+        waiting for receivers."""
         waits, samples, receivers = {}, [0] * size, [0] * size
         for rank in self.run_ranks(mpi, what, size):
             self.assertTrue(rank["flags"] & 4)
@@ -56,7 +57,7 @@ class Partners(unittest.TestCase):
             if pair[1] != 1 or pair[0] not in waiting:
                 self.assertLess(ns, LEAST, waits)
 
-    def test_receivers_wait_for_the_late_sender(self):
+    def test_receivers_wait_for_a_late_sender(self):
         for mpi in installations():
             for what in ("sender", "waitall", "any", "probe", "persistent", "split"):
                 with self.subTest(mpi=mpi, what=what):
@@ -66,7 +67,7 @@ class Partners(unittest.TestCase):
                     self.assertEqual(samples[2], ROUNDS)
                     self.assertLess(receivers[0], LEAST)
 
-    def test_senders_of_much_wait_for_the_late_receiver(self):
+    def test_senders_of_large_messages_wait_for_a_late_receiver(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, receivers = self.waits(mpi, "receiver")
@@ -74,21 +75,21 @@ class Partners(unittest.TestCase):
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
                 self.assertGreater(receivers[0], LEAST)
 
-    def test_senders_of_little_do_not_wait(self):
+    def test_senders_of_small_messages_do_not_wait(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "eager")
                 self.check_late(waits, [])
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
 
-    def test_those_who_poll_do_not_wait(self):
+    def test_ranks_that_poll_do_not_count_as_waiting(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "polled")
                 self.check_late(waits, [])
                 self.assertEqual(samples[0], 0)
 
-    def test_in_a_chain_each_waits_for_the_one_before(self):
+    def test_in_a_chain_each_rank_waits_for_the_one_before_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)
@@ -97,8 +98,8 @@ class Partners(unittest.TestCase):
                     self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 
-    def test_clocks_of_different_hosts_are_compared(self):
-        """Rank 2 in a time namespace of its own, whose clock is 5,000 s ahead, stands for another host."""
+    def test_waits_between_hosts_with_different_clocks_are_found(self):
+        """Rank 2 is in a time namespace of its own, whose clock is 5,000 s ahead, as if it were on another host."""
         apart = ["unshare", "--time", "--monotonic", "5000"]
         if subprocess.run([*apart, "true"], capture_output=True, timeout=10).returncode != 0:
             self.skipTest("no time namespaces here")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""One library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every MPI at hand: the
-same sequence of calls from each, with the same traffic, counts and results as without it."""
+"""Tests that the library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every installed MPI.
+All give the same sequence of calls, and traffic, counts and results are the same as without the library."""
 import os
 import pathlib
 import shutil
@@ -45,7 +45,7 @@ def compile_fortran(mpi, head, folder):
 
 
 def expected_traffic():
-    """By hand, for three ranks; an int has four bytes."""
+    """Returns the traffic for three ranks, computed by hand. An int has four bytes."""
     matrix = {}
 
     def add(sender, receiver, messages, ints):
@@ -100,12 +100,12 @@ class Paths(unittest.TestCase):
             for phase in rank["phases"]:
                 self.assertEqual((phase["not_understood"], phase["outside"]), (0, 0))
 
-    def test_c(self):
+    def test_calls_from_c_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)])
 
-    def test_fortran(self):
+    def test_calls_from_fortran_are_profiled(self):
         for mpi in installations():
             if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
                 self.skipTest("no Fortran compiler")
@@ -113,7 +113,7 @@ class Paths(unittest.TestCase):
                 with self.subTest(mpi=mpi, head=head):
                     self.check(mpi, [compile_fortran(mpi, head, self.folder)])
 
-    def test_mpi4py(self):
+    def test_calls_from_mpi4py_are_profiled(self):
         python = os.environ.get("POISE_TEST_PYTHON", sys.executable)
         has = subprocess.run([python, "-c", "import mpi4py.MPI as m; print(m.Get_library_version())"],
                              capture_output=True, text=True, timeout=60)

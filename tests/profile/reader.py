@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Reads profiles, independently of the project's own reader; and finds MPI installations to test."""
+"""Reads profiles, without code of the project's own reader, and finds MPI installations for tests."""
 import os
 import pathlib
 import shutil
@@ -69,7 +69,7 @@ def read_reorderings(reader):
 
 
 def read_profile(path):
-    """A list of ranks; torn blocks of journals are an error here."""
+    """Returns the list of ranks. Incomplete blocks of journals are an error here."""
     data = pathlib.Path(path).read_bytes()
     assert data.startswith(MAGIC), path
     reader = Reader(data)
@@ -85,7 +85,7 @@ def read_profile(path):
 
 
 def traffic_of(ranks):
-    """(from, to) -> [messages, bytes], over all phases."""
+    """Returns {(from, to): [messages, bytes]} over all phases."""
     matrix = {}
     for rank in ranks:
         for phase in rank["phases"]:
@@ -98,13 +98,13 @@ def traffic_of(ranks):
 
 
 def installations():
-    """Names of the MPIs whose compiler and launcher are there, as Debian calls them."""
+    """Returns the names of the MPIs whose compiler and launcher are installed, as Debian calls them."""
     return [name for name in ("openmpi", "mpich")
             if shutil.which(f"mpicc.{name}") and shutil.which(f"mpirun.{name}")]
 
 
 def launch(mpi, ranks, command, variables, timeout=60, launcher=None):
-    """Runs command, with variables set for the ranks alone."""
+    """Runs a command, with variables that are set for the ranks only."""
     words = [launcher or f"mpirun.{mpi}", "-np", str(ranks)]
     if mpi == "openmpi":
         words += ["--oversubscribe", "--bind-to", "none"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""POISE_REORDER: topologies created with reorder true are those of a run without it, node by node, only on other
-processes; their edges are as short as any order of the processes makes them. Both MPIs, C and Fortran."""
+"""Tests POISE_REORDER. A reordered topology is the same as without it, node by node, but on other processes. Its
+edges are as short as in the best order of the processes. Tests both MPIs, C and Fortran."""
 import itertools
 import os
 import pathlib
@@ -22,12 +22,13 @@ SIZE = 8
 
 
 def hops(a, b):
-    """Between places of MACHINE: up to the node or the whole, and down again."""
+    """Returns the hops between two places of MACHINE: up to the node or to the whole machine, and down again."""
     return 0 if a == b else 2 if a // 4 == b // 4 else 4
 
 
 def topologies(stdout):
-    """name -> rank -> (world rank, what is said of the rank); and name -> world ranks without one."""
+    """Returns {topology: {rank: (world rank, text about the rank)}}, and {topology: world ranks that have no rank in
+    it}."""
     found, null = {}, {}
     for line in stdout.splitlines():
         if match := re.match(r"(\w+) rank=(\d+) world=(\d+) (.*)", line):
@@ -42,7 +43,7 @@ def numbers(said, name):
 
 
 def edges_of(ranks):
-    """(rank, rank, weight) as a run tells them, all in one direction only where they are directed."""
+    """Returns (rank, rank, weight) as a run prints them. Edges of undirected topologies occur in one direction only."""
     edges = []
     for rank, (_, said) in ranks.items():
         weights = [] if "weighted=F" in said else numbers(said, "out_weights")
@@ -56,7 +57,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Over all ways to choose and order the processes."""
+    """Returns the smallest cost over all ways to choose and order the processes."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -79,7 +80,7 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """The same topology, node by node, on processes of which each has one node at most."""
+        """Checks that the topology is the same, node by node, and that each process has at most one node."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},
@@ -98,7 +99,7 @@ class Reorder(unittest.TestCase):
         self.assertLessEqual(after, before, name)
         return after < before
 
-    def test_c(self):
+    def test_topologies_of_c_programs_are_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -120,7 +121,7 @@ class Reorder(unittest.TestCase):
                 self.assertEqual(refused(plain_run), refused(changed_run))
                 self.assertGreaterEqual(len(refused(plain_run)), SIZE)
 
-    def test_reorder_false_and_no_variable_change_nothing(self):
+    def test_nothing_changes_if_reorder_is_false_or_the_variable_is_not_set(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -132,7 +133,7 @@ class Reorder(unittest.TestCase):
                 asked = self.run_one(mpi, [program, "1"], {})
                 self.assertEqual(sorted(off.stdout.splitlines()), sorted(asked.stdout.splitlines()))
 
-    def test_where_something_is_missing_ranks_keep_their_order(self):
+    def test_ranks_keep_their_order_if_something_is_missing(self):
         lonely = self.folder / "libpoise_profile.so"
         shutil.copy(LIBRARY, lonely)
         for mpi in installations():
@@ -146,7 +147,7 @@ class Reorder(unittest.TestCase):
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
                     self.assertIn(reason, done.stderr)
 
-    def test_fortran(self):
+    def test_topologies_of_fortran_programs_are_reordered(self):
         heads = {"mpif.h": ("implicit none\ninclude 'mpif.h'", "integer :: comm"),
                  "mpi": ("use mpi\nimplicit none", "integer :: comm"),
                  "mpi_f08": ("use mpi_f08\nimplicit none", "type(MPI_Comm) :: comm")}
@@ -172,19 +173,19 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_a_profile_tells_what_was_reordered(self):
+    def test_the_profile_contains_what_was_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"
                 self.reordered(mpi, [self.program(mpi), "1"], POISE_PROFILE=str(output), POISE_REORDER="1")
                 ranks = read_profile(output)
-                # All calls with reorder true, those that MPI refuses included.
+                # All calls with reorder = true are counted, also those that MPI refuses.
                 self.assertEqual({rank["reorderings"]["calls"] for rank in ranks}, {11})
                 self.assertGreaterEqual(min(rank["reorderings"]["reordered"] for rank in ranks), 2)
                 self.assertGreater(ranks[0]["reorderings"]["before"], ranks[0]["reorderings"]["after"])
                 self.assertEqual(ranks[1]["reorderings"]["before"], 0)  # it never decides
                 self.assertGreater(min(rank["reorderings"]["deciding_ns"] for rank in ranks), 0)
-                # What the new communicators carry is still attributed to ranks of MPI_COMM_WORLD.
+                # Messages on the new communicators are attributed to ranks of MPI_COMM_WORLD.
                 self.assertEqual(sum(phase["outside"] for rank in ranks for phase in rank["phases"]), 0)
                 done = subprocess.run(
                     [POISE, "profile", "-o", self.folder / "run.poise", "--", f"mpirun.{mpi}", "-np", str(SIZE),

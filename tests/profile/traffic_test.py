@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The matrix of point-to-point messages, pair by pair, against what Open MPI's own monitoring counts."""
+"""Compares the matrix of point-to-point messages, pair by pair, with the counts of Open MPI's own monitoring."""
 import pathlib
 import re
 import sys
@@ -16,7 +16,7 @@ MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_en
 
 
 def monitored(folder):
-    """(from, to) -> [messages, bytes] of external point-to-point traffic, from the files of all ranks."""
+    """Returns {(from, to): [messages, bytes]} of external point-to-point traffic, from the files of all ranks."""
     matrix = {}
     for path in folder.glob("monitored*.prof"):
         for line in path.read_text().splitlines():
@@ -33,12 +33,13 @@ class Traffic(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_pairs_are_those_of_open_mpis_monitoring(self):
+    def test_the_traffic_equals_that_of_open_mpis_monitoring(self):
         if "openmpi" not in installations():
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
         output = self.folder / "profile"
-        # This run is monitored without the library, whose own messages at the end would be counted, too.
+        # This run uses Open MPI's monitoring without the library, because the library's own messages at the end would
+        # be counted as well.
         done = launch("openmpi", SIZE, [program, 7],
                       MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
         expected = monitored(self.folder)

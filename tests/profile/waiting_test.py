@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Who waits for whom in collectives: programs in which rank 1 is late by construction."""
+"""Tests which ranks wait for which in collectives. In all programs rank 1 is late on purpose."""
 import pathlib
 import sys
 import tempfile
@@ -24,7 +24,7 @@ class Waiting(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
 
     def waits(self, mpi, what):
-        """(rank, for whom) -> ns; and the ranks."""
+        """Returns {(rank, late rank): ns waited}, and the ranks of the profile."""
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
         done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), what],
@@ -48,7 +48,7 @@ class Waiting(unittest.TestCase):
         for rank in set(range(SIZE)) - set(waiting):
             self.assertLess(waits.get((rank, 1), 0), LEAST)
 
-    def test_all_wait_for_the_late_rank(self):
+    def test_all_ranks_wait_for_a_rank_that_is_late_in_an_allreduce(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, ranks = self.waits(mpi, "allreduce")
@@ -56,23 +56,23 @@ class Waiting(unittest.TestCase):
                 samples = [sum(phase["waiting"]["collective"]["samples"] for phase in rank["phases"]) for rank in ranks]
                 self.assertEqual(samples, [21] * SIZE)  # all: there are few
 
-    def test_of_a_broadcast_only_the_roots_lateness_counts(self):
+    def test_in_a_broadcast_ranks_wait_for_the_root_only(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "bcast0")[0], [])
                 self.check_late(self.waits(mpi, "bcast1")[0], [0, 2])
 
-    def test_of_a_reduction_only_the_root_waits(self):
+    def test_in_a_reduction_only_the_root_waits(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "reduce0")[0], [0])
 
-    def test_communicators_that_are_freed_are_not_forgotten(self):
+    def test_waits_on_freed_communicators_are_counted(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
 
-    def test_phases_are_those_of_pcontrol(self):
+    def test_calls_of_mpi_pcontrol_begin_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 _, ranks = self.waits(mpi, "pcontrol")

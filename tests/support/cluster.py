@@ -87,8 +87,8 @@ def write(path, text, mode=0o644):
 
 
 def environment_for(names, slots):
-    """What tells Open MPI and MPICH where their hosts are, and how they are reached. Settings that
-    are there already stay."""
+    """Returns the variables that tell Open MPI and MPICH on which hosts to start ranks, and how to reach them.
+    Variables that are already set stay."""
     write("/run/enter", "#!/bin/sh\n"
           "while [ \"${1#-}\" != \"$1\" ]; do shift; done  # what ssh would be told\n"
           "host=$1; shift\n"
@@ -113,7 +113,7 @@ def environment_for(names, slots):
 
 
 def end_of(pid):
-    """The exit status of a child; orphans that end meanwhile are laid to rest."""
+    """Returns the exit status of a child. Also collects the exit statuses of orphans that end meanwhile."""
     while True:
         ended, status = os.wait()
         if ended == pid:
@@ -144,7 +144,7 @@ def inside(options):
 # ---- outside: starts the namespaces, which end with this process
 
 def missing(options):
-    """What keeps this machine from being a cluster, or nothing."""
+    """Returns what this machine lacks for a cluster, or nothing."""
     if options.near + options.far > 0 and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "/dev/net/tun cannot be opened"
     for program in ("ip", "tc", "unshare", "nsenter"):

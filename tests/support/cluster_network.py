@@ -62,13 +62,13 @@ def hardware_address_of(number):
 
 
 def shaped(device, bits_per_s):
-    """A line of tc: what leaves by the device leaves at this rate."""
+    """Returns the line of tc that limits the rate at which a device sends."""
     burst = max(2 * FRAME_BYTES, int(bits_per_s / 8 * BURST_S))
     return f"qdisc add dev {device} root tbf rate {bits_per_s:.0f}bit burst {burst} limit {QUEUE_BYTES}"
 
 
 class inside:
-    """The network namespace of a host, for as long as the block lasts."""
+    """Enters the network namespace of a host for the duration of the block."""
 
     def __init__(self, namespace):
         self.path = f"/run/netns/{namespace}"
@@ -103,7 +103,7 @@ def tune_tcp():
 # ---- the process that delays messages
 
 class Delay:
-    """Frames between the taps of hosts, `wires`, and those of their switches, `ports`."""
+    """Carries frames between the taps of hosts, `wires`, and those of their switches, `ports`."""
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s
@@ -167,7 +167,7 @@ def start_delay(wires, ports, racks, near_s, far_s):
 # ---- switches and hosts
 
 def connect_racks(racks, uplink_bits_per_s):
-    """A bridge per rack, and if there are several, one more between them."""
+    """Makes a bridge per rack and, if there are several racks, one more between them."""
     bridge = "type bridge stp_state 0 mcast_snooping 0"
     lines, limits = [], []
     several = max(racks) > 0
@@ -186,7 +186,7 @@ def connect_racks(racks, uplink_bits_per_s):
 
 
 def connect_host(name, number, rack, delayed):
-    """Gives a host its wire. Returns the taps of wire and port, if there is a delay."""
+    """Connects a host to its switch. Returns the taps of wire and port, if there is a delay."""
     subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
     taps = None
     if delayed:
@@ -205,7 +205,8 @@ def connect_host(name, number, rack, delayed):
 
 
 def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_bits_per_s, counted):
-    """Makes the hosts, joined as the options say. The rate of the uplink may be None: no limit."""
+    """Creates the hosts and connects them as the options say. The rate of the uplink may be None, which means no
+    limit."""
     tune_tcp()
     connect_racks(racks, uplink_bits_per_s)
     delayed = near_s > 0 or far_s > 0
@@ -223,8 +224,8 @@ def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_b
 # ---- the bytes that each host sent to each other host
 
 def count_bytes(hosts):
-    """A counter per pair: what comes from a host's wire is mirrored to a device that leads nowhere. (The
-    kernel at hand may have no other action than mirred.)"""
+    """Counts the bytes of each pair of hosts: a copy of what a host sends to another goes to a device that leads
+    nowhere. (The kernel may support no other action than mirred.)"""
     batch("ip", ["link add nowhere type veth peer name end", "link set nowhere up"])
     lines = []
     for source in range(hosts):
@@ -238,7 +239,7 @@ def count_bytes(hosts):
 
 
 def counted_bytes(hosts):
-    """Rows of a matrix: bytes of the IP packets from a host to each."""
+    """Returns the rows of a matrix: the bytes of the IP packets from each host to each other host."""
     listed = subprocess.run(["tc", "-s", "-j", "actions", "list", "action", "mirred"], capture_output=True,
                             text=True, check=True, timeout=60).stdout
     rows = [[0] * hosts for _ in range(hosts)]

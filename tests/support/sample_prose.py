@@ -5,11 +5,11 @@
 
 usage: sample_prose.py SEED [COUNT]
 
-The sample holds COUNT pieces (default: 60), a quarter each of comments, error texts, test names and
-paragraphs of Markdown. The same seed draws the same pieces from the same tree. A piece is clear if a
-native HPC engineer understands it at first reading.
-"""
+The sample has COUNT pieces (default: 60), a quarter each of comments, error texts, test names and paragraphs of
+Markdown. The same seed draws the same pieces from the same tree. A piece is clear if a native HPC engineer
+understands it at first reading."""
 
+import ast
 import pathlib
 import random
 import re
@@ -18,7 +18,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-MIN_WORDS = 4  # shorter comments and paragraphs are labels, shorter errors are parts of a text
+PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # C in the strings of a Python test
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+MIN_WORDS = 4  # shorter comments and paragraphs are labels; shorter errors are parts of a text
 
 
 def tracked_files():
@@ -47,7 +49,7 @@ def comments(path, lines):
     begun, words = 0, []
     for number, line in enumerate(lines + [""], 1):
         match = alone.match(line)
-        if match and not line.startswith("#!") and "SPDX-License-Identifier" not in line:
+        if match and not line.startswith("#!") and "SPDX-License-Identifier" not in line and not PREPROCESSOR.match(line):
             begun = begun or number
             words.append(match[1])
             continue
@@ -59,14 +61,25 @@ def comments(path, lines):
             yield number, match[1]
 
 
+def docstrings(path, lines):
+    if path.suffix != ".py":
+        return
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            text = ast.get_docstring(node) or ""
+            if is_long_enough(text):
+                yield node.body[0].lineno, " ".join(text.split())
+
+
 def statement_at(line, next_lines):
     """The statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
     statement = ""
     for more in [line, *next_lines]:
         statement += " " + more
-        if ";" in more or statement.count("(") <= statement.count(")"):
+        code = STRING.sub('""', statement)  # what is in a string neither ends the statement nor counts as a bracket
+        if ";" in code or code.count("(") <= code.count(")"):
             break
-    return statement.split(";")[0]
+    return statement
 
 
 def errors(path, lines):
@@ -83,7 +96,7 @@ def errors(path, lines):
             if said:
                 yield number, said[1]
             continue
-        statement = statement_at(line[begin.start():], lines[number:number + 3])
+        statement = statement_at(line[begin.start():], lines[number:number + 6])
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text
@@ -100,14 +113,14 @@ def test_names(path, lines):
 
 
 def paragraphs(path, lines):
-    """Paragraphs and list items of Markdown, without tables, headings and code."""
+    """Paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
     if path.suffix != ".md":
         return
     is_code, begun, words = False, 0, []
     for number, line in enumerate(lines + [""], 1):
         if line.lstrip().startswith("```"):
             is_code = not is_code
-        ends = not line.strip() or line.startswith(("|", "#", "    ", "```")) or is_code
+        ends = not line.strip() or line.startswith(("|", "#", "    ", "```", "<!--")) or is_code
         is_item = re.match(r"\s*([-*]|\d+\.)\s", line)
         if (ends or is_item) and words:
             if is_long_enough(" ".join(words)):
@@ -119,7 +132,11 @@ def paragraphs(path, lines):
 
 
 def pools():
-    kinds = {"comment": comments, "error": errors, "test": test_names, "paragraph": paragraphs}
+    def explanations(path, lines):
+        yield from comments(path, lines)
+        yield from docstrings(path, lines)
+
+    kinds = {"comment": explanations, "error": errors, "test": test_names, "paragraph": paragraphs}
     found = {kind: [] for kind in kinds}
     for path in tracked_files():
         lines = lines_of(path)

@@ -75,7 +75,7 @@ TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
       EXPECT_EQ(context.counters().failed, static_cast<std::uint64_t>(asked));
     }
     if (asked > 0) {
-      EXPECT_THAT(text, HasSubstr("in its on_lend: something that is not a std::exception"));
+      EXPECT_THAT(text, HasSubstr("callback on_lend: something that is not a std::exception"));
     }
     context.wait();  // the context still works
   }
@@ -93,7 +93,7 @@ TEST(Faults, wait_reports_the_exception_that_on_finish_throws) {
   const std::string text = thrown_by_wait(context);
   if (!is_first()) return;
   EXPECT_EQ(finished, 40);
-  EXPECT_THAT(text, HasSubstr("in its on_finish: something that is not a std::exception"));
+  EXPECT_THAT(text, HasSubstr("callback on_finish: something that is not a std::exception"));
   EXPECT_THAT(text, HasSubstr("(and 19 more)"));
 }
 

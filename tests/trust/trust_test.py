@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The judge of the cost model and its harnesses, against closed forms and brute force.
+"""Tests the judge of the cost model and its harnesses, against closed forms and brute force.
 
-SIMGRID and REPLAY name the harnesses; tests of one that is not built are skipped.
-"""
+SIMGRID and REPLAY name the harnesses; tests of a harness that is not built are skipped."""
 
 import itertools
 import json
@@ -36,7 +35,7 @@ def described(messages, loads=(0,) * 8, overlap=False, places=range(8), **costs)
             "overlap": overlap}
 
 
-# Programs with the time of an iteration as computed by hand.
+# Programs whose iteration time was computed by hand.
 CLOSED_FORMS = {
     "work alone": (described([], loads=(1, 2, 3, 0, 0, 0, 0, 0)), 3),
     "two tasks on one place": (described([[0, 1, 1, 5000]], loads=(1, 2, 0, 0, 0, 0, 0, 0),

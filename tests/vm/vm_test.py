@@ -24,7 +24,7 @@ PROGRAMS = [BIN / "poise", BIN / "phases"]
 ALL = "0-7"
 PHASE_S = 12
 RUNS = 3
-# If other programs use more than this fraction of the host, times are printed but not judged.
+# If other programs use more than this fraction of the host's cpus, times are printed but not checked.
 QUIET_SHARE = 0.1
 KILLS = int(os.environ.get("POISE_KILLS", "3"))
 TIMEOUT_S = 400

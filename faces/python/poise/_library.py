@@ -44,7 +44,7 @@ class Problem(Structure):
         ("shared_block_bytes", POINTER(c_uint64)), ("place_bytes", POINTER(c_uint64)),
         ("subphase_load_s", POINTER(c_double)), ("past_loads_s", POINTER(c_double)),
         ("num_shared_blocks", c_uint32), ("num_subphases", c_uint32), ("num_past_loads", c_uint32),
-        ("waits_in_subphases", c_uint32), ("loads_include", c_uint32), ("overlap", c_double),
+        ("subphase_rule", c_uint32), ("loads_include", c_uint32), ("overlap", c_double),
     ]
 
 
@@ -119,6 +119,8 @@ _WORDS: dict[str, tuple[Any, list[Any]]] = {
     "workload_set_positions": (c_int, [c_void_p, c_int, c_void_p]),
     "workload_set_background": (c_int, [c_void_p, c_uint64, c_void_p]),
     "workload_set_subphases": (c_int, [c_void_p, c_uint64, c_void_p]),
+    "workload_set_kinds": (c_int, [c_void_p, c_uint64, c_void_p, c_uint64, c_void_p]),
+    "workload_set_capacity": (c_int, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p]),
     "workload_set_memory": (c_int, [c_void_p] * 4 + [c_uint64, c_void_p]),
     "workload_set_place_bytes": (c_int, [c_void_p, c_uint64, c_void_p]),
     "workload_set_communication": (c_int, [c_void_p, c_char_p, c_double]),

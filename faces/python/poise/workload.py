@@ -50,6 +50,10 @@ class Workload:
     pinned        (n,)    tasks that must stay
     background_s  (p,)    work of places that belongs to no task
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
+    kind_load_s   (n, k)  loads of kinds of work that overlap: processor cores first, then GPUs and the like
+    kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
+    capacity              tasks, or cores of tasks, that a place holds: one number, or one per place (p,)
+    cores         (n,)    cores that each task takes; 1 without it
     footprint_bytes, working_bytes (n,)  memory as long as the task exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
     place_bytes   (p,)    memory of places that belongs to no task
@@ -61,7 +65,8 @@ class Workload:
     """
 
     def __init__(self, load_s: Any, size_bytes: Any = None, messages: Any = None, *, positions: Any = None,
-                 pinned: Any = None, background_s: Any = None, subphase_load_s: Any = None, footprint_bytes: Any = None,
+                 pinned: Any = None, background_s: Any = None, subphase_load_s: Any = None, kind_load_s: Any = None,
+                 kind_speeds: Any = None, capacity: Any = None, cores: Any = None, footprint_bytes: Any = None,
                  working_bytes: Any = None, shared_block: Any = None, shared_block_bytes: Any = None,
                  place_bytes: Any = None, loads_include: str = "none", overlap: float = 0, past_loads_s: Any = None) -> None:
         if hasattr(load_s, "columns"):
@@ -91,6 +96,12 @@ class Workload:
         if subphase_load_s is not None:
             parts = lib.as_array(subphase_load_s, np.float64, (n, None), "subphase_load_s")
             self._set("subphases", parts.shape[1], parts)
+        if kind_load_s is not None:
+            kinds = lib.as_array(kind_load_s, np.float64, (n, None), "kind_load_s")
+            speeds = None if kind_speeds is None else lib.as_array(kind_speeds, np.float64, (None, kinds.shape[1]), "kind_speeds")
+            self._set("kinds", kinds.shape[1], kinds, 0 if speeds is None else len(speeds), speeds)
+        if capacity is not None:
+            self._set_capacity(capacity, cores)
         self._set_memory(footprint_bytes, working_bytes, shared_block, shared_block_bytes, place_bytes)
         lib.call("workload_set_communication", self._handle.pointer, loads_include.encode(), overlap)
         if past_loads_s is not None:
@@ -124,6 +135,12 @@ class Workload:
     def _set(self, what: str, *arguments: Any) -> None:
         plain = [lib.address(a) if isinstance(a, np.ndarray) else a for a in arguments]
         lib.call(f"workload_set_{what}", self._handle.pointer, *plain)
+
+    def _set_capacity(self, capacity: Any, cores: Any) -> None:
+        is_same = np.ndim(capacity) == 0
+        of_places = None if is_same else lib.as_array(capacity, np.uint32, (None,), "capacity")
+        of_tasks = None if cores is None else lib.as_array(cores, np.uint32, (self.num_tasks,), "cores")
+        self._set("capacity", int(capacity) if is_same else 0, of_tasks, 0 if is_same else len(of_places), of_places, 0, None)
 
     def _set_messages(self, messages: Any) -> None:
         form, arrays = _messages_of(messages, self.num_tasks)

@@ -37,7 +37,7 @@ inline void measure_messages() { LBTurnCommOn(); }
 
 inline void measure_loads() { LBManagerObj()->CollectStatsOn(); }
 
-/// Nothing to register: the LBManager calls the balancers.
+/// Nothing to register, because the LBManager calls the balancers.
 template <typename Group>
 void call_at_balancings(Group&) {}
 

@@ -21,7 +21,8 @@
 
 extern int quietModeRequested;
 
-/// The statistics of PEs, or moves. TreeLB requires TreeLBMessage as the first base.
+/// A message with the statistics of PEs or with moves. TreeLB requires TreeLBMessage as the first
+/// base class.
 class TreeMsg : public TreeLBMessage, public CMessage_TreeMsg {
  public:
   std::size_t size;
@@ -97,7 +98,7 @@ class Passing : public LevelLogic {
   }
 };
 
-/// A PE: measures and migrates.
+/// The level of a single PE: measures and migrates.
 class PeLevel : public LevelLogic {
  public:
   PeLevel(LBManager& manager, bool with_messages)
@@ -152,7 +153,8 @@ class PeLevel : public LevelLogic {
   std::vector<LDObjHandle> handles_;
 };
 
-/// Texts of strategies for one level: one after the other, then the last one or all of them again.
+/// The strategies of one level as texts. They are used one after the other; then the last one is
+/// repeated, or the list starts again.
 struct Strategies {
   std::vector<std::string> texts;
   bool repeat = false;
@@ -283,7 +285,7 @@ Tree tree_of(const std::string& text) {
   return tree;
 }
 
-/// The argument of +PoiseTreeLB: a file with a configuration; empty: none.
+/// The argument of +PoiseTreeLB: the file with the configuration; empty if there is none.
 std::string& tree_file() {
   static std::string name;
   return name;
@@ -320,7 +322,7 @@ std::string configured() {
 
 bool is_quiet;
 
-/// TreeLB's options for a tree of its own that does nothing and is not announced.
+/// Options that make TreeLB build a tree which does nothing and is not announced.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};

@@ -33,8 +33,7 @@ inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with
   }
 }
 
-/// Packs the balancer's history into a checkpoint, or unpacks it into the balancer if this PE has
-/// one.
+/// Writes the balancer's history to a checkpoint, or restores it if this PE has a balancer.
 inline void pup_past(PUP::er& p, Balancer* balancer) {
   std::vector<char> past;
   if (!p.isUnpacking() && balancer) past = balancer->checkpoint();

@@ -141,7 +141,7 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
     std::exchange(task->extras.make().on_lend, nullptr)(task->items);
     return true;
   } catch (...) {
-    task->fail("in its on_lend: " + thrown_text());
+    task->fail("callback on_lend: " + thrown_text());
   }
   task->ran_on = messenger_.rank;
   messenger_.finished.push_back(std::move(task));

@@ -224,7 +224,7 @@ bool TaskPool::deliver(Task& task) {
     try {
       once();
     } catch (...) {
-      task.fail("in its on_finish: " + thrown_text());
+      task.fail("callback on_finish: " + thrown_text());
     }
   };
   extras.on_lend = nullptr;

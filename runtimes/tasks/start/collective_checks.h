@@ -21,8 +21,8 @@ std::string broadcast_text(MPI_Comm communicator, std::string text, int rank);
 /// rank 0; empty if no rank passes any.
 std::string first_error(MPI_Comm communicator, const std::string& error);
 
-/// Throws Error on every rank if any rank passes an error: its own error there, first_error
-/// elsewhere.
+/// Throws Error on every rank if any rank passes an error. A rank that passed one throws its own;
+/// the other ranks throw first_error().
 void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 
 /// Throws Error on every rank if one of these settings differs between ranks.

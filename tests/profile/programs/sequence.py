@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The sequence of calls that paths_test.py expects, from mpi4py."""
+"""Makes the sequence of calls that paths_test.py expects, from mpi4py."""
 from array import array
 
 from mpi4py import MPI

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creates topologies of each kind on 8 ranks or more, with reorder as the first argument says, and
-// prints per rank of each: name, rank, rank in MPI_COMM_WORLD, and what MPI and neighbours say of
-// it.
+// Creates topologies of each kind on at least 8 ranks; the first argument is the value of
+// `reorder`. For each topology, each rank prints the name, its rank, its rank in MPI_COMM_WORLD,
+// and its neighbours according to MPI and according to messages.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static void print_list(char* line, const char* name, const int* numbers, int cou
   for (int i = 0; i < count; ++i) sprintf(line + strlen(line), "%s%d", i ? "," : "", numbers[i]);
 }
 
-// What neighbours send: their rank, and how often they have sent.
+// The content of a message to a neighbour: the sender's rank, and the number of messages that it
+// has sent.
 static void print_received(char* line, MPI_Comm comm, int in, int out) {
   int rank, send[kMax], received[kMax];
   MPI_Comm_rank(comm, &rank);
@@ -68,7 +69,7 @@ static void report(const char* name, MPI_Comm* comm) {
     if (weighted) print_list(line, "out_weights", out_weights, out);
     print_received(line, *comm, in, out);
   }
-  // The parent's error handler is inherited.
+  // The new communicator inherits the parent's error handler.
   const int error = MPI_Send(&rank, 1, MPI_INT, size + 5, 0, *comm);
   printf("%s rank=%d world=%d size=%d error=%s%s\n", name, rank, world_rank, size,
          error == MPI_SUCCESS ? "none" : "returned", line);
@@ -96,7 +97,7 @@ static void graph(const char* name, int nodes) {
   report(name, &comm);
 }
 
-// Rank 1 describes all edges, i to i + 3 with weight i + 1.
+// Rank 1 describes all edges: from i to i + 3 with weight i + 1.
 static void one_describes_all(int size, int is_weighted) {
   int sources[kMax], degrees[kMax], ends[kMax], weights[kMax];
   for (int i = 0; i < size; ++i) {
@@ -110,7 +111,8 @@ static void one_describes_all(int size, int is_weighted) {
   report(is_weighted ? "dist" : "dist_unweighted", &comm);
 }
 
-// Each node sends to that 3 further on, every second one also to the next; the last one has none.
+// Node i sends to node i + 3, and every second node also to the next one. The last node has no
+// edges.
 static void each_its_own(int size, int is_weighted) {
   int in[kMax], out[kMax], in_weights[kMax], out_weights[kMax], num_in = 0, num_out = 0;
   for (int from = 0; from + 1 < size; ++from)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables of a report page. The page's script sorts them by any column and saves them as CSV.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poise::apps {
+
+/// A number in two forms: as the table shows it, and as the script sorts and saves it. Without a
+/// value, the text is used for both.
+struct PageCell {
+  std::string text;
+  std::optional<double> value = std::nullopt;
+};
+
+PageCell seconds_cell(double seconds);
+PageCell bytes_cell(double bytes);
+PageCell count_cell(std::uint64_t count);
+/// The change from `from` to `value`.
+PageCell change_cell(double value, double from);
+PageCell digits_cell(double value);
+
+struct PageRow {
+  std::string name;
+  std::vector<PageCell> cells;
+  std::string remark = {};  // replaces the cells
+  bool is_best = false;
+};
+
+/// Returns the table as HTML. The first of `headings` is that of the rows' names; `name` is in the
+/// CSV.
+std::string page_table(std::string_view name, const std::vector<std::string>& headings,
+                       const std::vector<PageRow>& rows);
+
+}  // namespace poise::apps

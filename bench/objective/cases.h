@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cases on which the total time of decisions is compared, drawn by seed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "poise/placement/problem.h"
+#include "poise/workload/generate.h"
+
+namespace poise::bench {
+
+/// A problem of balancing, and the number of steps that its placement lasts.
+struct Case {
+  std::string name, start;
+  CostFormula formula;
+  Machine machine;
+  Workload workload;
+  Placement current;
+  std::uint64_t size_factor = 1;
+  double steps = 1;
+
+  Problem problem() const { return {machine, workload, current, machine.costs(), 1}; }
+};
+
+/// Which cases to draw.
+struct CaseChoice {
+  std::uint64_t seed = 1, draws = 3;  // draws per cell
+  std::string only;                   // part of "KIND-TASKS"; empty: all cells
+  std::string model;                  // "physical" or "nuco"; empty: both
+};
+
+/// Draws cases from each cell: a kind of workload, a size and a machine. A case has task sizes
+/// times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is fresh (the kind's own) or was
+/// balanced before the loads drifted.
+void for_each_case(const CaseChoice& choice,
+                   const std::function<void(const Case&, const Kind&)>& visit);
+
+}  // namespace poise::bench

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each tuned number of `poise` is worth (poise/search/tuning.h): its half and its double, each
+// alone, on cases that were not used to choose it.
+//
+//     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--benchmark_out=FILE]
+//
+// Per number and value: the geometric mean, the least and the largest ratio of the total time
+// (steps
+// * iteration + migration) to that with the number as it is, and the ratio of the CPU seconds of
+// all decisions. A number whose ratios all stay within half a per cent is not needed. The same is
+// done from scratch (from_scratch=1), where the iteration time counts. Totals repeat exactly; CPU
+// seconds do not.
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/objective/cases.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/search/tuning.h"
+#include "poise/strategies/strategy.h"
+
+namespace {
+
+using namespace poise;
+using namespace poise::bench;
+using nlohmann::json;
+
+constexpr double kEffect = 0.005;  // a ratio that differs from 1 by more is an effect
+
+struct Options {
+  CaseChoice cases{.seed = 11, .draws = 1, .only = {}, .model = "physical"};
+  std::string names, out;
+};
+
+/// A number and a value other than its own.
+struct Variant {
+  std::string name;
+  double value = 0;
+  double log_sum = 0, least = std::numeric_limits<double>::infinity(), largest = 0;
+  double cpu_s = 0, usual_cpu_s = 0;
+  int cases = 0;
+
+  void add(double ratio) {
+    log_sum += std::log(ratio);
+    least = std::min(least, ratio);
+    largest = std::max(largest, ratio);
+    ++cases;
+  }
+  bool has_effect() const { return least < 1 - kEffect || largest > 1 + kEffect; }
+};
+
+double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::vector<Variant> variants_of(const std::string& names) {
+  std::vector<Variant> variants;
+  for (const Knob& knob : kTuningKnobs) {
+    if (!names.empty() &&
+        fmt::format(",{},", names).find(fmt::format(",{},", knob.name)) == std::string::npos)
+      continue;
+    for (const double factor : {0.5, 2.0}) {
+      const double value = std::clamp(factor * knob.initial, knob.min, knob.max);
+      const bool is_whole = knob.initial == std::floor(knob.initial) &&
+                            knob.min == std::floor(knob.min) && knob.initial >= 1;
+      const double taken = is_whole ? std::round(value) : value;
+      if (taken != knob.initial)
+        variants.push_back({.name = std::string(knob.name), .value = taken});
+    }
+  }
+  return variants;
+}
+
+struct Answer {
+  double total_s, cpu_s;
+};
+
+Answer answer_of(const Case& of, bool from_scratch, const std::string& setting) {
+  const Choice choice =
+      parse_strategy(from_scratch ? fmt::format("poise:from_scratch=1{}", setting)
+                                  : fmt::format("poise:steps={}{}", of.steps, setting));
+  const double before_s = cpu_s();
+  const Placement placed = choice.rebalance(of.problem());
+  const double taken_s = cpu_s() - before_s;
+  const Metrics metrics = evaluate(of.machine, of.workload, of.machine.costs(), of.current, placed);
+  return {from_scratch ? metrics.iteration_s : of.steps * metrics.iteration_s + metrics.migration_s,
+          taken_s};
+}
+
+void try_variants(const Case& of, std::vector<Variant>& variants) {
+  for (const bool from_scratch : {false, true}) {
+    const Answer usual = answer_of(of, from_scratch, "");
+    if (!(usual.total_s > 0)) continue;
+    for (Variant& variant : variants) {
+      const Answer answer =
+          answer_of(of, from_scratch, fmt::format(",{}={}", variant.name, variant.value));
+      variant.add(answer.total_s / usual.total_s);
+      variant.cpu_s += answer.cpu_s;
+      variant.usual_cpu_s += usual.cpu_s;
+    }
+  }
+}
+
+json row_of(const Variant& variant) {
+  return {{"name", fmt::format("{}={}", variant.name, variant.value)},
+          {"cases", variant.cases},
+          {"total_geometric_mean", std::exp(variant.log_sum / std::max(1, variant.cases))},
+          {"total_least", variant.least},
+          {"total_largest", variant.largest},
+          {"cpu", variant.usual_cpu_s > 0 ? variant.cpu_s / variant.usual_cpu_s : 1},
+          {"has_effect", variant.has_effect()}};
+}
+
+Options options_of(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
+    const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
+    if (name == "--seed")
+      options.cases.seed = std::stoull(value);
+    else if (name == "--draws")
+      options.cases.draws = std::stoull(value);
+    else if (name == "--only")
+      options.cases.only = value;
+    else if (name == "--names")
+      options.names = value;
+    else if (name == "--benchmark_out")
+      options.out = value;
+    else if (!argument.starts_with("--benchmark_"))
+      fail("no option \"{}\"; see the head of bench/tuning_bench.cc", argument);
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = options_of(argc, argv);
+    std::vector<Variant> variants = variants_of(options.names);
+    for_each_case(options.cases,
+                  [&](const Case& one, const Kind&) { try_variants(one, variants); });
+    json rows = json::array();
+    for (const Variant& variant : variants) {
+      rows.push_back(row_of(variant));
+      const json& row = rows.back();
+      fmt::print("{:<36} {:>4} cases  total {:.4f} from {:.4f} to {:.4f}  cpu {:.2f}{}\n",
+                 row["name"].get<std::string>(), variant.cases,
+                 row["total_geometric_mean"].get<double>(), variant.least, variant.largest,
+                 row["cpu"].get<double>(), variant.has_effect() ? "" : "  no effect");
+    }
+    if (!options.out.empty())
+      write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
+  } catch (const Error& error) {
+    fmt::print(stderr, "tuning_bench: {}\n", error.what());
+    return 2;
+  }
+}

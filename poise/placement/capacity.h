@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many cores of tasks places and domains hold, and placements that keep within that.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/placement/problem.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// The cores in use at each place and domain, while tasks move. Without a capacity
+/// (Workload::capacity), everything fits. All functions take O(1).
+class CoreRoom {
+ public:
+  /// O(tasks + places) if there is a capacity.
+  CoreRoom(const Machine& machine, const Workload& workload, const Placement& placement);
+
+  bool is_limited() const { return is_limited_; }
+  bool is_over(PlaceId p) const;
+  /// True if `to` and its domain have enough free cores for t. Always true for t's own place.
+  bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
+  /// True if both places and their domains have enough cores after t and u have changed places.
+  bool fits_exchange(TaskId t, TaskId u) const { return !is_limited_ || has_room_for_both(t, u); }
+  void move(TaskId t, PlaceId to) {
+    if (is_limited_) carry(t, to);
+  }
+
+ private:
+  bool has_room(TaskId t, PlaceId to) const;
+  bool has_room_for_both(TaskId t, TaskId u) const;
+  void carry(TaskId t, PlaceId to);
+
+  const Machine& machine_;
+  const Capacity& capacity_;
+  bool is_limited_;
+  std::vector<PlaceId> places_;          // per task
+  std::vector<std::int64_t> free_;       // per place; negative: over its capacity
+  std::vector<std::int64_t> free_here_;  // per domain; empty: domains have no limit of their own
+};
+
+/// Changes a placement only as far as capacities demand. Tasks that are not movable keep their
+/// place. Of the others that want the same place, those that are there now come first, then those
+/// with more cores, then those with more load. The rest go to the place with most free cores in the
+/// smallest group of places around the wanted one that has room. Returns the placement unchanged if
+/// there is no capacity. Throws Error if a task finds no room, or if tasks that are not movable
+/// exceed a capacity. O(tasks * (log tasks + levels * log places)).
+Placement within_capacity(const Problem& problem, const Placement& wanted);
+
+}  // namespace poise

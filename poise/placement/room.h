@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The room of places and domains for tasks: their memory and their cores.
+#pragma once
+
+#include <cstdint>
+
+#include "poise/placement/capacity.h"
+#include "poise/placement/memory_room.h"
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+/// Both limits while tasks move. Costs nothing if there is no limit.
+class Room {
+ public:
+  /// A place_cap_bytes of 0 means that a place's memory has no cap.
+  Room(const Problem& problem, const Placement& placement, std::uint64_t place_cap_bytes)
+      : memory_(problem.machine, problem.workload, placement, place_cap_bytes),
+        cores_(problem.machine, problem.workload, placement) {}
+
+  /// True if places may be full, so that tasks can only be exchanged.
+  bool has_few_cores() const { return cores_.is_limited(); }
+  /// True if `to` has room for t. Always true for t's own place.
+  bool fits(TaskId t, PlaceId to) const { return cores_.fits(t, to) && memory_.fits(t, to); }
+  /// True if t and u may change places.
+  bool fits_exchange(TaskId t, TaskId u) {
+    return cores_.fits_exchange(t, u) && memory_.fits_exchange(t, u);
+  }
+  void move(TaskId t, PlaceId to) {
+    memory_.move(t, to);
+    cores_.move(t, to);
+  }
+
+ private:
+  MemoryRoom memory_;
+  CoreRoom cores_;
+};
+
+/// Follows a placement as far as the limits allow: within_capacity() or within_memory(). Throws
+/// Error if both limits exist, or for the reasons of within_capacity().
+Placement within_room(const Problem& problem, const Placement& wanted,
+                      std::uint64_t place_cap_bytes);
+
+}  // namespace poise

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of strategies that call a library: a grid to place, and a fixture that skips the tests if
+// this build lacks the library.
+#pragma once
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <string_view>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+struct LibraryExample {
+  Machine machine;
+  Workload workload;
+  Placement current;
+
+  Placement placed(const char* strategy, std::uint64_t seed = 1) const {
+    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs(), seed});
+  }
+  Metrics metrics(const Placement& placement) const {
+    return evaluate(machine, workload, machine.costs(), current, placement);
+  }
+};
+
+/// A square grid with loads around 1 and tasks of 1,000 bytes, placed round-robin.
+inline LibraryExample grid(const char* machine, TaskId side) {
+  Random random(side);
+  LibraryExample made{machine_from_text(machine), {}, {}};
+  for (TaskId t = 0; t < side * side; ++t) {
+    made.workload.tasks.push_back({random.uniform(0.5, 1.5), 1000});
+    if (t % side + 1 < side) made.workload.messages.push_back({t, t + 1, 1, 10});
+    if (t + side < side * side) made.workload.messages.push_back({t, t + side, 1, 10});
+  }
+  made.current = round_robin(side * side, made.machine.num_places());
+  return made;
+}
+
+/// Skips the tests of a strategy that this build lacks.
+class LibraryTest : public testing::Test {
+ protected:
+  explicit LibraryTest(const char* strategy) : strategy_(strategy) {}
+
+  void SetUp() override {
+    try {
+      grid("core:2", 2).placed(strategy_);
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find("built without") == std::string_view::npos) throw;
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+ private:
+  const char* strategy_;
+};
+
+}  // namespace poise
