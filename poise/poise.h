@@ -197,12 +197,15 @@ typedef struct poise_own_tasks {
 /* Collective over `ranks` (poise/mpi.h makes one from an MPI communicator). Rank r is place r of
    the machine. Machine, strategy and seed are the same on all ranks, and so is whether
    neighbour_ranks is null on ranks with messages. Decides by the strategy, which should start from
-   the current placement, as `poise` does, on clusters of tasks (docs/scale.md).
+   the current placement, as `poise` does, on clusters of tasks (docs/distributed.md).
 
    Writes the rank of each own task to rank_of_task, and lists the tasks that leave this rank and
    those that come to it, by rank; all three may be null. `task` is the number of a task on the rank
-   that it leaves, and null in the list of imports. If a rank fails, all ranks return an error, and
-   the others' says which rank it was. */
+   that it leaves, and null in the list of imports.
+
+   If a rank fails, all ranks return POISE_BAD_INPUT and none waits: its own error says why, and
+   that of the others which rank it was. Only a wrong table `ranks` is an error of its rank alone.
+ */
 int poise_plan_distributed(const poise_communication* ranks, const poise_machine* machine,
                            const poise_own_tasks* own, const char* strategy, uint64_t seed,
                            uint32_t* rank_of_task, const poise_moves** exports,

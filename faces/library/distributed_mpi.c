@@ -153,6 +153,29 @@ static void refuse(const poise_machine* machine) {
   free_ring(&ring);
 }
 
+/* All tasks on one rank, whose arrays the others need not have. */
+static void plan_from_one(const poise_machine* machine) {
+  enum { kTasks = 400 };
+  const int has_tasks = rank == num_ranks - 1;
+  poise_own_tasks own;
+  uint64_t ids[kTasks], i, mine;
+  double load_s[kTasks];
+  const poise_moves *exports = NULL, *imports = NULL;
+  memset(&own, 0, sizeof own);
+  for (i = 0; i < kTasks; ++i) ids[i] = 7 * i, load_s[i] = 1e-3;
+  if (has_tasks) own.num_tasks = kTasks, own.global_ids = ids, own.load_s = load_s;
+  check(poise_plan_distributed(&ranks, machine, &own, "poise", 0, NULL, &exports, &imports) ==
+            POISE_OK,
+        "a plan of one rank's tasks");
+  if (exports == NULL || imports == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  check(has_tasks || exports->count == 0, "a rank without tasks exports none");
+  mine = own.num_tasks - exports->count + imports->count;
+  check(sum((double)mine) == kTasks, "no task is lost");
+  check((double)mine * num_ranks <= 1.1 * kTasks, "tasks are spread evenly");
+  poise_moves_destroy(exports);
+  poise_moves_destroy(imports);
+}
+
 static double peak_bytes(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -192,6 +215,7 @@ int main(int argc, char** argv) {
   } else {
     plan(machine, 1);
     plan(machine, 0);
+    plan_from_one(machine);
     refuse(machine);
   }
   poise_machine_destroy(machine);

@@ -22,56 +22,67 @@ typedef struct poise_mpi {
   int tag;       /* 0 or 1: of this exchange, so that the next one's messages wait */
 } poise_mpi;
 
-/* Takes all messages that have come. Returns an MPI error, or MPI_SUCCESS. */
+/* Takes all messages that have come. Returns an MPI error, or MPI_SUCCESS. A message for which
+   there is no memory is taken but lost, so that its sender need not wait. */
 static inline int poise_mpi_receive(poise_mpi* mpi, poise_receive receive, void* receiver) {
+  int failure = MPI_SUCCESS;
   for (;;) {
     int has_come = 0, bytes = 0, result;
     MPI_Status status;
     void* buffer;
     result = MPI_Iprobe(MPI_ANY_SOURCE, mpi->tag, mpi->comm, &has_come, &status);
-    if (result != MPI_SUCCESS || !has_come) return result;
+    if (result != MPI_SUCCESS) return result;
+    if (!has_come) return failure;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     buffer = malloc(bytes > 0 ? (size_t)bytes : 1);
-    if (buffer == NULL) return MPI_ERR_NO_MEM;
-    result = MPI_Recv(buffer, bytes, MPI_BYTE, status.MPI_SOURCE, mpi->tag, mpi->comm,
-                      MPI_STATUS_IGNORE);
-    if (result == MPI_SUCCESS)
+    result = MPI_Recv(buffer, buffer == NULL ? 0 : bytes, MPI_BYTE, status.MPI_SOURCE, mpi->tag,
+                      mpi->comm, MPI_STATUS_IGNORE);
+    if (result == MPI_SUCCESS && buffer != NULL)
       receive(receiver, (uint32_t)status.MPI_SOURCE, buffer, (uint64_t)bytes);
+    else
+      failure = buffer == NULL ? MPI_ERR_NO_MEM : result;
     free(buffer);
-    if (result != MPI_SUCCESS) return result;
   }
+}
+
+/* Starts the messages. Returns an MPI error, or MPI_SUCCESS; `started` counts those on their way.
+ */
+static inline int poise_mpi_send(poise_mpi* mpi, uint64_t num_sends, const uint32_t* to,
+                                 const void* const* data, const uint64_t* bytes, MPI_Request* sends,
+                                 int* started) {
+  uint64_t i;
+  for (i = 0; i < num_sends; ++i) {
+    int result;
+    if (bytes[i] > INT_MAX) return MPI_ERR_COUNT;
+    result = MPI_Issend((void*)data[i], (int)bytes[i], MPI_BYTE, (int)to[i], mpi->tag, mpi->comm,
+                        &sends[*started]);
+    if (result != MPI_SUCCESS) return result;
+    ++*started;
+  }
+  return MPI_SUCCESS;
 }
 
 /* No rank knows who sends to it. Once all its messages have been received, a rank enters a
    non-blocking barrier; when that ends, none is on its way (Hoefler, Siebert, Lumsdaine, "Scalable
-   Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010). A message has at most
-   2^31 - 1 bytes. */
+   Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010). A rank that fails goes on
+   until the others end. A message has at most 2^31 - 1 bytes. */
 static inline int poise_mpi_exchange(void* context, uint64_t num_sends, const uint32_t* to,
                                      const void* const* data, const uint64_t* bytes,
                                      poise_receive receive, void* receiver) {
   poise_mpi* const mpi = (poise_mpi*)context;
   MPI_Request* const sends = (MPI_Request*)malloc((size_t)(num_sends + 1) * sizeof(MPI_Request));
   MPI_Request barrier = MPI_REQUEST_NULL;
-  int is_done = 0, are_sent = 0, result = MPI_SUCCESS, failure = MPI_SUCCESS;
-  uint64_t i, started = 0;
-  if (sends == NULL) failure = MPI_ERR_NO_MEM;
-  for (i = 0; i < num_sends && failure == MPI_SUCCESS; ++i) {
-    if (bytes[i] > INT_MAX) {
-      failure = MPI_ERR_COUNT;
-      break;
-    }
-    failure = MPI_Issend((void*)data[i], (int)bytes[i], MPI_BYTE, (int)to[i], mpi->tag, mpi->comm,
-                         &sends[started]);
-    if (failure == MPI_SUCCESS) ++started;
-  }
-  while (!is_done && result == MPI_SUCCESS) { /* also after a failure: the others must end */
-    result = poise_mpi_receive(mpi, receive, receiver);
-    if (result != MPI_SUCCESS) break;
+  int started = 0, is_done = 0, are_sent, result = MPI_SUCCESS, failure = MPI_ERR_NO_MEM;
+  if (sends != NULL) failure = poise_mpi_send(mpi, num_sends, to, data, bytes, sends, &started);
+  are_sent = started == 0;
+  if (are_sent) result = MPI_Ibarrier(mpi->comm, &barrier);
+  while (!is_done && result == MPI_SUCCESS) {
+    const int received = poise_mpi_receive(mpi, receive, receiver);
+    if (received != MPI_SUCCESS) failure = received;
     if (are_sent) {
       result = MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
     } else {
-      are_sent = started == 0;
-      if (!are_sent) result = MPI_Testall((int)started, sends, &are_sent, MPI_STATUSES_IGNORE);
+      result = MPI_Testall(started, sends, &are_sent, MPI_STATUSES_IGNORE);
       if (are_sent && result == MPI_SUCCESS) result = MPI_Ibarrier(mpi->comm, &barrier);
     }
   }
