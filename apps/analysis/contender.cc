@@ -10,6 +10,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/placement/capacity.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -23,6 +24,14 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   if (list.empty()) return;
   for (const Choice& choice : parse_strategies(list)) contenders.push_back(contender_of(choice));
   list.clear();
+}
+
+/// Changes what an own strategy returns as far as capacities demand, as for those of the table.
+Contender kept_within_capacity(Contender contender) {
+  return {std::move(contender.name),
+          [decide = std::move(contender.decide)](const Problem& problem) {
+            return within_capacity(problem, decide(problem));
+          }};
 }
 
 }  // namespace
@@ -52,15 +61,16 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
     }
     take_names(names, contenders);
     if (is_plugin) {
-      contenders.push_back(
-          {std::string(piece), plugin_strategy(std::string(piece.substr(kPlugin.size())))});
+      contenders.push_back(kept_within_capacity(
+          {std::string(piece), plugin_strategy(std::string(piece.substr(kPlugin.size())))}));
       continue;
     }
     const std::string command(piece.substr(kExec.size()));
     if (command.empty()) fail("exec: a command is missing; example: exec:./mine.py");
-    contenders.push_back({std::string(piece), [command, limit_s](const Problem& problem) {
-                            return placement_of_program(command, problem, limit_s);
-                          }});
+    contenders.push_back(
+        kept_within_capacity({std::string(piece), [command, limit_s](const Problem& problem) {
+                                return placement_of_program(command, problem, limit_s);
+                              }}));
   }
   take_names(names, contenders);
   return contenders;

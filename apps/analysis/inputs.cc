@@ -122,10 +122,10 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
   trace_ = read_trace(options_.trace);
   for (const std::string& assumed : trace_.assumed)
     notes_.push_back(fmt::format("{}: {}", options_.trace, assumed));
-  constexpr std::uint64_t kMostTasks = ~std::uint32_t{0};
+  constexpr std::uint64_t kMaxTasks = ~std::uint32_t{0};
   for (Phase& phase : trace_.phases)
     phase.workload.capacity.per_place =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.capacity, kMostTasks));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.capacity, kMaxTasks));
   choose_phase();
   Phase& chosen = trace_.phases[phase_];
   for (std::size_t earlier = 0; earlier < phase_; ++earlier)

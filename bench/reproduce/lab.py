@@ -2,35 +2,48 @@
 
 """Runs the command `poise` for the papers' sections: generates traces, replays them, and remembers the answers."""
 
+import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POISE = ROOT / "build" / "bin" / "poise"
-TIMEOUT_S = 300
-SEEDS = tuple(range(1, 11))  # of every simulated section; intervals are over these
+TIMEOUT_S = 900
+SEEDS = tuple(range(1, 7))  # of every simulated section; intervals are over these
+AT_ONCE = 2  # commands at a time; none of them is timed
 
 
 class Trouble(RuntimeError):
     """A command failed; the section that needed it says so."""
 
 
-class Lab:
-    """One folder of traces and the answers so far. Each command runs once, because sections share cases."""
+def name_of(*parts):
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
 
-    def __init__(self, poise=POISE, seeds=SEEDS):
+
+class Lab:
+    """A folder of traces and answers. Each command runs once for a build of `poise`, because sections share cases and
+    an interrupted run goes on where it was: the same input gives the same output."""
+
+    def __init__(self, poise=POISE, seeds=SEEDS, folder=None):
         self.poise, self.seeds = pathlib.Path(poise), tuple(seeds)
-        self._folder = tempfile.TemporaryDirectory(prefix="poise_reproduce_")
-        self.folder = pathlib.Path(self._folder.name)
-        self._answers, self._traces, self.started_s = {}, {}, time.monotonic()
+        self._own = None if folder else tempfile.TemporaryDirectory(prefix="poise_reproduce_")
+        self.folder = pathlib.Path(folder or self._own.name).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.build = name_of(*(file.read_bytes().hex() for file in (self.poise, *sorted((ROOT / "machines").glob("*.json")))
+                               if file.exists()))
+        self.started_s = time.monotonic()
 
     def close(self):
-        self._folder.cleanup()
+        if self._own:
+            self._own.cleanup()
 
     def show(self, words):
         """Progress: one line on a terminal, else one line per section."""
@@ -43,16 +56,28 @@ class Lab:
     def run(self, *words):
         """The output of `poise WORDS...`."""
         words = tuple(map(str, words))
-        if words not in self._answers:
-            try:
-                done = subprocess.run([self.poise, *words], cwd=self.folder, capture_output=True, text=True,
-                                      timeout=TIMEOUT_S, check=False, env={**os.environ, "LC_ALL": "C"})
-            except (OSError, subprocess.TimeoutExpired) as failed:
-                raise Trouble(f"poise {' '.join(words)}: {failed}") from failed
-            if done.returncode != 0:
-                raise Trouble(f"poise {' '.join(words)}: {done.stderr.strip() or done.returncode}")
-            self._answers[words] = done.stdout
-        return self._answers[words]
+        kept = self.folder / f"{name_of(self.build, *words)}.out"
+        if not kept.exists():
+            output = self._output(words)
+            part = kept.with_suffix(f".{threading.get_ident()}")
+            part.write_text(output, encoding="utf-8")
+            part.replace(kept)
+        return kept.read_text(encoding="utf-8")
+
+    def _output(self, words):
+        try:
+            done = subprocess.run([self.poise, *words], cwd=self.folder, capture_output=True, text=True,
+                                  timeout=TIMEOUT_S, check=False, env={**os.environ, "LC_ALL": "C"})
+        except (OSError, subprocess.TimeoutExpired) as failed:
+            raise Trouble(f"poise {' '.join(words)}: {failed}") from failed
+        if done.returncode != 0:
+            raise Trouble(f"poise {' '.join(words)}: {done.stderr.strip() or done.returncode}")
+        return done.stdout
+
+    def per_seed(self, work, most=None):
+        """[work(seed) for each seed], some of them at once."""
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(work, self.seeds[:most]))
 
     def json(self, *words):
         return json.loads(self.run(*words, "--json"))
@@ -67,23 +92,20 @@ class Lab:
         return self.json("theory", "--threads", threads, "--cpus", cpus, "--phase", f"{phase_s:.9g}s", "--period",
                          f"{period_s:.9g}s", *words)
 
-    def machine(self, name, key="", change=None):
-        """A machine of machines/ by name, or the file of a copy that `change` edits; `key` names the change."""
-        if change is None:
-            return name
+    def machine(self, name, key, change):
+        """The file of a copy of a machine of machines/ that `change` edits; `key` names the change."""
+        machine = json.loads((ROOT / "machines" / f"{name}.json").read_text(encoding="utf-8"))
+        change(machine)
+        machine.pop("summary", None)
         path = self.folder / f"{name}_{key}.json"
-        if not path.exists():
-            machine = json.loads((ROOT / "machines" / f"{name}.json").read_text(encoding="utf-8"))
-            change(machine)
-            machine.pop("summary", None)
-            path.write_text(json.dumps(machine), encoding="utf-8")
+        path.write_text(json.dumps(machine), encoding="utf-8")
         return path.name
 
     def trace(self, recipe, tasks, machine, seed, placement=None, phases=1):
         """The file of a generated trace."""
         words = [recipe, "--tasks", tasks, "-m", machine, "--seed", seed, "--phases", phases]
         words += ["--placement", placement] if placement else []
-        name = self._traces.setdefault(tuple(map(str, words)), f"{len(self._traces)}.poise")
+        name = f"{name_of(*words)}.poise"
         self.run("generate", *words, "-o", name)
         return name
 

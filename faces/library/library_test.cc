@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares libpoise with the C++ calls that it wraps, also on several threads.
+#include <algorithm>
 #include <cstdio>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
@@ -170,6 +172,32 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   EXPECT_EQ(p.overlap, 0.25);
   EXPECT_EQ(p.subphase_rule, 1);
   poise_arrays_destroy(arrays);
+}
+
+TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
+  const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
+  const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(4, load_s, &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_kinds(handles.workload, 2, kinds_s, 0, nullptr), POISE_OK);
+  std::vector<std::uint32_t> places(4);
+  ASSERT_EQ(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
+            POISE_OK);
+  EXPECT_NE(places[0], places[1]);  // the two tasks for the first kind
+  EXPECT_NE(places[2], places[3]);
+  ASSERT_EQ(poise_workload_set_capacity(handles.workload, 0, nullptr, 2, of_places, 0, nullptr),
+            POISE_OK);
+  for (const char* strategy : {"poise", "greedy", "keep"}) {
+    ASSERT_EQ(poise_plan(handles.machine, handles.workload, current, strategy, 0, places.data()),
+              POISE_OK);
+    EXPECT_EQ(std::count(places.begin(), places.end(), 1u), 1) << strategy;
+  }
+  EXPECT_EQ(poise_workload_set_capacity(handles.workload, 1, nullptr, 0, nullptr, 0, nullptr),
+            POISE_OK);
+  EXPECT_NE(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
+            POISE_OK);
+  EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
 }
 
 TEST(Library, errors_are_per_thread_and_threads_may_share_handles) {

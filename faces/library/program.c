@@ -182,6 +182,8 @@ static void refuse_arrays(const poise_machine* machine) {
   refuses(poise_workload_set_positions(w, 4, positions), "dimensions is 4");
   refuses(poise_workload_set_memory(w, NULL, NULL, blocks, 1, kSizes), "shared_block[2] is 1");
   refuses(poise_workload_set_subphases(w, 65, loads), "num_subphases is 65");
+  refuses(poise_workload_set_kinds(w, 1, loads, 0, NULL), "num_kinds is 1");
+  refuses(poise_workload_set_kinds(w, 65, loads, 0, NULL), "num_kinds is 65");
   refuses(poise_workload_set_communication(w, "sends", 0), "did you mean \"send\"");
   refuses(poise_workload_set_communication(w, "none", 2), "overlap is 2");
   places[5] = kPlaces;
@@ -191,7 +193,7 @@ static void refuse_arrays(const poise_machine* machine) {
   refuses(poise_plan(machine, w, current, "greedy,nuco", 0, places), "is a list");
   refuses(poise_plan(machine, NULL, current, "greedy", 0, places), "workload is null");
   refuses(poise_plan((const poise_machine*)w, w, current, "greedy", 0, places),
-          "machine is another");
+          "machine is a handle of another type");
   works(poise_workload_set_background(w, 2, loads + 3));
   refuses(poise_plan(machine, w, current, "greedy", 0, places), "background load has 2 entries");
   poise_workload_destroy(w);

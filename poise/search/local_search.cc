@@ -200,20 +200,20 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
 
 /// The tasks at `to` with which t may change places: the one whose load differs from t's by about
 /// half the difference of the busy times, if that evens them out. If cores are few, an exchange is
-/// the only way to move, also for less traffic alone, so up to kMostPartners tasks are tried.
+/// the only way to move, also for less traffic alone, so up to kMaxPartners tasks are tried.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
-  constexpr std::ptrdiff_t kMostPartners = 8;
+  constexpr std::ptrdiff_t kMaxPartners = 8;
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
   if (partners.empty() || (half_s <= 0 && !room_.has_few_cores())) return {};
   const double wanted_s = workload_.tasks[t].load_s - half_s;
   auto nearest = std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
   if (room_.has_few_cores()) {
-    const auto first = std::clamp<std::ptrdiff_t>(nearest - partners.begin() - kMostPartners / 2, 0,
+    const auto first = std::clamp<std::ptrdiff_t>(nearest - partners.begin() - kMaxPartners / 2, 0,
                                                   std::ssize(partners));
     return std::span(partners).subspan(
         static_cast<std::size_t>(first),
-        static_cast<std::size_t>(std::min(kMostPartners, std::ssize(partners) - first)));
+        static_cast<std::size_t>(std::min(kMaxPartners, std::ssize(partners) - first)));
   }
   if (nearest == partners.end() ||
       (nearest != partners.begin() &&

@@ -90,6 +90,24 @@ std::string columns_of(const poise_workload* workload) {
   return bytes;
 }
 
+std::pair<int, bool> set_kinds(poise_workload* w, Input& input, std::uint32_t num_tasks) {
+  const auto seconds = [&] { return input.seconds(); };
+  const std::uint32_t count = input.below(4);
+  const auto load_s = list_of(std::size_t{num_tasks} * count, seconds);
+  const auto speeds = list_of(std::size_t{3} * count, seconds);
+  bool is_valid = count > 1 && are_seconds(load_s);
+  for (const double speed : speeds) is_valid &= std::isfinite(speed) && speed > 0;
+  return {poise_workload_set_kinds(w, count, load_s.data(), 3, speeds.data()), is_valid};
+}
+
+std::pair<int, bool> set_capacity(poise_workload* w, Input& input, std::uint32_t num_tasks) {
+  const auto cores = list_of(num_tasks, [&] { return input.below(4); });
+  const auto of_places = list_of(3, [&] { return input.below(9); });
+  return {poise_workload_set_capacity(w, input.below(5), cores.data(), 3,
+                                      input.any() ? of_places.data() : nullptr, 0, nullptr),
+          true};
+}
+
 /// Calls one setter with arrays from the input; returns its result and whether it should work.
 std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_t num_tasks) {
   const auto seconds = [&] { return input.seconds(); };
@@ -128,21 +146,8 @@ std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_
       return {poise_workload_set_subphases(w, count, load_s.data()),
               count > 0 && are_seconds(load_s)};
     }
-    case 4: {
-      const std::uint32_t count = input.below(4);
-      const auto load_s = list_of(std::size_t{num_tasks} * count, seconds);
-      const auto speeds = list_of(std::size_t{3} * count, seconds);
-      bool is_valid = count > 1 && are_seconds(load_s);
-      for (const double speed : speeds) is_valid &= std::isfinite(speed) && speed > 0;
-      return {poise_workload_set_kinds(w, count, load_s.data(), 3, speeds.data()), is_valid};
-    }
-    case 5: {
-      const auto cores = list_of(num_tasks, [&] { return input.below(4); });
-      const auto of_places = list_of(3, [&] { return input.below(9); });
-      return {poise_workload_set_capacity(w, input.below(5), cores.data(), 3,
-                                          input.any() ? of_places.data() : nullptr, 0, nullptr),
-              true};
-    }
+    case 4: return set_kinds(w, input, num_tasks);
+    case 5: return set_capacity(w, input, num_tasks);
     case 6: {
       const auto blocks = list_of(input.below(3), number);
       const auto shared = list_of(num_tasks, [&] {

@@ -150,6 +150,20 @@ class Data(unittest.TestCase):
         del workload  # the column keeps its memory
         np.testing.assert_array_equal(column, expected)
 
+    def test_plans_keep_capacities_and_balance_kinds_that_overlap(self):
+        kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
+        workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
+        places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")
+        self.assertNotEqual(places[0], places[1])
+        for capacity in (1, [2, 2]):
+            limited = poise.Workload([5, 1, 1, 1], capacity=capacity, cores=None if capacity == 1 else [2, 1, 1, 1])
+            machine = poise.Machine("core:4" if capacity == 1 else "core:2")
+            if capacity == 1:
+                self.assertEqual(sorted(poise.plan(machine, limited, [0] * 4, "greedy")), [0, 1, 2, 3])
+            else:
+                with self.assertRaisesRegex(poise.Error, "take 5 cores"):
+                    poise.plan(machine, limited, [0] * 4, "greedy")
+
     def test_a_trace_is_unchanged_after_writing_and_reading(self):
         workload = poise.Workload([1, 2, 3], [4, 5, 6], ([0, 1], [1, 2], [7, 8], [2, 3]), positions=[[0, 1], [2, 3], [4, 5]],
                                   pinned=[False, True, False], background_s=[0.5, 0.25], footprint_bytes=[1, 2, 3],
