@@ -19,6 +19,7 @@
 #include "poise/machine/discover.h"
 #include "poise/machine/find.h"
 #include "poise/machine/hosts.h"
+#include "poise/machine/hwloc_xml.h"
 #include "poise/machine/json.h"
 #include "poise/machine/probe.h"
 
@@ -129,9 +130,17 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
+/// True if the result is to be hwloc's XML.
+bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
+
 /// Returns the path for the result and checks it before the long measurement.
 std::string destination(const Options& options, const Machine& discovered) {
   if (!options.output.empty()) {
+    if (is_xml(options.output) && !options.launcher.empty())
+      fail(
+          "{}: hwloc's XML holds one host and no network; name a .json file, or leave out "
+          "--launcher",
+          options.output);
     check_writable(options.output);
     return options.output;
   }
@@ -165,7 +174,7 @@ void measure(const Options& options) {
   progress.show("");
   const bool is_cluster = hosts.size() > 1 && !options.output.empty();
   const std::string json = machine_to_json(is_cluster ? cluster_of(machine, hosts) : machine);
-  write_file(path, json);
+  write_file(path, is_xml(path) ? hwloc_xml_of_host(machine) : json);
   const std::vector<std::string> notes = notes_on(machine, hosts, options);
   if (options.json) return print(json, notes);
   print(fmt::format("{}\nWritten to {}{}\n", text_of(machine), path,
@@ -180,8 +189,10 @@ void add_measure(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "measure", "Measure this machine: factors between domains, cores and hosts");
   command
-      ->add_option("-o,--output", options->output,
-                   "Write the machine to FILE (default: store it for --machine live)")
+      ->add_option(
+          "-o,--output", options->output,
+          "Write the machine to FILE (default: store it for --machine live); .xml: as hwloc's "
+          "topology with the factors as distances")
       ->type_name("FILE");
   command
       ->add_option("--launcher", options->launcher,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -141,6 +142,20 @@ std::string places_text(const Diagnosis& d) {
   return text;
 }
 
+/// What slows threads down: how uneven they are inside ranks, and what juggling would remove.
+std::string threads_text(const Diagnosis& d) {
+  std::string text;
+  if (d.teams.ranks > 0 && d.teams.worst < 0.95)
+    text += wrapped("", fmt::format("Inside ranks, threads compute evenly to {} (mean over largest "
+                                    "CPU time of a thread; {} in rank {}).",
+                                    percent(d.teams.even), percent(d.teams.worst), d.teams.rank));
+  std::map<std::string, std::uint32_t> nodes_with;
+  for (const ThreadCause& found : d.threads) ++nodes_with[found.cause.text];
+  for (const auto& [cause, nodes] : nodes_with)
+    text += wrapped("", fmt::format("Threads, {}: {}.", count_text(nodes, "node"), cause));
+  return text;
+}
+
 std::string topologies_text(const ReorderedTopologies& t) {
   if (t.calls == 0) return "";
   const std::string gain = t.before > t.after ? fmt::format("; weight x hops fell by {}",
@@ -220,7 +235,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
 
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
   return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(diagnosis) +
-         topologies_text(run.topologies);
+         threads_text(diagnosis) + topologies_text(run.topologies);
 }
 
 std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std::string& file) {
@@ -314,6 +329,15 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                           {"weight_hops_before", t.before},
                           {"weight_hops_after", t.after},
                           {"deciding_s", t.deciding_s}};
+  if (diagnosis.teams.ranks > 0)
+    json["threads"] = {{"even", diagnosis.teams.even},
+                       {"even_in_worst_rank", diagnosis.teams.worst},
+                       {"worst_rank", diagnosis.teams.rank}};
+  for (const ThreadCause& found : diagnosis.threads)
+    json["thread_causes"].push_back({{"node", found.node},
+                                     {"cause", name_of(found.cause.kind)},
+                                     {"gain", found.cause.gain},
+                                     {"text", found.cause.text}});
   for (const Advice& advice : diagnosis.advice)
     json["advice"].push_back({{"remedy", kRemedies[static_cast<std::size_t>(advice.remedy)]},
                               {"saved_s", advice.saved.value},

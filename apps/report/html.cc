@@ -14,59 +14,9 @@ namespace poise::apps {
 
 namespace {
 
-constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --faint: #5d6978; --rule: #d5dbe2;
-  --work: #2f6fb5; --comm: #e08a1e; --bound: #b3261e; --heat: #7a1fa2; --box: #f3f6f9;
-  --good: #e5f2e8; --good-ink: #17612b; --idle: #d9dee5; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181e; --ink: #e4e9ef; --faint: #97a3b1;
-  --rule: #343c47; --work: #6aa9e9; --comm: #f0a94e; --bound: #ff8a80; --heat: #d59bf0;
-  --box: #1d232b; --good: #1c3324; --good-ink: #8fd6a3; --idle: #39424e; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.25rem; max-width: 76rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .25rem;
-  padding-top: 1rem; border-top: 1px solid var(--rule); } h3 { font-size: 1rem; margin: 2rem 0 .5rem; }
-p { margin: .25rem 0; } p.faint, figcaption, footer { color: var(--faint); font-size: .9rem; }
-.summary { font-size: 1.1rem; padding: .75rem 1rem; margin: 1rem 0; border-radius: .5rem;
-  background: var(--good); } .summary b { color: var(--good-ink); }
-.row { display: flex; flex-wrap: wrap; gap: 1.5rem; } .row > * { flex: 1 1 20rem; min-width: 0; }
-figure { margin: 0; } .ranking { max-width: 44rem; margin-bottom: 1rem; } svg { display: block; width: 100%; height: auto; }
-figcaption { margin-top: .25rem; } nav a { margin-right: 1rem; } a { color: var(--work); }
-.scroll { overflow-x: auto; } .wide { margin: .75rem 0; } .wide svg { min-width: 40rem; } table { border-collapse: collapse; font-size: .75rem; width: 100%;
-  font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .25rem; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--rule); }
-th { font-weight: 600; vertical-align: bottom; } th[scope=col] { white-space: normal; } th:first-child, td.why { text-align: left; }
-td.why { color: var(--faint); white-space: normal; } tr.best > * { background: var(--good); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; font-size: .9rem; }
-dt { font-weight: 600; } dd { margin: 0; color: var(--faint); }
-.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }
-.key.work { background: var(--work); } .key.comm { background: var(--comm); }
-.key.idle { background: var(--idle); } .key.deciding { background: var(--heat); }
-.key.bound { height: 0; border-top: 2px dashed var(--bound); vertical-align: middle; width: 1.2em; }
-.key.peak { height: .15em; background: var(--ink); vertical-align: middle; }
-svg text { font: 11px system-ui, sans-serif; fill: var(--ink); text-anchor: middle; }
-svg .start { text-anchor: start; } svg .end { text-anchor: end; } svg .strong { font-weight: 600; }
-svg text.faint { fill: var(--faint); } svg .rule { stroke: var(--rule); }
-svg .work { fill: var(--work); } svg .comm { fill: var(--comm); } svg .idle { fill: var(--idle); } svg .deciding { fill: var(--heat); } svg .peak { stroke: var(--ink); }
-svg .bound { stroke: var(--bound); stroke-dasharray: 5 3; stroke-width: 1.5; }
-svg text.bounded { fill: var(--bound); } svg .mean { stroke: var(--faint); stroke-dasharray: 2 3; }
-svg .plain { fill: var(--work); fill-opacity: .45; } svg .heat { fill: var(--heat); }
-svg .frame { fill: none; stroke: var(--rule); } svg .group { fill: var(--box); stroke: var(--rule); }
-svg .point { stroke: var(--paper); stroke-width: 1; fill-opacity: .8; }
-svg .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } svg .cover { fill: transparent; }
-svg .node { stroke: var(--ink); stroke-opacity: .45; stroke-width: .7; }
-button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
-th button { text-align: inherit; } th button:hover { text-decoration: underline; }
-th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-.tools { margin: .5rem 0 1rem; } .tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
-.note { position: fixed; z-index: 1; max-width: 20rem; padding: .2rem .5rem; border-radius: .3rem; font-size: .8rem;
-  background: var(--ink); color: var(--paper); pointer-events: none; white-space: pre-line; }
-@media print { body { max-width: none; font-size: 12px; } .tools, .note { display: none; }
-  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } .scroll { overflow: visible; } }
-@media (max-width: 30rem) { body { padding: .75rem; } h1 { font-size: 1.25rem; } }
-svg .place { fill: var(--work); fill-opacity: .25; stroke: var(--work); stroke-opacity: .6; }
-)";
+constexpr std::string_view kStyle =
+#include "apps/report/page.css.inc"  // CMake converts page.css to this literal
+    ;
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 
 #include "poise/base/error.h"
 #include "poise/diagnosis/mapping.h"
@@ -218,6 +219,33 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
   std::rotate(advice.begin(), first, first + 1);
 }
 
+TeamBalance balance_of(const std::vector<RankTeam>& teams) {
+  TeamBalance balance;
+  double sum = 0;
+  for (const RankTeam& team : teams) {
+    const double most_s = *std::max_element(team.cpu_s.begin(), team.cpu_s.end());
+    const double all_s = std::accumulate(team.cpu_s.begin(), team.cpu_s.end(), 0.0);
+    const double even = most_s > 0 ? all_s / static_cast<double>(team.cpu_s.size()) / most_s : 1.0;
+    sum += even;
+    if (balance.ranks++ > 0 && even >= balance.worst) continue;
+    balance.worst = even;
+    balance.rank = team.rank;
+  }
+  if (balance.ranks > 0) balance.even = sum / balance.ranks;
+  return balance;
+}
+
+std::vector<ThreadCause> thread_causes(const MeasuredRun& run) {
+  std::vector<ThreadCause> found;
+  for (std::uint32_t node = 0; node < run.threads_of_node.size(); ++node) {
+    if (run.threads_of_node[node].threads == 0) continue;
+    JuggleCause cause = causes_of(run.threads_of_node[node]).front();
+    if (cause.kind != JuggleCause::Kind::unknown && cause.kind != JuggleCause::Kind::nothing)
+      found.push_back({node, std::move(cause)});
+  }
+  return found;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
@@ -235,6 +263,8 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
       diagnosis.named.emplace_back(phase.name, efficiencies(part_named(run, phase.name)));
   diagnosis.imbalance = imbalance_of(run);
   diagnosis.late = late_ranks(run);
+  diagnosis.teams = balance_of(run.teams);
+  diagnosis.threads = thread_causes(run);
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance), lending(run, diagnosis.imbalance)};
   if (trace.machine) {
     const Nodes nodes = nodes_of(trace);

@@ -38,6 +38,19 @@ struct LateRank {
   double seconds = 0;  // summed over those who waited
 };
 
+/// What slows the threads of a node down.
+struct ThreadCause {
+  std::uint32_t node = 0;
+  JuggleCause cause;
+};
+
+/// How evenly the threads of ranks compute.
+struct TeamBalance {
+  double even = 1;   // mean over largest CPU time of a thread, averaged over ranks with threads
+  double worst = 1;  // the same of the least even rank
+  std::uint32_t rank = 0, ranks = 0;  // that rank; the number of ranks with several threads
+};
+
 struct Diagnosis {
   Efficiencies whole;
   std::vector<std::pair<std::string, Efficiencies>> named;  // per name of phases, if there are any
@@ -49,6 +62,8 @@ struct Diagnosis {
   /// The fraction of the cost of messages, according to the machine's model, that another mapping
   /// would save; 0 without a machine.
   double mapping_share = 0;
+  std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would say; empty: nothing
+  TeamBalance teams;
   std::uint32_t ranks_per_node = 0, cores_per_node = 0;  // of the fullest node; 0: not known
 };
 

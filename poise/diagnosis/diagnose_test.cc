@@ -50,6 +50,20 @@ TEST(diagnose, recommends_the_remedy_of_each_planted_cause) {
   }
 }
 
+TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_least_even_rank) {
+  planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
+  profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
+  profile.run.threads_of_node = {
+      {}, {.watched_s = 1, .threads = 2, .cpus = {4, 5}, .bound_on = {2, 0}}};
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  ASSERT_EQ(diagnosis.threads.size(), 1u);
+  EXPECT_EQ(diagnosis.threads[0].node, 1u);
+  EXPECT_EQ(diagnosis.threads[0].cause.kind, JuggleCause::Kind::one_cpu);
+  EXPECT_EQ(diagnosis.teams.rank, 2u);
+  EXPECT_DOUBLE_EQ(diagnosis.teams.worst, 0.75);
+  EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);
+}
+
 /// True if a run can have both causes and they need different remedies.
 bool fit(Cause a, Cause b) {
   const auto crowds = [](Cause c) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "poise/online/juggle_causes.h"
+
 namespace poise {
 
 /// A number of seconds, and the half width of its 95 % confidence interval.
@@ -37,11 +39,20 @@ struct ReorderedTopologies {
   double deciding_s = 0;                   // of the rank that it kept longest
 };
 
+/// The threads of a rank that compute, if the rank has more than one.
+struct RankTeam {
+  std::uint32_t rank = 0;
+  std::vector<double> cpu_s = {};  // per thread
+};
+
 /// The phases in order of time. All have the same number of ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
   std::vector<MeasuredPhase> phases = {};
   ReorderedTopologies topologies = {};
+  std::vector<RankTeam> teams = {};
+  // Per node, for juggle_causes.h; threads is 0 where no rank has several threads.
+  std::vector<JuggleFacts> threads_of_node = {};
   bool knows_waiting = true;  // else waited is 0 where nothing is known
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
 };

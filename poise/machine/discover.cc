@@ -13,6 +13,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/machine/hwloc_xml.h"
 #include "poise/machine/json.h"
 #include "poise/machine/limits.h"
 #include "poise/machine/sandbox.h"
@@ -27,6 +28,7 @@ constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
+constexpr double kMinNumaFactor = 0.01;  // of measured ones, which may be below 1
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
@@ -216,22 +218,17 @@ struct Distances {
   }
 };
 
-/// Latency between NUMA nodes according to the firmware, divided by the local latency (10 in the
-/// ACPI SLIT). Element [from * domains + to] is for a core of `to` that reads memory of `from`.
-/// Returns nothing if the firmware has no latencies or implausible ones.
-std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
-                                                    const std::vector<hwloc_obj_t>& domains) {
-  Distances distances{topology};
-  unsigned count = 1;
-  const unsigned long kind = HWLOC_DISTANCES_KIND_FROM_OS | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
-  if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &distances.matrix, kind,
-                                  0) != 0 ||
-      count == 0)
-    return std::nullopt;
-  const hwloc_distances_s& matrix = *distances.matrix;
+/// The factors between all domains that a matrix of hwloc holds. Element [from * domains + to] is
+/// for a core of `to` that reads memory of `from`; factor(remote, local) divides two values of the
+/// matrix. Returns nothing if a domain is missing or a factor is implausible.
+template <typename Factor>
+std::optional<std::vector<double>> factors_in(const hwloc_distances_s& matrix,
+                                              const std::vector<hwloc_obj_t>& domains, double least,
+                                              Factor factor_of) {
   std::vector<int> row(domains.size());
   for (std::size_t d = 0; d < domains.size(); ++d)
-    if (row[d] = hwloc_distances_obj_index(distances.matrix, domains[d]); row[d] < 0)
+    if (row[d] = hwloc_distances_obj_index(const_cast<hwloc_distances_s*>(&matrix), domains[d]);
+        row[d] < 0)
       return std::nullopt;
 
   std::vector<double> factors;
@@ -241,11 +238,46 @@ std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
       const auto local = static_cast<double>(matrix.values[own + static_cast<unsigned>(row[to])]);
       const auto remote =
           static_cast<double>(matrix.values[own + static_cast<unsigned>(row[from])]);
-      const double factor = from == to ? 1 : remote / local;
-      if (!(factor >= 1 && factor <= kMaxNumaFactor)) return std::nullopt;
+      const double factor = from == to ? 1 : factor_of(remote, local);
+      if (!(factor >= least && factor <= kMaxNumaFactor)) return std::nullopt;
       factors.push_back(factor);
     }
   return factors;
+}
+
+double ratio(double a, double b) { return a / b; }
+
+/// Latency between NUMA nodes according to the firmware, divided by the local latency (10 in the
+/// ACPI SLIT). Returns nothing if the firmware has no latencies or implausible ones.
+std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
+                                                    const std::vector<hwloc_obj_t>& domains) {
+  Distances distances{topology};
+  unsigned count = 1;
+  const unsigned long kind = HWLOC_DISTANCES_KIND_FROM_OS | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
+  if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &distances.matrix, kind,
+                                  0) != 0 ||
+      count == 0)
+    return std::nullopt;
+  return factors_in(*distances.matrix, domains, 1, ratio);
+}
+
+/// Sets the factors that hwloc_xml.h has written. Returns false if there are none.
+bool set_measured_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
+                          NodeKind& kind) {
+  Distances latency{topology}, bandwidth{topology};
+  for (const auto& [name, found] :
+       {std::pair{kHwlocLatency, &latency}, {kHwlocBandwidth, &bandwidth}}) {
+    unsigned count = 1;
+    if (hwloc_distances_get_by_name(topology, name, &count, &found->matrix, 0) != 0 || count == 0)
+      return false;
+  }
+  auto latencies = factors_in(*latency.matrix, domains, kMinNumaFactor, ratio);
+  auto bandwidths = factors_in(*bandwidth.matrix, domains, kMinNumaFactor,
+                               [](double remote, double local) { return local / remote; });
+  if (!latencies || !bandwidths) return false;
+  kind.latency_factor = std::move(*latencies);
+  kind.bandwidth_factor = std::move(*bandwidths);
+  return true;
 }
 
 void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
@@ -254,6 +286,10 @@ void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t
   NodeKind& kind = parts.node_kinds[0];
   kind.num_domains = static_cast<std::uint32_t>(count);
   kind.bandwidth_factor.assign(count * count, 1);
+  if (set_measured_factors(topology, domains, kind)) {
+    parts.numa_source = Source::measured;
+    return;
+  }
   if (auto factors = firmware_factors(topology, domains)) {
     kind.latency_factor = std::move(*factors);
     if (count > 1) parts.numa_source = Source::firmware;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines from hwloc: this host, an XML file, or a synthetic text. No other file uses hwloc.
+// Machines from hwloc: this host, an XML file, or a synthetic text. Only this file and
+// hwloc_xml.h use hwloc.
 //
 // A place is a core. Its os_index is the first processing unit that this process may use on it.
 // Cores and processing units that are offline or outside the allowed set (cgroups) do not appear. A

@@ -79,6 +79,15 @@ std::vector<Starts> starts_of_modules(const Machine& machine) {
   return modules;
 }
 
+/// Returns the levels inside domains (such as shared caches), coarsest first.
+std::vector<Starts> starts_of_caches(const Machine& machine) {
+  const Starts domains = starts_of_domains(machine);
+  std::vector<Starts> caches;
+  for (const Level& level : machine.levels())
+    if (refines(level.first_place, domains)) caches.push_back(level.first_place);
+  return caches;
+}
+
 /// Lower bound on the weight of any message between nodes of a torus, mesh or dragonfly.
 double lightest_hop(const Network& network) {
   const bool routers_are_shared = network.nodes_per_router > 1 || !network.router_of_node.empty();
@@ -98,7 +107,10 @@ DistanceTree::DistanceTree(const Machine& machine, MessageWeights weights)
   add_level(starts_of_nodes(machine));
   for (const Starts& starts : starts_of_modules(machine)) add_level(starts);
   add_level(starts_of_domains(machine));
-  if (weights.same_place != weights.same_domain) add_level(starts_of_places(machine));
+  if (weights.caches)
+    for (const Starts& starts : starts_of_caches(machine)) add_level(starts);
+  if (weights.caches || weights.same_place != weights.same_domain)
+    add_level(starts_of_places(machine));
 
   find_leaves();
   for (std::size_t l = 0; l + 1 < levels_.size(); ++l)
@@ -141,7 +153,11 @@ void DistanceTree::weigh_children(std::size_t level, Group& group, bool nodes_fo
   if (group.last_child - group.first_child < 2) return;
   const PlaceId last_place = group.last - 1;
   if (machine_->domain_of(group.first) == machine_->domain_of(last_place)) {
-    group.weight = weights_.same_domain;
+    group.weight = weights_.caches
+                       ? machine_->message_factor(group.first,
+                                                  levels_[level + 1][group.first_child + 1].first) -
+                             2
+                       : weights_.same_domain;
     return;
   }
   group.weight = weight(level + 1, group.first_child, group.first_child + 1);

@@ -15,11 +15,14 @@ namespace poise {
 /// weighs the NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
+  /// True: a message inside a domain weighs the factor of the caches that both places share, minus
+  /// 2, instead of same_domain. That is -1 without a shared cache, where the factor is 1.
+  bool caches = false;
 };
 
 /// Level 0 is the whole machine; each group is split into its children on the next level. A message
 /// between two children of a group has the same weight for all places inside them. The leaves are
-/// domains, or single places if same_place differs from same_domain.
+/// domains, or single places if messages inside a domain differ in weight.
 ///
 /// O(places * levels) time and memory. On a network that is not a tree (torus, matrix) all nodes
 /// are children of one group with is_uniform == false; a matrix takes O(nodes^2) time.

@@ -32,15 +32,17 @@ TEST(DistanceTree, has_the_factor_of_the_machine_for_every_pair) {
     Random random(seed);
     const Machine machine = random_machine(random);
     const bool knows_places = random.below(2) == 0;
-    const MessageWeights weights{.same_place = knows_places ? -0.5 : -1, .same_domain = -1};
+    const MessageWeights weights{
+        .same_place = knows_places ? -0.5 : -1, .same_domain = -1, .caches = random.below(2) == 0};
     const DistanceTree tree(machine, weights);
     for (PlaceId from = 0; from < machine.num_places(); ++from)
       for (PlaceId to = 0; to < machine.num_places(); ++to) {
         const DomainId domain_from = machine.domain_of(from), domain_to = machine.domain_of(to);
         const double expected = domain_from != domain_to
                                     ? machine.latency_factor(domain_from, domain_to)
-                                : from == to ? weights.same_place
-                                             : weights.same_domain;
+                                : from == to     ? weights.same_place
+                                : weights.caches ? machine.message_factor(from, to) - 2
+                                                 : weights.same_domain;
         ASSERT_EQ(weight_by_tree(tree, from, to), expected) << machine.name();
       }
   }

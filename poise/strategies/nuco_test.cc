@@ -21,10 +21,11 @@ namespace {
 /// Algorithm 1 of the paper with its cost function, trying every core for every task.
 class NaiveNuco {
  public:
-  NaiveNuco(const Problem& problem, double alpha, bool same_core_is_local)
+  NaiveNuco(const Problem& problem, double alpha, bool same_core_is_local, bool caches)
       : problem_(problem),
         alpha_(alpha),
         same_core_is_local_(same_core_is_local),
+        caches_(caches),
         placement_(problem.current),
         busy_s_(work_s(problem.machine, problem.workload, problem.current)),
         received_(problem.workload.num_tasks()) {
@@ -61,18 +62,17 @@ class NaiveNuco {
   /// The term r_comm * NUCO_FACTOR - l_comm of the paper, with the factors in ascending order.
   double communication(PlaceId c, TaskId t) const {
     const Machine& machine = problem_.machine;
-    std::uint64_t local = 0;
-    std::map<double, std::uint64_t> remote;
+    std::map<double, std::uint64_t> by_weight;
     for (const Message& message : received_[t]) {
       const PlaceId sender = placement_.of(message.from);
       if (machine.domain_of(sender) != machine.domain_of(c))
-        remote[machine.latency_factor(machine.domain_of(sender), machine.domain_of(c))] +=
+        by_weight[machine.latency_factor(machine.domain_of(sender), machine.domain_of(c))] +=
             message.count;
       else if (sender != c || same_core_is_local_)
-        local += message.count;
+        by_weight[caches_ ? machine.message_factor(sender, c) - 2 : -1] += message.count;
     }
-    double sum = -static_cast<double>(local);
-    for (const auto& [factor, count] : remote) sum += factor * static_cast<double>(count);
+    double sum = 0;
+    for (const auto& [weight, count] : by_weight) sum += weight * static_cast<double>(count);
     return sum;
   }
 
@@ -90,7 +90,7 @@ class NaiveNuco {
 
   const Problem& problem_;
   double alpha_;
-  bool same_core_is_local_;
+  bool same_core_is_local_, caches_;
   Placement placement_;
   std::vector<double> busy_s_;
   std::vector<std::vector<Message>> received_;
@@ -100,9 +100,10 @@ class NaiveNuco {
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
-  const bool local = random.below(2) == 0;
-  const Choice nuco = parse_strategy(fmt::format("nuco:alpha={},local={}", alpha, local ? 1 : 0));
-  ASSERT_EQ(nuco.rebalance(problem.view()), NaiveNuco(problem.view(), alpha, local).run())
+  const bool local = random.below(2) == 0, caches = random.below(2) == 0;
+  const Choice nuco = parse_strategy(
+      fmt::format("nuco:alpha={},local={},caches={}", alpha, local ? 1 : 0, caches ? 1 : 0));
+  ASSERT_EQ(nuco.rebalance(problem.view()), NaiveNuco(problem.view(), alpha, local, caches).run())
       << problem.machine.name() << " " << nuco.text();
 }
 

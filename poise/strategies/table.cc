@@ -65,6 +65,7 @@ constexpr Knob kGreedyCommKnobs[] = {
 constexpr Knob kNucoKnobs[] = {
     {"alpha", 1e-5, 0, 1, "seconds that a received message costs per unit of factor"},
     {"local", 1, 0, 1, "1: messages from the same place are local; 0: they are ignored", kNoYes},
+    {"caches", 0, 0, 1, "1: local messages count by the caches that both places share", kNoYes},
 };
 constexpr std::string_view kNumaLevels[] = {"core", "node"};
 constexpr Knob kNumaKnobs[] = {

@@ -10,11 +10,13 @@
 
 #include "runtimes/profile/phase.h"
 #include "runtimes/profile/recorder.h"
+#include "runtimes/profile/team_watch.h"
 
 namespace poise::profile {
 
-inline constexpr std::string_view kMagic = "POISE PROFILE 3\n";
-/// Marks files of an older version without Reorderings, which can still be read.
+inline constexpr std::string_view kMagic = "POISE PROFILE 4\n";
+/// Older versions, which can still be read: without TeamUse, and without Reorderings either.
+inline constexpr std::string_view kMagicWithoutTeam = "POISE PROFILE 3\n";
 inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
@@ -37,6 +39,7 @@ struct RankProfile {
   Reorderings reorderings = {};
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
+  TeamUse team = {};                                // empty if the rank did not come to the end
 };
 
 /// One block of a file. The block begins with its size; a file is kMagic followed by blocks in any

@@ -32,7 +32,8 @@ RankProfile example(std::uint32_t rank) {
           .cuts = Cuts::pcontrol,
           .reorderings = {.calls = 3, .reordered = 2, .deciding_ns = 7, .before = 1.5, .after = 1},
           .phases = {phase, {}},
-          .names = {{3, "assembly"}}};
+          .names = {{3, "assembly"}},
+          .team = {.watched_ns = 900, .cpus = {0, 5}, .threads = {{40, 2, 9, -1}, {30, 0, 1, 5}}}};
 }
 
 TEST(profile_file, reads_what_it_wrote) {
@@ -49,6 +50,8 @@ TEST(profile_file, reads_what_it_wrote) {
   EXPECT_EQ(ranks[1].phases[0].waiting[1].for_receiver_ns, -3);
   EXPECT_EQ(ranks[1].phases[0].totals.may_wait_calls[1], 77u);
   EXPECT_EQ(ranks[1].names.at(3), "assembly");
+  EXPECT_EQ(ranks[1].team.cpus, (std::vector<std::int32_t>{0, 5}));
+  EXPECT_EQ(ranks[1].team.threads[1].only_cpu, 5);
 }
 
 /// The bytes of a block in the older format, without its reorderings.
@@ -72,7 +75,16 @@ TEST(profile_file, reads_files_of_the_older_version_without_reorderings) {
   ASSERT_EQ(ranks.size(), 1u);
   RankProfile expected = example(1);
   expected.reorderings = {};
+  expected.team = {};
   EXPECT_EQ(encode(ranks[0]), encode(expected));
+}
+
+TEST(profile_file, reads_files_of_the_older_version_without_the_use_of_threads) {
+  const std::vector<RankProfile> ranks =
+      decode("x", std::string(kMagicWithoutTeam) + encode(example(1)));
+  ASSERT_EQ(ranks.size(), 1u);
+  EXPECT_EQ(ranks[0].reorderings.before, 1.5);
+  EXPECT_TRUE(ranks[0].team.threads.empty());
 }
 
 TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {

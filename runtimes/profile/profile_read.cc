@@ -125,7 +125,26 @@ Reorderings reorderings_from(Reader& reader) {
   return reorderings;
 }
 
-RankProfile profile_from(Reader& reader, bool has_reorderings) {
+TeamUse team_from(Reader& reader) {
+  TeamUse team{.watched_ns = reader.signed_number()};
+  team.cpus.resize(reader.count());
+  for (std::int32_t& cpu : team.cpus) cpu = static_cast<std::int32_t>(reader.signed_number());
+  team.threads.resize(reader.count(4));
+  for (ThreadUse& use : team.threads) {
+    use.run_ns = reader.signed_number();
+    use.queued_ns = reader.signed_number();
+    use.turns = reader.number();
+    use.only_cpu = static_cast<std::int32_t>(reader.signed_number());
+  }
+  return team;
+}
+
+/// What a file has, according to its version.
+struct Contents {
+  bool reorderings = true, team = true;
+};
+
+RankProfile profile_from(Reader& reader, Contents contents) {
   constexpr std::uint32_t kMaxRanks = 1 << 26;
   RankProfile profile;
   const std::uint64_t rank = reader.number();
@@ -138,21 +157,23 @@ RankProfile profile_from(Reader& reader, bool has_reorderings) {
   profile.knows_waiting = (flags & 2) != 0;
   profile.knows_message_waits = (flags & 4) != 0;
   profile.clock_error_ns = reader.number();
-  if (has_reorderings) profile.reorderings = reorderings_from(reader);
+  if (contents.reorderings) profile.reorderings = reorderings_from(reader);
   profile.phases.resize(reader.count(44));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
     const std::uint64_t label = reader.number();
     profile.names[label] = reader.text();
   }
+  if (contents.team) profile.team = team_from(reader);
   return profile;
 }
 
 }  // namespace
 
 std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
-  const bool has_reorderings = !bytes.starts_with(kMagicWithoutReorderings);
-  if (has_reorderings && !bytes.starts_with(kMagic))
+  const Contents contents{.reorderings = !bytes.starts_with(kMagicWithoutReorderings),
+                          .team = bytes.starts_with(kMagic)};
+  if (contents.reorderings && !contents.team && !bytes.starts_with(kMagicWithoutTeam))
     fail("{}: the file is not a profile; `poise profile` writes profiles", name);
   Reader file(name, bytes, 0);
   file.take(kMagic.size());
@@ -167,7 +188,7 @@ std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
     }
     if (size > file.remaining()) break;
     Reader block(name, file.take(static_cast<std::size_t>(size)), begin);
-    ranks.push_back(profile_from(block, has_reorderings));
+    ranks.push_back(profile_from(block, contents));
   }
   std::stable_sort(ranks.begin(), ranks.end(),
                    [](const RankProfile& a, const RankProfile& b) { return a.rank < b.rank; });

@@ -67,6 +67,19 @@ void add_phase(std::string& bytes, const Phase& phase) {
   for (const Waiting& waiting : phase.waiting) add_waiting(bytes, waiting);
 }
 
+void add_team(std::string& bytes, const TeamUse& team) {
+  add_signed(bytes, team.watched_ns);
+  add(bytes, team.cpus.size());
+  for (const std::int32_t cpu : team.cpus) add_signed(bytes, cpu);
+  add(bytes, team.threads.size());
+  for (const ThreadUse& use : team.threads) {
+    add_signed(bytes, use.run_ns);
+    add_signed(bytes, use.queued_ns);
+    add(bytes, use.turns);
+    add_signed(bytes, use.only_cpu);
+  }
+}
+
 }  // namespace
 
 std::string encode(const RankProfile& profile) {
@@ -91,6 +104,7 @@ std::string encode(const RankProfile& profile) {
     add(block, label);
     add_text(block, name);
   }
+  add_team(block, profile.team);
   std::string bytes;
   add(bytes, block.size());
   return bytes + block;

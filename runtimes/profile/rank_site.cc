@@ -39,17 +39,17 @@ std::int32_t numa_of(const std::string& cpu) {
   return number;
 }
 
-std::vector<int> allowed_cpus() {
+}  // namespace
+
+std::vector<int> allowed_cpus(int thread) {
   std::vector<cpu_set_t> sets(kSets);
   const std::size_t size = kSets * sizeof(cpu_set_t);
   std::vector<int> cpus;
-  if (::sched_getaffinity(0, size, sets.data()) != 0) return cpus;
+  if (::sched_getaffinity(thread, size, sets.data()) != 0) return cpus;
   for (int cpu = 0; cpu < static_cast<int>(8 * size); ++cpu)
     if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, sets.data())) cpus.push_back(cpu);
   return cpus;
 }
-
-}  // namespace
 
 RankSite site_of(std::span<const int> cpus, const std::string& folder) {
   RankSite common;
@@ -72,7 +72,7 @@ RankSite site_of(std::span<const int> cpus, const std::string& folder) {
 }
 
 RankSite own_site() {
-  RankSite site = site_of(allowed_cpus(), "/sys/devices/system/cpu");
+  RankSite site = site_of(allowed_cpus(0), "/sys/devices/system/cpu");
   std::strncpy(site.host, host_name().c_str(), sizeof site.host - 1);
   return site;
 }

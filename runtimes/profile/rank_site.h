@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace poise::profile {
 
@@ -15,6 +16,9 @@ struct RankSite {
   char host[68] = {};  // a name of Linux has at most 64 characters
   std::int32_t package = -1, numa = -1, l3 = -1, core = -1;
 };
+
+/// The cpus on which a thread of this process may run, ascending. 0: the calling thread.
+std::vector<int> allowed_cpus(int thread);
 
 /// The site of the calling thread.
 RankSite own_site();

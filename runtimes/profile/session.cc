@@ -286,6 +286,7 @@ void Session::finish() {
   RankProfile profile = head();
   profile.cuts = cuts;
   profile.names = names_;
+  profile.team = team_.read();
   profile.phases = recorder_.series(cuts).take();
   std::vector<double> lengths;
   for (const Phase& phase : profile.phases)

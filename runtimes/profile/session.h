@@ -16,6 +16,7 @@
 #include "runtimes/profile/point_to_point.h"
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/recorder.h"
+#include "runtimes/profile/team_watch.h"
 #include "runtimes/profile/tick_clock.h"
 
 namespace poise::profile {
@@ -68,6 +69,7 @@ class Session {
   Exchange exchange_;
   CommonClock clock_;
   ThreadMeter meter_;
+  TeamWatch team_;
   TickClock ticks_;
   Recorder recorder_;
   Interpreter interpreter_;

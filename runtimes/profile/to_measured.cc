@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "runtimes/profile/to_trace.h"
 
@@ -51,6 +52,66 @@ void add(const Reorderings& own, ReorderedTopologies& all) {
   all.deciding_s = std::max(all.deciding_s, seconds(own.deciding_ns));
 }
 
+/// Threads that compute: others, such as those that help MPI, have little CPU time.
+std::vector<ThreadUse> computing(const TeamUse& team) {
+  constexpr double kComputes = 0.2;  // of the CPU time of the thread that has most
+  std::int64_t most_ns = 0;
+  for (const ThreadUse& use : team.threads) most_ns = std::max(most_ns, use.run_ns);
+  std::vector<ThreadUse> threads = team.threads;
+  std::erase_if(threads, [&](const ThreadUse& use) {
+    return static_cast<double>(use.run_ns) < kComputes * static_cast<double>(most_ns);
+  });
+  return threads;
+}
+
+/// The threads of all ranks of a node.
+class NodeThreads {
+ public:
+  void add(const TeamUse& team, const std::vector<ThreadUse>& threads) {
+    has_team_ = has_team_ || threads.size() > 1;
+    ++ranks_;
+    facts_.watched_s = std::max(facts_.watched_s, seconds(team.watched_ns));
+    facts_.threads += static_cast<std::uint32_t>(threads.size());
+    for (const std::int32_t cpu : team.cpus) bound_on_[cpu];
+    for (const ThreadUse& use : threads) {
+      if (use.only_cpu >= 0) ++bound_on_[use.only_cpu];
+      facts_.turns += static_cast<double>(use.turns);
+      facts_.asleep_s =
+          std::max(facts_.asleep_s, seconds(team.watched_ns - use.run_ns - use.queued_ns));
+    }
+  }
+
+  JuggleFacts facts() const {
+    if (!has_team_) return {};
+    JuggleFacts facts = facts_;
+    for (const auto& [cpu, threads] : bound_on_) {
+      facts.cpus.push_back(static_cast<std::uint32_t>(cpu));
+      facts.bound_on.push_back(threads);
+    }
+    facts.waits_actively = ranks_ > 1;  // MPI libraries poll
+    return facts;
+  }
+
+ private:
+  JuggleFacts facts_;
+  std::map<std::int32_t, std::uint32_t> bound_on_;  // per cpu
+  std::uint32_t ranks_ = 0;
+  bool has_team_ = false;
+};
+
+void add_threads(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
+  std::vector<NodeThreads> nodes;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::vector<ThreadUse> threads = computing(ranks[r].team);
+    nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
+    if (!threads.empty()) nodes[run.node_of_rank[r]].add(ranks[r].team, threads);
+    if (threads.size() < 2) continue;
+    RankTeam& team = run.teams.emplace_back(RankTeam{.rank = ranks[r].rank});
+    for (const ThreadUse& use : threads) team.cpu_s.push_back(seconds(use.run_ns));
+  }
+  for (const NodeThreads& node : nodes) run.threads_of_node.push_back(node.facts());
+}
+
 }  // namespace
 
 MeasuredRun measured(const std::vector<RankProfile>& ranks) {
@@ -68,6 +129,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     phase.name = name_of(ranks[0], ranks[0].phases[p].label);
     for (const RankProfile& rank : ranks) phase.ranks.push_back(times_of(rank.phases[p]));
   }
+  add_threads(ranks, run);
   return run;
 }
 

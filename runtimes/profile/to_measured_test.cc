@@ -41,5 +41,33 @@ TEST(to_measured, waits_cover_all_calls_not_only_the_sampled_ones) {
   EXPECT_FALSE(measured(ranks).knows_waiting);
 }
 
+TEST(to_measured, threads_of_a_node_are_those_that_compute_on_all_its_ranks) {
+  const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
+  std::vector<RankProfile> ranks(3);
+  const TeamUse one{
+      .watched_ns = 1'000'000'000, .cpus = {0, 1}, .threads = {{900'000'000, 0, 7, -1}}};
+  TeamUse three = one;  // the third thread helps MPI
+  three.threads = {
+      {600'000'000, 100'000'000, 5, 0}, {300'000'000, 0, 2, 0}, {9'000'000, 0, 99, -1}};
+  ranks[0] = {.rank = 0, .num_ranks = 3, .host = "a", .phases = {phase}, .team = three};
+  ranks[1] = {.rank = 1, .num_ranks = 3, .host = "b", .phases = {phase}, .team = one};
+  ranks[2] = {.rank = 2, .num_ranks = 3, .host = "a", .phases = {phase}, .team = one};
+  const MeasuredRun run = measured(ranks);
+  ASSERT_EQ(run.teams.size(), 1u);
+  EXPECT_EQ(run.teams[0].rank, 0u);
+  ASSERT_EQ(run.teams[0].cpu_s.size(), 2u);
+  EXPECT_DOUBLE_EQ(run.teams[0].cpu_s[0], 0.6);
+  EXPECT_DOUBLE_EQ(run.teams[0].cpu_s[1], 0.3);
+  ASSERT_EQ(run.threads_of_node.size(), 2u);
+  const JuggleFacts& facts = run.threads_of_node[0];
+  EXPECT_EQ(facts.threads, 3u);
+  EXPECT_EQ(facts.cpus, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(facts.bound_on, (std::vector<std::uint32_t>{2, 0}));
+  EXPECT_DOUBLE_EQ(facts.asleep_s, 0.7);
+  EXPECT_EQ(facts.turns, 14);
+  EXPECT_TRUE(facts.waits_actively);
+  EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // its rank has one thread
+}
+
 }  // namespace
 }  // namespace poise::profile

@@ -87,6 +87,19 @@ class Command(unittest.TestCase):
                 for name in ("run.poise", "run.json"):
                     (self.folder / name).unlink()
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cpus")
+    def test_the_diagnosis_says_that_threads_are_bound_to_one_cpu_and_uneven(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "threads.c", self.folder, "-pthread")
+                done = self.poise("profile", "-o", "run.poise", "--json", "run.json", "--", *launcher(mpi, 1), program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                said = " ".join(done.stderr.split())
+                self.assertIn("Threads, 1 node: all 2 threads are bound to cpu", said)
+                result = json.loads((self.folder / "run.json").read_text())
+                self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
+                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # 150 ms and 300 ms
+
     def test_period_sets_the_length_of_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

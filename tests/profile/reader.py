@@ -7,7 +7,7 @@ import shutil
 import struct
 import subprocess
 
-MAGIC = b"POISE PROFILE 3\n"
+MAGIC = b"POISE PROFILE 4\n"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -68,6 +68,13 @@ def read_reorderings(reader):
     return counts | {"before": before, "after": after}
 
 
+def read_team(reader):
+    team = {"watched_ns": reader.signed(), "cpus": [reader.signed() for _ in range(reader.number())]}
+    team["threads"] = [{"run_ns": reader.signed(), "queued_ns": reader.signed(), "turns": reader.number(),
+                        "only_cpu": reader.signed()} for _ in range(reader.number())]
+    return team
+
+
 def read_profile(path):
     """Returns the list of ranks. Incomplete blocks of journals are an error here."""
     data = pathlib.Path(path).read_bytes()
@@ -80,6 +87,7 @@ def read_profile(path):
         rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
                 "flags": reader.number(), "clock_error_ns": reader.number(), "reorderings": read_reorderings(reader), "phases": [read_phase(reader) for _ in range(reader.number())]}
         rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
+        rank["team"] = read_team(reader)
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])
 

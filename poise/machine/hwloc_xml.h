@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes the measured factors of this host as hwloc's XML, so that hwloc's tools show them.
+#pragma once
+
+#include <string>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// Names of the matrices of distances between NUMA nodes. Values are factors times kHwlocUnit,
+/// because hwloc stores whole numbers; the diagonal is kHwlocUnit.
+inline constexpr const char* kHwlocLatency = "PoiseLatency";
+inline constexpr const char* kHwlocBandwidth = "PoiseBandwidth";
+inline constexpr double kHwlocUnit = 1e6;
+
+/// hwloc's XML of this host with the latency and bandwidth factors of `machine`, whose domains must
+/// be those of the host (discover_machine()). A row is the NUMA node of the core that reads, a
+/// column that of the memory. Bandwidth decreases with the factor, so its values are kHwlocUnit
+/// divided by the factor. With one domain there are no matrices. Throws Error if hwloc refuses.
+std::string hwloc_xml_of_host(const Machine& machine);
+
+}  // namespace poise
