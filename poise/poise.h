@@ -194,8 +194,8 @@ typedef struct poise_own_tasks {
   double background_s;             /* work of this rank's place that belongs to no task */
 } poise_own_tasks;
 
-/* Collective over `ranks` (poise/mpi.h makes one from an MPI communicator). Rank r is place r of
-   the machine. Machine, strategy and seed are the same on all ranks, and so is whether
+/* Collective over `ranks` (poise/poise_mpi.h makes one from an MPI communicator). Rank r is place r
+   of the machine. Machine, strategy and seed are the same on all ranks, and so is whether
    neighbour_ranks is null on ranks with messages. Decides by the strategy, which should start from
    the current placement, as `poise` does, on clusters of tasks (docs/distributed.md).
 

@@ -3,8 +3,8 @@
 /* poise_plan_distributed() under a launcher, as a user writes it. With a number of tasks per rank
    and of messages per task it measures the memory that the decision takes instead. Prints what does
    not hold and exits 1. */
-#include <poise/mpi.h>
 #include <poise/poise.h>
+#include <poise/poise_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

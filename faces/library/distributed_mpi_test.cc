@@ -3,7 +3,7 @@
 // and errors of one rank are errors of all. Exits 1 if something does not hold.
 #include <cstdio>
 #include <memory>
-#include <poise/mpi.h>
+#include <poise/poise_mpi.h>
 
 #include "faces/library/distributed_testing.h"
 #include "tests/support/random_problem.h"
@@ -11,11 +11,8 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 
+namespace poise::library {
 namespace {
-
-using poise::OwnArrays;
-using poise::SimulatedRanks;
-using poise::library::Told;
 
 int num_wrong = 0;
 
@@ -45,7 +42,7 @@ struct Failing {
 
 Told plan(const poise_communication& ranks, const poise_machine* machine, const OwnArrays& own,
           bool knows_ranks) {
-  return plan_in_c(ranks, machine, poise::library::c_view(own, knows_ranks), own.ids.size());
+  return plan_in_c(ranks, machine, c_view(own, knows_ranks), own.ids.size());
 }
 
 /// Whether all ranks have the same number.
@@ -79,19 +76,17 @@ void fail_somewhere(const poise_communication& ranks, const poise_machine* machi
   check(refused.code == POISE_BAD_INPUT, "wrong input of a rank is an error of all", seed);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+/// Returns how many checks failed, on all ranks together.
+int run() {
   poise_mpi mpi;
   poise_communication ranks;
   poise_machine* machine = nullptr;
-  if (poise_mpi_start(MPI_COMM_WORLD, &mpi, &ranks) != MPI_SUCCESS) return 1;
+  check(poise_mpi_start(MPI_COMM_WORLD, &mpi, &ranks) == MPI_SUCCESS, "a communicator", 0);
   const std::string text = fmt::format("node:2 core:{}", ranks.num_ranks / 2);
   check(poise_machine_create(text.c_str(), &machine) == POISE_OK, "a machine", 0);
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    poise::Random random(seed);
-    const auto problem = poise::random_problem(poise::machine_from_text(text), random);
+    Random random(seed);
+    const auto problem = random_problem(machine_from_text(text), random);
     const std::vector<OwnArrays> own = split(problem.view());
     compare_with_simulated(ranks, machine, own, seed);
     fail_somewhere(ranks, machine, own, seed);
@@ -99,6 +94,15 @@ int main(int argc, char** argv) {
   poise_machine_destroy(machine);
   poise_mpi_end(&mpi);
   MPI_Allreduce(MPI_IN_PLACE, &num_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return num_wrong;
+}
+
+}  // namespace
+}  // namespace poise::library
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int num_wrong = poise::library::run();
   MPI_Finalize();
   return num_wrong > 0 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// <poise/mpi.h>: the table of communication functions of a decision by all ranks, made from an MPI
-// communicator. It is compiled with the program, so libpoise works with any MPI. C99 and C++.
+// <poise/poise_mpi.h>: the table of communication functions of a decision by all ranks, made from
+// an MPI communicator. It is compiled with the program, so libpoise works with any MPI. C99 and
+// C++.
 //
 //     poise_mpi mpi;
 //     poise_communication ranks;
@@ -45,8 +46,7 @@ static inline int poise_mpi_receive(poise_mpi* mpi, poise_receive receive, void*
   }
 }
 
-/* Starts the messages. Returns an MPI error, or MPI_SUCCESS; `started` counts those on their way.
- */
+/* Starts the messages and counts them. Returns an MPI error, or MPI_SUCCESS. */
 static inline int poise_mpi_send(poise_mpi* mpi, uint64_t num_sends, const uint32_t* to,
                                  const void* const* data, const uint64_t* bytes, MPI_Request* sends,
                                  int* started) {
@@ -62,6 +62,17 @@ static inline int poise_mpi_send(poise_mpi* mpi, uint64_t num_sends, const uint3
   return MPI_SUCCESS;
 }
 
+/* Adds to `received` the messages that have been received since the last call, in their order. */
+static inline int poise_mpi_test(MPI_Request* sends, int started, int* received) {
+  while (*received < started) {
+    int is_received = 0;
+    const int result = MPI_Test(&sends[*received], &is_received, MPI_STATUS_IGNORE);
+    if (result != MPI_SUCCESS || !is_received) return result;
+    ++*received;
+  }
+  return MPI_SUCCESS;
+}
+
 /* No rank knows who sends to it. Once all its messages have been received, a rank enters a
    non-blocking barrier; when that ends, none is on its way (Hoefler, Siebert, Lumsdaine, "Scalable
    Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010). A rank that fails goes on
@@ -72,19 +83,20 @@ static inline int poise_mpi_exchange(void* context, uint64_t num_sends, const ui
   poise_mpi* const mpi = (poise_mpi*)context;
   MPI_Request* const sends = (MPI_Request*)malloc((size_t)(num_sends + 1) * sizeof(MPI_Request));
   MPI_Request barrier = MPI_REQUEST_NULL;
-  int started = 0, is_done = 0, are_sent, result = MPI_SUCCESS, failure = MPI_ERR_NO_MEM;
+  int started = 0, received = 0, is_in_barrier = 0, is_done = 0;
+  int result = MPI_SUCCESS, failure = MPI_ERR_NO_MEM;
   if (sends != NULL) failure = poise_mpi_send(mpi, num_sends, to, data, bytes, sends, &started);
-  are_sent = started == 0;
-  if (are_sent) result = MPI_Ibarrier(mpi->comm, &barrier);
   while (!is_done && result == MPI_SUCCESS) {
-    const int received = poise_mpi_receive(mpi, receive, receiver);
-    if (received != MPI_SUCCESS) failure = received;
-    if (are_sent) {
+    const int taken = poise_mpi_receive(mpi, receive, receiver);
+    if (taken != MPI_SUCCESS) failure = taken;
+    if (is_in_barrier) {
       result = MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
-    } else {
-      result = MPI_Testall(started, sends, &are_sent, MPI_STATUSES_IGNORE);
-      if (are_sent && result == MPI_SUCCESS) result = MPI_Ibarrier(mpi->comm, &barrier);
+      continue;
     }
+    result = poise_mpi_test(sends, started, &received);
+    if (result != MPI_SUCCESS || received < started) continue;
+    result = MPI_Ibarrier(mpi->comm, &barrier);
+    is_in_barrier = 1;
   }
   mpi->tag = 1 - mpi->tag;
   free(sends);

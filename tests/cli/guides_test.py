@@ -23,6 +23,7 @@ LIMIT_S = 600  # time-out in seconds of a block, for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
+             ("distributed.md", "c"): "tests/install/examples_test.py",
              ("formats.md", "python"): "tests/docs/formats_example.py"}
 PART = re.compile(r"^<!-- (?P<kind>setup|no-run): (?P<why>.*?) -->$|^```(?P<language>[a-z]*)(?P<mark>[^\n]*)\n(?P<body>.*?)^```$",
                   re.S | re.M)
