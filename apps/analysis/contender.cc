@@ -80,7 +80,8 @@ Contender contender_named(std::string_view text) {
   if (!text.starts_with(kExec) && !text.starts_with(kPlugin))
     return contender_of(parse_strategy(text));
   std::vector<Contender> contenders = parse_contenders(text, limit_s(kExecLimit));
-  if (contenders.size() != 1) fail("\"{}\" is a list; give one strategy", text);
+  if (contenders.size() != 1)
+    fail("\"{}\" is a list of strategies, but only one strategy can be given here", text);
   return std::move(contenders.front());
 }
 

@@ -128,7 +128,9 @@ class Plan {
         return {{{path_, host_per_rank()}},
                 {"--distribution=arbitrary", *binding},
                 {{"SLURM_HOSTFILE", path_}}};
-    fail("this launcher cannot apply the map by options alone; poise map --for writes a script");
+    fail(
+        "this launcher has no command-line options that apply the map; poise map --for writes a "
+        "script that does");
   }
 
   LaunchPlan cray() const {

@@ -127,8 +127,9 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
     add_row(comparison, contender, problem);
   }
   if (!comparison.best)
-    throw std::runtime_error(fmt::format("no strategy can work on this problem; {}: {}",
-                                         comparison.rows[0].strategy, comparison.rows[0].error));
+    throw std::runtime_error(
+        fmt::format("every strategy failed on this problem; {} failed with: {}",
+                    comparison.rows[0].strategy, comparison.rows[0].error));
   return comparison;
 }
 

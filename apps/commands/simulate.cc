@@ -69,9 +69,9 @@ void check_engine(const Options& options) {
         "--engine "
         "events");
   if (options.uses_events() && options.lend)
-    fail("--lend belongs to the formula; leave out --engine events");
+    fail("--lend works only without the event engine; leave out --engine events");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
-    fail("--engine events counts messages by the physical model; leave out --model nuco");
+    fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
 
 std::optional<EngineOptions> events_of(const Options& options) {
@@ -315,7 +315,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
-    throw std::runtime_error(fmt::format("no strategy can work on this trace; {}: {}",
+    throw std::runtime_error(fmt::format("every strategy failed on this trace; {} failed with: {}",
                                          simulation.rows[1].strategy, simulation.rows[1].error));
   return simulation;
 }
@@ -398,7 +398,7 @@ void simulate_sweep(const Options& options, const Ranges& ranges,
   std::vector<InputOptions> inputs_options(std::max<std::size_t>(1, ranges.places.size()),
                                            options.input);
   if (!ranges.places.empty() && options.input.machines.size() != 1)
-    fail("--places needs --machine with a text such as \"node:4 core:8\"");
+    fail("--places needs a machine text, such as --machine \"node:4 core:8\"");
   for (std::size_t i = 0; i < ranges.places.size(); ++i)
     inputs_options[i].machines = {with_places(options.input.machines[0], ranges.places[i])};
   for (const InputOptions& input : inputs_options) {

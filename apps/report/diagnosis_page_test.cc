@@ -53,7 +53,7 @@ TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
       << along;
 }
 
-TEST(diagnosis_page, many_ranks_share_bars_and_squares) {
+TEST(diagnosis_page, many_ranks_are_grouped_into_shared_bars_and_squares) {
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);
@@ -61,7 +61,7 @@ TEST(diagnosis_page, many_ranks_share_bars_and_squares) {
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
 }
 
-TEST(diagnosis_page, shows_every_advice_and_escapes_the_file_name) {
+TEST(diagnosis_page, shows_all_advice_and_escapes_the_file_name) {
   for (const auto cause : {planted::Cause::persistent, planted::Cause::none}) {
     const auto profile = planted::Generator({{cause, 0.4}}, 1).profile();
     const Diagnosis diagnosis = diagnose(profile.run, profile.trace);

@@ -161,7 +161,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     margin_s *= kMarginGrowth;
   }
   throw poise::SystemError(fmt::format(
-      "in {} tries in a row a rank started late: the host is too busy to measure", kMaxTries));
+      "a rank started too late in each of {} attempts; the host is too busy for measurements",
+      kMaxTries));
 }
 
 /// Sorts messages by receiver. The sort is stable, so that both ends see the messages of a pair in

@@ -37,7 +37,7 @@ int guarded(Call call) {
 }
 
 tasks::Context& context_of(poise_tasks* context) {
-  if (context == nullptr) poise::fail("the context is null; poise_tasks_create makes one");
+  if (context == nullptr) poise::fail("the context is null; create one with poise_tasks_create");
   return *reinterpret_cast<tasks::Context*>(context);
 }
 

@@ -34,7 +34,7 @@ poise::Machine with_cost(const poise::Machine& machine, const char* name, double
     std::string known;
     for (const auto& [key, number] : costs.items())
       if (number.is_number()) known += (known.empty() ? "" : ", ") + key;
-    poise::fail("there is no cost \"{}\"; known: {}", name, known);
+    poise::fail("the machine has no cost named \"{}\"; known costs: {}", name, known);
   }
   costs[name] = value;
   poise::Machine changed = poise::machine_from_json(document.dump(), machine.name());

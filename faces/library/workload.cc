@@ -220,8 +220,10 @@ int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprin
       if (shared_block == nullptr) continue;
       const int64_t block = shared_block[t];
       if (block < -1 || block >= static_cast<int64_t>(num_blocks))
-        fail("shared_block[{}] is {}, but there are {} blocks; -1 stands for none", t, block,
-             num_blocks);
+        fail(
+            "shared_block[{}] is {}, but there are only {} blocks; use -1 for a task without a "
+            "block",
+            t, block, num_blocks);
       memory[t].shared_block = shared_block[t];
     }
     std::vector<std::uint64_t> block_sizes(blocks.begin(), blocks.end());

@@ -309,7 +309,8 @@ struct Program {
     if (!(std::abs(last.water / first.water - 1) < 1e-12))
       fail("the amount of water is not conserved");
     if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water increased");
-    if (calm && !(last.speed < 1e-9)) fail("an ocean at rest flows at {:.1e} m/s", last.speed);
+    if (calm && !(last.speed < 1e-9))
+      fail("water that should be at rest flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }
 };

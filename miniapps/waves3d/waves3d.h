@@ -285,7 +285,7 @@ struct Program {
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
       fail("the relative change of the energy is {:.1e}; it must be below 1e-10", change);
     if (!(change < 1e-10))
-      fail("the energy grew by the fraction {:.1e}; at most 1e-10 may be rounding", change);
+      fail("the relative growth of the energy is {:.1e}; rounding explains at most 1e-10", change);
   }
 };
 

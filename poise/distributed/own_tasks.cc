@@ -58,7 +58,7 @@ void check(const OwnTasks& own, std::uint32_t num_ranks) {
     fail("background_s is {}; it must be from 0 to {}", own.background_s, kMaxSeconds);
   for (std::size_t i = 0; i < own.to_rank.size(); ++i)
     if (own.to_rank[i] >= num_ranks)
-      fail("neighbour rank [{}] is {}; there are {} ranks", i,
+      fail("the rank of neighbour {} is {}, but there are only {} ranks", i,
            static_cast<std::int32_t>(own.to_rank[i]), num_ranks);
   check_counts(own.bytes, "bytes");
   check_counts(own.counts, "counts");

@@ -494,8 +494,10 @@ void check_size(std::string_view text) {
     char* end = nullptr;
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
-      fail("machine text: \"{}\" has a count above {}; without \"pu\" and brackets any is allowed",
-           text, kMaxSyntheticCount);
+      fail(
+          "machine text: \"{}\" contains a count above {}; only a text without \"pu\" and brackets "
+          "may have larger ones",
+          text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(

@@ -53,7 +53,7 @@ Span span_of(const element& event, Activity activity, const std::string& where) 
   const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
   if (!start_us || !time_us) fail("{} needs numbers \"ts\" and \"dur\"", where);
   if (!(0 <= *start_us && 0 <= *time_us))
-    fail("{} may not last from {} us for {} us", where, *start_us, *time_us);
+    fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
   return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity};
 }
 

@@ -123,7 +123,7 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but only tasks with other homes have that seq_id",
+      fail("{}: phase {}: a message {} {}, but every task with that seq_id has another home",
            part.file->name, phase_id_, verb, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
@@ -257,7 +257,8 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   phase.id = id;
   std::vector<Message> messages = join_messages(parts, tasks);
   const auto [entries, position] = tasks.in_order();
-  if (entries.empty()) fail("{}: phase {}: no rank has a task", parts[0].file->name, id);
+  if (entries.empty())
+    fail("{}: phase {}: the phase has no tasks on any rank", parts[0].file->name, id);
   if (entries.size() > std::numeric_limits<TaskId>::max())
     fail("{}: phase {}: there are more than {} tasks", parts[0].file->name, id,
          std::numeric_limits<TaskId>::max());

@@ -196,7 +196,8 @@ void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& 
 
 Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages) {
-  if (pe_map.pe_of_place.empty()) fail("no PE is available; at least one must be");
+  if (pe_map.pe_of_place.empty())
+    fail("all PEs are marked unavailable; at least one must be available");
   const auto num_places = static_cast<std::uint32_t>(pe_map.pe_of_place.size());
   Converted result;
   Directory directory(statistics.objects);

@@ -58,7 +58,9 @@ Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment) {
   balance::apply<Options>(options, kSetters, environment);
   if (options.lend && options.place_per_thread)
-    fail("POISE_LEND=1 needs POISE_PLACES=rank: steps are offloaded between ranks, not threads");
+    fail(
+        "POISE_LEND=1 needs POISE_PLACES=rank, because steps are offloaded between ranks, not "
+        "threads");
   parse_strategy(options.strategy);
   initial_placement(options.placement, 1, 1, 0);
   if (options.max_piece_bytes < kMinPieceBytes)

@@ -80,7 +80,7 @@ TEST(message_waits, a_message_received_before_it_was_sent_counts_as_a_contradict
   EXPECT_EQ(contradictions, 1u);
 }
 
-TEST(message_waits, bytes_that_are_not_a_letter_are_ignored) {
+TEST(message_waits, received_bytes_that_are_not_a_record_are_ignored) {
   Pair pair;
   pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
   MessageWaits waits(pair.one, {});

@@ -49,7 +49,7 @@ class Reader {
   }
   std::string text() { return std::string(take(count())); }
   [[noreturn]] void refuse(std::string_view what) const {
-    fail("{}: byte {}: {}; the file is not a whole profile", name_, offset(), what);
+    fail("{}: byte {}: {}; the file is not a complete profile", name_, offset(), what);
   }
 
  private:

@@ -55,7 +55,7 @@ class Balancers(unittest.TestCase):
         self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
         return name
 
-    def test_every_balancer_keeps_all_objects(self):
+    def test_no_object_is_lost_with_any_balancer(self):
         names = ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB"]
         for row in json.loads(poise("strategies", "--json"))["strategies"]:
             if row["name"] not in ("orb", "optimal"):  # orb needs positions; optimal allows few objects only
@@ -73,7 +73,7 @@ class Balancers(unittest.TestCase):
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
-    def test_groups_keep_all_objects_if_their_pes_are_at_different_steps(self):
+    def test_no_object_is_lost_if_the_pes_of_groups_are_at_different_steps(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -221,7 +221,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_two_balancers_follow_each_other(self):
+    def test_two_balancers_can_be_used_one_after_the_other(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
 
     def test_a_strategy_that_fails_moves_nothing_and_warns_once(self):

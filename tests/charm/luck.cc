@@ -38,7 +38,8 @@ struct Luck {
   double checksum(std::uint64_t sum) const { return static_cast<double>(sum); }
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
-      poise::fail("the objects made {} steps before the last phase and {} after it", before, after);
+      poise::fail("the objects counted {} steps before the last phase, but {} after it", before,
+                  after);
   }
 };
 

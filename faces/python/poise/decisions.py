@@ -306,7 +306,7 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
     now = None if start is None else lib.as_array(start, np.uint32, (None,), "start")
     handle = trace._create()
     if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
-        raise lib.Error(f"start has {len(now)} entries; it needs {trace.phases[0].workload.num_tasks}")
+        raise lib.Error(f"start has {len(now)} entries, but the trace has {trace.phases[0].workload.num_tasks} tasks")
     if steps < 0 or every < 0:
         raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")
     names, own = _split(strategies)
