@@ -19,19 +19,19 @@ class Results(unittest.TestCase):
         page = results.PAGE.read_text(encoding="utf-8")
         generated = results.page()
         if results.is_stale("HEAD") is None:  # no history to count commits in
-            page, generated = (" ".join(text.replace("**stale**", "").split()) for text in (page, generated))
+            page, generated = (" ".join(text.replace(results.STALE.strip(), "").split()) for text in (page, generated))
         self.assertEqual(page, generated, "write it again: ./dev docs")
 
     def test_figures_that_are_old_or_have_no_commit_are_marked_as_stale(self):
         counted = {"git rev-parse": "false", "git rev-list": "7"}
         stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
-            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), " **stale**"), ("", " **stale**"):
+            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE), ("", results.STALE):
                 counted["git rev-list"] = commits
                 results.is_stale.cache_clear()
                 self.assertEqual(results.stamp_text(stamp),
-                                 f"2026-01-02, commit abc; a machine, load average 1.0.{said}")
-            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith("**stale**"))
+                                 f"Measured on 2026-01-02 at commit abc, on a machine; the load average was 1.0.{said}")
+            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith(results.STALE))
             counted["git rev-parse"] = "true"  # a shallow clone cannot tell
             results.is_stale.cache_clear()
             self.assertIsNone(results.is_stale("abc"))
