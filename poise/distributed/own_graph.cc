@@ -11,12 +11,12 @@ namespace poise {
 
 namespace {
 
-/// The rank that knows where the task with this id is.
+/// Returns the rank whose part of the directory contains the task with this id.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
   return static_cast<std::uint32_t>(mix(id) % num_ranks);
 }
 
-/// Numbers of this rank's tasks by id. Consecutive ids need no table.
+/// Numbers this rank's tasks by id. Consecutive ids need no table.
 class OwnIds {
  public:
   explicit OwnIds(std::span<const std::uint64_t> ids) : ids_(ids) {
@@ -41,7 +41,8 @@ class OwnIds {
   IdTable table_;
 };
 
-/// The ranks of tasks, by a directory that is spread over all ranks by hashes of the ids.
+/// Finds the ranks of tasks in a directory, which is distributed over all ranks by hashes of the
+/// ids.
 std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::uint64_t> own,
                                      const std::vector<std::uint64_t>& wanted) {
   Mail<std::uint64_t> announced;
@@ -118,7 +119,8 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   }
 }
 
-/// Entries are in the rows of senders only; merging takes that into account.
+/// Each message is in the row of its sender only, unlike in other graphs; the merge takes that into
+/// account.
 graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
   graphs::Graph graph;
   const std::uint32_t size = own_.num_tasks();

@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// As for workloads on one rank: sums within these limits do not overflow.
+/// The same limits as for workloads on one rank. Sums within these limits do not overflow.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 

@@ -40,7 +40,7 @@ Outcomes planned(const OwnedProblem& problem, const DistributedLimits& limits = 
   return outcomes;
 }
 
-/// What ten iterations and the migration take.
+/// Seconds of ten iterations plus the migration.
 double total_s(const OwnedProblem& problem, const Placement& after) {
   const Metrics metrics =
       evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
@@ -84,7 +84,8 @@ TEST(DistributedPlan, places_every_task_once_and_every_export_has_its_import) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // Narrow groups and few vertices, so that small problems have levels and clusters too.
+    // Groups are narrow and vertices few, so that even small problems have several levels and
+    // clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));
@@ -184,7 +185,8 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_is_wrong) {
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }, false),
               "a task lists neighbour 77, but no rank has a task with that id");
   expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "id[1] is");
-  // Two ranks with the same id: the rank that keeps its entry in the directory finds out.
+  // Two ranks have a task with the same id. The error is found by the rank whose part of the
+  // directory contains this id.
   const auto twice = errors([](OwnArrays& own) { own.ids[0] = id_of(0); }, false);
   EXPECT_THAT(twice, testing::Contains(HasSubstr("rank 0 and rank 2 both have a task with id 0")));
   EXPECT_THAT(twice, testing::Not(testing::Contains(IsEmpty())));

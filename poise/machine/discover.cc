@@ -28,7 +28,7 @@ constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
-constexpr double kMinNumaFactor = 0.01;  // of measured ones, which may be below 1
+constexpr double kMinNumaFactor = 0.01;  // lower limit for measured factors, which may be below 1
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
@@ -40,7 +40,7 @@ Topology new_topology() {
   return {topology, hwloc_topology_destroy};
 }
 
-/// A core (or a processing unit without a core) before it becomes a place.
+/// A core, or a processing unit without a core, before it becomes a place of the machine.
 struct Site {
   hwloc_obj_t core;
   hwloc_obj_t unit;  // its first processing unit

@@ -23,7 +23,8 @@ namespace {
 /// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
 /// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-constexpr std::size_t kPhaseItself = 64;  // a phase counts as this number of tasks
+// number of tasks to which a phase is equivalent in this limit
+constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
 struct Part {
