@@ -23,8 +23,8 @@ class Travellers {
                           const std::vector<std::uint32_t>& targets, const Travellers* before);
 
   OwnTasks view() const;
-  /// Collective. Sends the rank targets[t] of each task t here to its home rank. Returns the
-  /// targets of the tasks whose home is this rank, in their order there.
+  /// Collective. Sends the rank targets[t] of each task t here to the rank that owns it now.
+  /// Returns the targets of the tasks whose home is this rank, in their order there.
   std::vector<std::uint32_t> told_home(Communicator& ranks,
                                        const std::vector<std::uint32_t>& targets,
                                        std::size_t num_own) const;

@@ -23,9 +23,9 @@ constexpr double kEndTemperature = 0.02;  // final temperature relative to the s
 /// which pays only if there is time to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-// number of random vertices drawn to find one that can gain
+// Number of random vertices drawn to find one that can gain.
 constexpr int kDraws = 4;
-// number of trial swaps from which the start temperature is computed
+// Number of trial swaps from which the start temperature is computed.
 constexpr int kSamples = 2000;
 /// One in this many candidates is drawn from all slots; the others are near.
 constexpr std::uint64_t kAnywhereOneIn = 64;
@@ -33,9 +33,9 @@ constexpr std::uint64_t kAnywhereOneIn = 64;
 constexpr double kRounding = 1e-12;
 constexpr std::size_t kMaxPartners =
     32;  // maximum number of partners that descent tries for a vertex
-// lower limit of kMaxPartners for vertices of high degree
+// Lower limit of kMaxPartners for vertices of high degree.
 constexpr std::size_t kMinPartners = 4;
-// limit on the number of partners tried times the degree
+// Limit on the number of partners tried times the degree.
 constexpr std::size_t kDescentDegrees = 2048;
 constexpr double kDescentScansPerEdge = 200;
 constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries

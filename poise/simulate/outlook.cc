@@ -16,7 +16,7 @@ namespace {
 /// time.
 constexpr double kMinPeriod_s = 0.020;
 constexpr double kGoodShare = 0.97;  // fraction of the ideal speed-up that counts as good
-// smallest speed-up over static placement that justifies moving threads
+// Smallest speed-up over static placement that justifies moving threads.
 constexpr double kWorthGaining = 1.02;
 constexpr std::uint64_t kPhasesTried = 50;
 

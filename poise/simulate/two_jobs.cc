@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-// fraction of a phase; remaining work below it is a rounding error
+// Fraction of a phase; remaining work below it is a rounding error.
 constexpr double kRounding = 1e-12;
 
 double number(std::uint64_t count) { return static_cast<double>(count); }

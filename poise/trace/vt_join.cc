@@ -23,7 +23,7 @@ namespace {
 /// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
 /// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// number of tasks to which a phase is equivalent in this limit
+// Number of tasks to which a phase is equivalent in this limit.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.

@@ -94,7 +94,7 @@ class Directory {
     }
     std::uint32_t sum = 0;
     for (std::uint32_t& first : first_of_bucket_) sum += std::exchange(first, sum);
-    // After this loop each entry is the end of its bucket, which is the start of the next one.
+    // After this loop each entry is the end of its bucket, which is the start of the next bucket.
     for (std::uint32_t row = 0; row < task_of_row_.size(); ++row) {
       task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
       row_of_task_[task_of_row_[row]] = row;

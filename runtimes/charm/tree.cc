@@ -13,7 +13,7 @@ namespace poise::charm {
 
 namespace {
 
-/// Precedes the rows of a PE.
+/// The header that precedes the rows of a PE.
 struct Header {
   std::int32_t pe = 0;
   PeRow row = {};

@@ -153,7 +153,7 @@ TEST(Tree, statistics_collected_along_a_tree_lead_to_the_same_decision) {
 }
 
 TEST(Tree, no_past_loads_are_kept_for_objects_without_names) {
-  // Under the same PE and number there may be another object at the next decision.
+  // At the next decision, another object may have the same PE and number.
   const auto remembered = [](const char* strategy, bool with_messages) {
     Statistics statistics = of_pes({0, 1}, with_messages).statistics;
     statistics.pes_are_here = false;

@@ -139,7 +139,7 @@ TeamUse team_from(Reader& reader) {
   return team;
 }
 
-/// What a file has, according to its version.
+/// Reads the parts of a block that exist in the file's version.
 struct Contents {
   bool reorderings = true, team = true;
 };

@@ -22,7 +22,7 @@ TEST(recorder, all_time_counts_as_either_useful_or_mpi_time) {
   EXPECT_EQ(recorder.sums().totals.calls[static_cast<int>(Kind::wait)], 1u);
 }
 
-/// A rank that had a cpu for 3 of 10 ms.
+/// A rank that ran on a cpu for 3 of 10 ms.
 TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   Recorder recorder;
   recorder.start(0, 0, {});

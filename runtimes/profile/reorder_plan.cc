@@ -41,7 +41,7 @@ constexpr Part kParts[] = {{"package", &RankSite::package},
                            {"l3", &RankSite::l3},
                            {"core", &RankSite::core}};
 
-/// The number of the switch of each rank's host; empty unless all switches are known.
+/// Returns the number of the switch of each rank's host, or nothing unless all switches are known.
 std::vector<std::uint32_t> switches_of(std::span<const RankSite> sites,
                                        std::span<const JobHost> switches) {
   std::map<std::string_view, const JobHost*> by_name;

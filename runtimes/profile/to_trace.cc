@@ -11,7 +11,7 @@ namespace poise::profile {
 
 namespace {
 
-/// The blocks of each rank for one way of dividing the run into phases, joined; and the smallest
+/// The blocks of each rank, joined, for one way of dividing the run into phases; and the smallest
 /// number of phases of any rank.
 struct Joined {
   std::vector<RankProfile> ranks;

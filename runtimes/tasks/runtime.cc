@@ -39,14 +39,14 @@ std::mutex& mutex_of_mpi() {
   return mutex;
 }
 
-// Returns the offset at which a literal follows other literals. No type needs an alignment above
-// its size.
+// Returns the offset at which a literal argument is stored after other literals. No type needs an
+// alignment above its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Copies a literal, because its memory belongs to the submitter. Returns where the copied literals
-// end. If that exceeds `room`, nothing is copied.
+// Copies a literal argument into the task, because its memory belongs to the submitter. Returns the
+// offset at which the copied literals end. If that exceeds `room`, nothing is copied.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
