@@ -216,9 +216,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision is that of
-    the slowest group, because groups decide at the same time. Loads are equal at first, so moving objects takes a
-    small part of the time."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision time is
+    that of the slowest group, because all groups decide at the same time. Loads are equal at first, so moving objects
+    takes a small part of the time."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
@@ -243,7 +243,7 @@ BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
 
 
 def network(home, repeats):
-    """Runs the same programs on shared memory and on a network build, whose messages cross sockets."""
+    """Runs the same programs on the shared-memory build and on the network build, whose messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

@@ -29,8 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """For each tool: the iteration of `poise` divided by that of the tool, over all cases, and the tasks that both
-    move."""
+    """Returns for each tool the iteration with `poise` divided by that with the tool, over all cases, and the tasks
+    that both move."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -46,7 +46,8 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Placements from scratch divided by those of mappers. The summary says in how many cases the load cap holds."""
+    """Returns the results of placements from scratch divided by those of mappers. The summary says in how many cases
+    the load cap holds."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -57,8 +58,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """For each group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block
-    order."""
+    """Returns for each group of instances and each quantity the result of `poise map` divided by that of the best
+    peer (traffic only), and divided by that of block order."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -69,7 +70,8 @@ def maps(whole):
 
 
 def on_papers_machines(whole):
-    """A row per program and machine: objects moved per decision (mean of four) and predicted iteration."""
+    """Returns a row per program and machine: the objects moved per decision (mean of four) and the predicted
+    iteration."""
     rows = where(part="machines")(whole)
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -145,7 +147,8 @@ def decisions(whole):
 
 
 def totals(whole):
-    """For each model and number of steps, the total of `poise` divided by that of the best other strategy."""
+    """Returns for each model and number of steps the total time of `poise` divided by that of the best other
+    strategy."""
     for row in whole["results"]:
         model, *group = row["name"].split()
         if group == ["all"] or group[0].startswith("steps="):

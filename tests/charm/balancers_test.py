@@ -84,11 +84,12 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
     def checkpoint(self, *flags, **more):
-        """Number of moves in a run that writes a checkpoint after each balancing."""
+        """Returns the number of moves in a run that writes a checkpoint after each balancing."""
         return self.moves(*flags, "checkpoint", str(self.folder / "saved"), **more)
 
     def restarted(self, *flags, step=20, **more):
-        """Number of moves in a run that restarts from the checkpoint of this step; 20 is the second balancing."""
+        """Returns the number of moves in a run that restarts from the checkpoint of this step; step 20 is the second
+        balancing."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
     def test_every_balancer_continues_from_a_checkpoint(self):
@@ -289,7 +290,7 @@ class Balancers(unittest.TestCase):
             self.assertEqual(moved, {id: pe for id, pe, old in zip(ids, planned, start) if pe != old}, strategy)
 
     def ids(self, dump):
-        """Charm++'s ids of the pieces, in order of tasks. An id does not tell a piece's index."""
+        """Returns Charm++'s ids of the pieces, in order of tasks. An id does not contain a piece's index."""
         poise("convert", dump, str(self.folder / "dumped"), "--to", "vt")
         tasks = [task for path in self.folder.glob("dumped.*.json")
                  for task in json.loads(path.read_text())["phases"][0]["tasks"]]
@@ -298,7 +299,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """The place of each task that the strategy chooses for a phase of a trace, or the first of a dump or trace."""
+        """Returns the place of each task that the strategy chooses, for a phase of a trace or for the first phase of
+        a dump or trace."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests docs/figures.py, which checks that pages quote only kept results, and runs it on all pages."""
+"""Tests docs/figures.py, which checks that pages quote only stored results, and runs it on all pages."""
 
 import pathlib
 import sys

@@ -37,7 +37,7 @@ def words_of(line):
 
 
 def missing_lines(wanted, printed):
-    """The lines of `wanted` that do not follow one another in `printed`; spaces do not count."""
+    """Returns the lines of `wanted` that `printed` does not contain in this order. Spaces do not count."""
     rest, missing = iter(map(words_of, printed.splitlines())), []
     for line in filter(None, map(words_of, wanted.splitlines())):
         if line not in rest:
@@ -47,7 +47,7 @@ def missing_lines(wanted, printed):
 
 
 def anchors_of(page):
-    """The names that forges and MyST give to the headings of a page."""
+    """Returns the anchors that GitHub-like sites and MyST give to the headings of a page."""
     headings = re.findall(r"(?m)^#+ (.*)$", page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""./dev reproduce: the rule of its verdicts, its sections, both pages, and what it says about broken inputs. One quick
-section is computed; the kept results are checked, not computed again."""
+"""Tests ./dev reproduce: the rule of its verdicts, its sections, both pages, and its messages about broken inputs. It
+computes one quick section, and checks the stored results of the others."""
 
 import importlib.util
 import json

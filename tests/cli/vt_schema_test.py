@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""vt traces that Poise writes fulfil the schema that vt publishes."""
+"""Tests that vt traces written by Poise fulfil the schema that vt publishes."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ import vt_schema  # pylint: disable=wrong-import-position
 
 class VtSchema(CliTest):
     def written(self, source, *options):
-        """The files of all ranks that `poise convert SOURCE` writes."""
+        """Returns the files of all ranks that `poise convert SOURCE` writes."""
         for old in self.folder.glob("out.*.json"):
             old.unlink()
         done = self.run_poise("convert", source, "out.json", *options)

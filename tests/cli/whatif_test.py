@@ -74,7 +74,7 @@ class Simulate(CliTest):
 
 
 class Events(CliTest):
-    """The event engine, sweeps and models of loads."""
+    """Tests the event engine, sweeps and models of loads."""
 
     def setUp(self):
         super().setUp()

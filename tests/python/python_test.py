@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The Python package: results against the command `poise` and against numpy, what it accepts, and what it refuses. Exits
-with status 77 (skipped) without numpy."""
+"""Tests the Python package: its results are compared with those of the command `poise` and with numpy, and wrong
+arguments must be refused. Exits with status 77 (skipped) if numpy is missing."""
 
 import contextlib
 import importlib.util
@@ -33,7 +33,7 @@ def needs(*names):
 
 
 def ring(n=40, seed=1):
-    """Random loads and sizes; each task sends 1000 bytes to the next."""
+    """Returns a workload with random loads and sizes, in which each task sends 1000 bytes to the next."""
     random = np.random.default_rng(seed)
     messages = (np.arange(n), (np.arange(n) + 1) % n, np.full(n, 1000))
     return poise.Workload(random.random(n), random.integers(1, 10**6, n), messages)

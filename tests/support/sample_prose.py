@@ -40,7 +40,7 @@ def is_long_enough(text):
 
 
 def comments(path, lines):
-    """Whole comments: consecutive comment lines are one piece, a trailing comment is its own."""
+    """Yields whole comments: consecutive comment lines are one piece, and a trailing comment is a piece of its own."""
     sign = COMMENT_SIGNS.get(path.suffix)
     if sign is None:
         return
@@ -72,7 +72,7 @@ def docstrings(path, lines):
 
 
 def statement_at(line, next_lines):
-    """The statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
+    """Returns the statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
     statement = ""
     for more in [line, *next_lines]:
         statement += " " + more
@@ -83,7 +83,7 @@ def statement_at(line, next_lines):
 
 
 def errors(path, lines):
-    """Texts of errors: the string literals of a throw, of an Error or of a refusal."""
+    """Yields the texts of errors: the string literals of a throw, of an Error or of a refusal."""
     if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name or path.parts[-3:-1] == ("tests", "support"):
         return
     begins = re.compile(r"\bthrow\b|\bError[{(]|\brefuse\b|\bfail\(|\bsys\.exit\(|parser\.error\(")
@@ -113,7 +113,7 @@ def test_names(path, lines):
 
 
 def paragraphs(path, lines):
-    """Paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
+    """Yields paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
     if path.suffix != ".md":
         return
     is_code, begun, words = False, 0, []
