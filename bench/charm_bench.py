@@ -33,7 +33,7 @@ BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # a balancer that measures and synchronises like the others, but moves nothing
+WATCHER = "DummyLB"  # this balancer measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -236,7 +236,7 @@ def million():
     return rows
 
 
-# Programs as in the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
+# The programs of the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each tuned number of `poise` is worth (poise/search/tuning.h): its half and its double, each
-// alone, on cases that were not used to choose it.
+// Measures what each tuned number of `poise` (poise/search/tuning.h) contributes. It halves and
+// doubles one number at a time, on cases that were not used to choose the numbers.
 //
 //     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--benchmark_out=FILE]
 //
-// Per number and value: the geometric mean, the least and the largest ratio of the total time
-// (steps
-// * iteration + migration) to that with the number as it is, and the ratio of the CPU seconds of
-// all decisions. A number whose ratios all stay within half a per cent is not needed. The same is
-// done from scratch (from_scratch=1), where the iteration time counts. Totals repeat exactly; CPU
-// seconds do not.
+// For each number and value it prints the geometric mean, the minimum and the maximum of two ratios
+// to the unchanged number: of the total time (steps * iteration + migration), and of the CPU
+// seconds of all decisions. A number whose ratios all stay within half a per cent is not needed.
+// The same is repeated with from_scratch=1, where the iteration time counts. Totals repeat exactly;
+// CPU seconds do not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -34,7 +33,8 @@ using namespace poise;
 using namespace poise::bench;
 using nlohmann::json;
 
-constexpr double kEffect = 0.005;  // a ratio that differs from 1 by more is an effect
+// A ratio that differs from 1 by more than this counts as an effect.
+constexpr double kEffect = 0.005;
 
 struct Options {
   CaseChoice cases{.seed = 11, .draws = 1, .only = {}, .model = "physical"};

@@ -26,7 +26,8 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Changes what an own strategy returns as far as capacities demand, as for those of the table.
+/// Changes the placement of a user's strategy as little as capacities demand, as for strategies of
+/// the table.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {

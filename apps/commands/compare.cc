@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise compare`: strategies side by side, with bounds and pictures.
+// `poise compare`: runs several strategies on one problem and compares their placements, with
+// bounds and pictures.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <fmt/core.h>

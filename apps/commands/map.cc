@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise map`: where each rank of an unmodified MPI program should run.
+// `poise map`: decides where each rank of an unmodified MPI program should run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>

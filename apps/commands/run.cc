@@ -77,8 +77,8 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// The hosts for the map's nodes: those of the profiled run or, if the running batch job has other
-/// hosts, those of the job. Throws Error if the number of hosts differs.
+/// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
+/// job has other hosts, those of the job. Throws Error if the number of hosts differs.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
@@ -95,7 +95,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// The command with the options that apply the map; the launcher's files are written beside the
+/// Returns the command with the options that apply the map. Writes the launcher's files beside the
 /// history. Throws Error.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,

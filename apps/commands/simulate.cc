@@ -44,20 +44,20 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The values that a sweep varies.
+/// The numbers of places, periods and seeds that a sweep combines.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
 };
 
-/// Limits memory, because every step of every strategy is stored.
+/// Maximum number of steps. It limits the memory, because every step of every strategy is stored.
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
 
-/// Limits memory: spans of a timeline.
+/// Maximum number of spans in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
 void check_engine(const Options& options) {

@@ -13,7 +13,7 @@
 namespace poise::apps {
 namespace {
 
-/// Rank 1 computes, and all other ranks wait for it; 0.5 s of each phase is transfer.
+/// In this run rank 1 computes and all other ranks wait for it; 0.5 s of each phase is transfer.
 MeasuredRun two_phases(std::uint32_t ranks) {
   MeasuredRun run{.node_of_rank = std::vector<std::uint32_t>(ranks, 0)};
   for (int p = 0; p < 2; ++p) {
@@ -48,7 +48,8 @@ TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
   EXPECT_TRUE(has(waits, "rank 0 waited 5.000 s for rank 1")) << waits;
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 1u);
   const std::string along = efficiency_picture(run);
-  // Parallel efficiency 2.25 / 4, load balance 2.25 / 3.5, communication efficiency 3.5 / 4.
+  // The parallel efficiency is 2.25 / 4, the load balance 2.25 / 3.5, and the communication
+  // efficiency 3.5 / 4.
   EXPECT_EQ(count_of(along, "parallel 56 %, load balance 64 %, communication 88 %, 4.000 s"), 2u)
       << along;
 }

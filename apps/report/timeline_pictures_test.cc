@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The total area of the rectangles in the SVG path with this class.
+/// Returns the total area of the rectangles in the SVG path with this class.
 double area_of(const std::string& svg, const std::string& style) {
   double area = 0;
   const std::regex path("<path class=\"" + style + "\" d=\"([^\"]*)\"");

@@ -59,7 +59,7 @@ MIGRATED, TOTAL = 148, 4800
 
 
 def figure_2(lab, inputs):
-    # The slow node keeps as many tasks as it runs in the time of the others: T / (3 s + 1) of T tasks.
+    # If its tasks take s times as long, the slow node keeps T / (3 s + 1) of T tasks, so that all nodes end together.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [
@@ -200,7 +200,7 @@ def figure_12(_, __):
 
 
 CELLS = 169869312
-STEPS, FEW_SEEDS = 3, 3  # lending between many ranks takes long to simulate
+STEPS, FEW_SEEDS = 3, 3  # few, because lending between many ranks takes long to simulate
 
 
 def limiter(lab, inputs, ranks, threads):
@@ -220,7 +220,7 @@ def limiter(lab, inputs, ranks, threads):
     return list(zip(*lab.per_seed(gain, FEW_SEEDS)))
 
 
-TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # ranks, threads: the larger take long
+TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # (ranks, threads); larger cases take too long
 
 
 def table_1(lab, inputs):

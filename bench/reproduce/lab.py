@@ -16,8 +16,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POISE = ROOT / "build" / "bin" / "poise"
 TIMEOUT_S = 900
-SEEDS = tuple(range(1, 7))  # of every simulated section; intervals are over these
-AT_ONCE = 2  # commands at a time; none of them is timed
+SEEDS = tuple(range(1, 7))  # every simulated section runs with these seeds; confidence intervals are over them
+AT_ONCE = 2  # number of commands that run at the same time; none of them is timed
 
 
 class Trouble(RuntimeError):

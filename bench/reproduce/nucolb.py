@@ -15,7 +15,8 @@ NUCO, COMM, SCOTCH = "nuco", "greedy_comm", "scotch"
 THEIRS = (NUCO, COMM, SCOTCH)
 OURS = "poise"
 
-# program: recipe, objects, simulated iterations, of them between two calls, and how often each happens (table III)
+# For each program of table III: the recipe, the number of objects, the number of simulated iterations, how many of these
+# are between two calls of the balancer, and how often each simulated iteration counts.
 PROGRAMS = {
     "lb_test": ("lb_test", 200, 50, 10, 1),
     "kNeighbor": ("kneighbor:task_bytes={object_bytes:.0f},load_s={load:.6g}", 400, 50, 10, 1),

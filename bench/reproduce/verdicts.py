@@ -20,8 +20,8 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # relative difference at which a figure agrees; the papers' own intervals are 5 % of a time
-FAR = 2.0  # factor beyond which a figure alone contradicts
+TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers' own intervals are 5 % of a time
+FAR = 2.0  # a figure that differs by more than this factor contradicts the paper, if there are no conclusions
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,

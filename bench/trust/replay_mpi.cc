@@ -32,7 +32,8 @@ using poise::trust::Replay;
 // Time between the agreement on a start and the start itself, so that all ranks know it before. It
 // grows if a rank was late, because the agreement takes as long as several messages.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
-constexpr int kMaxTries = 12;  // tries of an iteration that a rank started too late
+// Maximum number of tries of an iteration that a rank started too late.
+constexpr int kMaxTries = 12;
 
 struct Settings {
   std::string path;

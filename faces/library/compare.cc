@@ -100,7 +100,7 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// The table's row with this number, or an Error that states the number of rows.
+/// Returns the table's row with this number. Throws Error, which states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())

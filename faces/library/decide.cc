@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions of libpoise: one placement, what it costs, and who sends which task to whom.
+// Decisions of libpoise: computes placements, evaluates what they cost, and lists the moves between
+// two placements.
 #include <algorithm>
 
 #include "faces/library/arrays.h"

@@ -26,7 +26,7 @@ std::string_view text_of(const char* text, std::uint64_t bytes) {
   return {&required(text, "text"), static_cast<std::size_t>(bytes)};
 }
 
-/// A copy of the machine with one cost replaced, checked like a machine file.
+/// Returns a copy of the machine with one cost replaced. The copy is checked like a machine file.
 poise::Machine with_cost(const poise::Machine& machine, const char* name, double value) {
   auto document = nlohmann::json::parse(poise::machine_to_json(machine));
   auto& costs = document.at("costs");

@@ -83,7 +83,8 @@ struct Piece {
     ++now;
   }
 
-  /// Sends to each neighbour a value that depends on which side of this piece the neighbour is.
+  /// Sends a value to each neighbour. The value depends on the side of this piece on which the
+  /// neighbour is.
   template <typename Value>
   void tell(Outbox& outbox, const Value& lower, const Value& upper) const {
     const std::uint32_t n = settings.pieces;

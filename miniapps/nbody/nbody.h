@@ -102,7 +102,7 @@ struct Settings {
 
   double mass() const { return 1.0 / particles; }
   double shortest_step() const { return kMaxStep / step_of(0); }
-  /// Time step of a rung in units of the shortest time step.
+  /// Returns the time step of a rung, in units of the shortest time step.
   std::uint64_t step_of(std::int64_t rung) const { return 1U << (rungs - 1 - rung); }
 };
 
@@ -197,7 +197,7 @@ struct Piece {
   }
 };
 
-/// Three clusters whose mass within r grows as √r, rotating fast enough not to collapse.
+/// Three rotating clusters that do not collapse. The mass within radius r grows as √r.
 inline std::vector<Particle> clusters(std::uint32_t num_particles) {
   Random random(1);
   const auto arrow = [&](double of_length) {
@@ -252,7 +252,7 @@ struct Program : Settings {
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
-  /// The kind of a step: whether it attracts or moves, and the number of active rungs.
+  /// The kind of a step: whether it computes forces or moves, and the number of active rungs.
   std::uint32_t subphase_of(std::uint64_t step) const {
     const std::uint64_t time = step > 0 ? (step - 1) / 2 : 0;
     const auto rung = std::min(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));

@@ -52,7 +52,7 @@ struct Block {
   std::array<std::vector<double>, 3> velocity,
       part;  // parts: empty unless the block touches a layer
   double first_energy = 0, energy = 0;
-  // Values that work_out() computes from the above.
+  // Values that work_out() computes from the members above.
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose objects throw at a chosen point. It tests how a job on Charm++ ends after an
-// exception.
+// A program whose objects throw an exception at a chosen point, to test how a job on Charm++ ends
+// then.
 #include "miniapps/on_charm.h"
 
 namespace {

@@ -19,7 +19,7 @@ from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LIMIT_S = 600  # time-out in seconds of a block, for a busy machine
+LIMIT_S = 600  # time-out of a block in seconds, long enough for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",

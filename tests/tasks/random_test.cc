@@ -101,7 +101,7 @@ TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // A little more than a third of the tasks count when they are lent.
+    // A little more than a third of the tasks count as lent tasks when they are lent.
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

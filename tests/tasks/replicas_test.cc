@@ -68,7 +68,7 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
-  // An idle rank must not claim all replicas while their owner is in a task.
+  // An idle rank must not take all replicas while their owner is inside a task.
   if (GetParam().find("shared_bytes=0") == std::string::npos) return;
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
