@@ -82,6 +82,22 @@ def statement_at(line, next_lines):
     return statement
 
 
+def message_of(statement):
+    """Returns the first text of a statement: adjacent string literals, with {} for what is concatenated to them."""
+    text, end = "", None
+    for match in STRING.finditer(statement):
+        between = statement[:match.start()] if end is None else statement[end:match.start()]
+        if end is None:
+            text += "{}" if between.rstrip().endswith("+") else ""
+        elif re.fullmatch(r"\s*\+.*\+\s*", between, re.S):
+            text += "{}"
+        elif between.strip(" f\n"):
+            break
+        text += match[0][1:-1]
+        end = match.end()
+    return text
+
+
 def errors(path, lines):
     """Yields the texts of errors: the string literals of a throw, of an Error or of a refusal."""
     if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name or path.parts[-3:-1] == ("tests", "support"):
@@ -97,7 +113,7 @@ def errors(path, lines):
                 yield number, said[1]
             continue
         statement = statement_at(line[begin.start():], lines[number:number + 6])
-        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
+        text = message_of(statement)
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text
 
