@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A type-erased interface to a program on objects, for a host that is compiled with another C++
+// A type-erased interface to a program on objects, for a runtime that is compiled with another C++
 // standard than the program: the headers of Charm++ 6.10 need C++17.
 #pragma once
 

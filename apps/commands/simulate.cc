@@ -65,9 +65,8 @@ void check_engine(const Options& options) {
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
     fail(
-        "--sharing, --eager, --precision, --juggle and --timeline belong to the event engine; add "
-        "--engine "
-        "events");
+        "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
+        "--engine events");
   if (options.uses_events() && options.lend)
     fail("--lend works only without the event engine; leave out --engine events");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")

@@ -526,8 +526,7 @@ Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(
-        "{}: it is damaged: hwloc cannot read it to its end; write it again with \"lstopo --of "
-        "xml FILE\"",
+        "{}: hwloc can read only a part of this file; write it again with \"lstopo --of xml FILE\"",
         name);
   return machine_from_json(*json, name);
 }

@@ -357,8 +357,8 @@ void check(const JuggleRun& run) {
          run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
   if (!(threads * steps <= kMaxThreadSteps))
     fail(
-        "simulation: {:.3g} balancing points of {} threads on {} cpus take too long; use a longer "
-        "period, fewer phases or fewer threads",
+        "simulation: {:.3g} balancing points of {} threads on {} cpus would take too long to "
+        "simulate; use a longer period, fewer phases or fewer threads",
         steps, run.program.threads, run.program.places);
 }
 

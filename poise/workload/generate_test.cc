@@ -151,7 +151,7 @@ TEST(Generate, stencils_connect_exactly_the_neighbouring_tasks) {
   }
 }
 
-TEST(Generate, any_number_of_tasks_forms_a_box_and_cubic_numbers_fill_it) {
+TEST(Generate, every_number_of_tasks_gets_a_box_and_cubic_numbers_get_full_cubes) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
