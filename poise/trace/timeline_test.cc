@@ -96,7 +96,7 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)"})
     EXPECT_THAT(
         refusal_of(file_with(std::string(R"({"ph":"X","cat":"work","pid":0,)") + times + "}")),
-        ThrowsMessage<Error>(HasSubstr("may not last")));
+        ThrowsMessage<Error>(HasSubstr("both must be at least 0")));
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ class RunTest(CliTest):
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
     def test_the_command_runs_unchanged_if_the_history_is_invalid(self):
-        for path, text, says in (("broken.json", "{", "it is not a history of poise run"),
+        for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
                                                             "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
                                  ("zero.json", json.dumps({"poise_run": 1, "command": ["sh", "-c", "exit 7"], "hosts": [], "map": [],
