@@ -102,8 +102,9 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// False if the return changes neither the busiest place, what holds it up, nor the migration, or
-  /// makes another place busier than the shorter migration is worth.
+  /// Returns false if returning t cannot shorten the total: it changes neither the busiest place
+  /// nor the resource for which that place waits nor the migration, or it makes the iteration
+  /// longer by more than the shorter migration saves.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));

@@ -293,7 +293,7 @@ class Search {
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
-    fail("poise: from_scratch=1 makes no passes; leave out passes and budget_s");
+    fail("strategy poise: passes and budget_s have no effect with from_scratch=1; leave them out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

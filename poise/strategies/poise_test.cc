@@ -66,7 +66,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, after_a_drift_it_moves_a_tenth_of_the_tasks_and_beats_greedy) {
+TEST(Poise, after_loads_drift_moves_a_tenth_of_the_tasks_and_beats_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(
@@ -87,7 +87,7 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
   EXPECT_EQ(rebalanced("poise:steps=100", machine, workload, current).migrations, 2u);
 }
 
-TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
+TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
   // This tests local search alone: tasks are so short that other starts do not pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
@@ -243,7 +243,7 @@ TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, gathers_tasks_on_few_places_if_messages_outweigh_work) {
+TEST(Poise, gathers_tasks_on_few_places_if_messages_cost_more_than_work) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;

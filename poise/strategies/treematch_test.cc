@@ -143,7 +143,7 @@ TEST(Treematch, a_second_decision_moves_nothing) {
   EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
 }
 
-TEST(Treematch, finds_clusters_that_fit_a_node) {
+TEST(Treematch, places_each_cluster_of_tasks_on_one_node) {
   for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -212,7 +212,7 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
   EXPECT_EQ(*std::max_element(tasks.begin(), tasks.end()), 9);
 }
 
-TEST(Treematch, takes_less_than_quadratic_time_on_hubs_and_random_graphs) {
+TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
   // A hub that communicates with all tasks, and nodes that all exchange messages, on a network that
   // needs a mapping. If either took quadratic time, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
@@ -247,7 +247,7 @@ TEST(Treematch, does_not_depend_on_the_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, keeps_current_groups_together) {
+TEST(Treematch, keeps_tasks_together_that_share_a_group_of_places_now) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has a run of the ring, but the runs are far apart
