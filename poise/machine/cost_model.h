@@ -38,7 +38,7 @@ struct CostModel {
   /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
-  /// Seconds per byte and unit of bandwidth factor.
+  /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
   double seconds_per_byte = 0;
   /// Seconds per byte of a migrated task; under `physical`, CPU time of packing at each end.
   double seconds_per_migrated_byte = 1e-9;

@@ -13,7 +13,8 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost
+// Number of tasks that an exploratory loan lends, to measure the cost.
+constexpr std::uint32_t kToLearn = 4;
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};

@@ -23,7 +23,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// Serialized by save() and load(): load() recomputes `sum`.
+/// A type that is serialized by save() and load(); load() recomputes `sum`.
 struct Ghosts {
   std::vector<double> values;
   double sum = 0;
