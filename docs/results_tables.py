@@ -293,7 +293,7 @@ PAGES = {
     "profile": ("What `poise profile` adds to a call", [
         Table("Nanoseconds a call", "The table shows the time that the profile adds to a call: the median over the runs, and the worst run.", where(),
               {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
-    **{name: (heading, [Table("CPU time", "Each benchmark ran once.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
+    **{name: (heading, [Table("CPU time", "Each benchmark ran once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},
 }
