@@ -45,7 +45,7 @@ struct CostModel {
 
   // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100
   // Gb/s card; they are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0
-  // means that the resource never limits.
+  // means that the bandwidth is unlimited.
 
   TransportCosts inside{.send_s = 2e-7,
                         .receive_s = 2e-7,
