@@ -15,7 +15,7 @@ Placement with_less_traffic(const Problem& problem, Placement placement, const T
   const graphs::Graph graph = traffic_graph(problem);
   std::vector<double> caps(problem.machine.num_places(), 0);
   for (TaskId t = 0; t < graph.num_vertices(); ++t) caps[placement.of(t)] += graph.weight[t];
-  for (double& cap : caps) cap *= 1 + tuning.polish_slack;
+  for (double& cap : caps) cap *= 1 + tuning.tolerance;
   std::vector<PlaceId> places(caps.size());
   std::iota(places.begin(), places.end(), 0);
   const Distances distances(problem);

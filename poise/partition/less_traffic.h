@@ -8,7 +8,7 @@
 namespace poise {
 
 /// Moves and exchanges tasks, and clusters of tasks, as long as the sum of message times decreases.
-/// The load of a place may increase by at most the fraction tuning.polish_slack. Tasks that are not
+/// The load of a place may increase by at most the fraction tuning.tolerance. Tasks that are not
 /// movable stay. O((n + m) log n).
 Placement with_less_traffic(const Problem& problem, Placement placement,
                             const Tuning& tuning = kTuning);

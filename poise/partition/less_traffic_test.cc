@@ -7,6 +7,7 @@
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/search/tuning.h"
 #include "poise/workload/generate.h"
 
 namespace poise {
@@ -26,7 +27,7 @@ TEST(WithLessTraffic, lowers_message_time_and_keeps_the_balance) {
     const std::vector<double> before_s = work_s(machine, workload, current);
     const std::vector<double> after_s = work_s(machine, workload, less);
     for (PlaceId p = 0; p < machine.num_places(); ++p)
-      EXPECT_LE(after_s[p], 1.005001 * before_s[p]) << "place " << p;
+      EXPECT_LE(after_s[p], (1.000001 + kTuning.tolerance) * before_s[p]) << "place " << p;
     for (TaskId t = 0; t < workload.num_tasks(); t += 7) EXPECT_EQ(less.of(t), current.of(t));
   }
 }

@@ -27,7 +27,7 @@ TEST(Tuning, numbers_are_set_by_name_like_knobs) {
   EXPECT_EQ(tuning.same_total, 0.5);
   EXPECT_EQ(tuning.max_scans, 123456u);
   EXPECT_EQ(tuning.trials, kTuning.trials);
-  EXPECT_EQ(knobs.text(), "max_scans=123456,same_total=0.5");
+  EXPECT_EQ(knobs.text(), "same_total=0.5,max_scans=123456");
 }
 
 TEST(Tuning, an_empty_text_gives_the_default_values) {

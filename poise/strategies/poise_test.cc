@@ -261,10 +261,10 @@ TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
 }
 
 TEST(Poise, reads_tuning_numbers_like_knobs) {
-  const Choice choice = parse_strategy("poise:steps=3,max_partner_places=5");
-  EXPECT_EQ(choice.text(), "poise:steps=3,max_partner_places=5");
-  EXPECT_THROW(parse_strategy("poise:max_partner_places=0"), Error);
-  EXPECT_THROW(parse_strategy("greedy_comm:max_partner_places=5"), Error);
+  const Choice choice = parse_strategy("poise:steps=3,candidates=5");
+  EXPECT_EQ(choice.text(), "poise:steps=3,candidates=5");
+  EXPECT_THROW(parse_strategy("poise:candidates=0"), Error);
+  EXPECT_THROW(parse_strategy("greedy_comm:candidates=5"), Error);
 }
 
 }  // namespace
