@@ -155,8 +155,8 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// Where local search has made all places equally busy, lowers their traffic together, then evens
-  /// out the rest.
+  /// If local search has made all places equally busy, lowers the traffic of all of them together.
+  /// Then evens out the remaining differences.
   void polish() {
     if (best_.iteration_s <= bound_s_) return;
     const bool traffic_counts = this->traffic_counts();
