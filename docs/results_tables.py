@@ -90,8 +90,8 @@ def nuco_beside_others(rows):
         sentences.append(
             f"NucoLB's predicted iteration is shorter than {other}'s in {len(rows) - len(longer)} of {len(rows)} rows (median "
             f"{statistics.median(shorter):.1f} %, worst {min(shorter):.1f} %, arithmetic mean {statistics.mean(shorter):.1f} %)."
-            + (f" **Not confirmed** for {', '.join(longer)}." if longer else ""))
-    return "Pilla et al. 2012 find that NucoLB beats the others. " + " ".join(sentences)
+            + (f" So the result is **not confirmed** for {', '.join(longer)}." if longer else ""))
+    return "Pilla et al. 2012 find that NucoLB gives shorter iterations than the other balancers. " + " ".join(sentences)
 
 
 def sorted_victims(rows):
