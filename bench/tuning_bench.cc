@@ -5,11 +5,11 @@
 //     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
 //                  [--benchmark_out=FILE]
 //
-// With --together it sets several numbers at once and judges them as one. For each number and value
-// it prints the geometric mean, the minimum and the maximum of the ratio to the unchanged number:
-// of the total time (steps * iteration + migration), of the iteration time from scratch
-// (from_scratch=1), and of the CPU seconds of all decisions. A number whose ratios all stay within
-// half a per cent is not needed. Times repeat exactly; CPU seconds do not.
+// For each number and value it prints the geometric mean, the minimum and the maximum of three
+// ratios to the unchanged number: of the total time (steps * iteration + migration), of the
+// iteration time from scratch (from_scratch=1), and of the CPU seconds of all decisions.
+// --together sets several numbers at once instead. A number whose ratios all stay within half a
+// per cent is not needed. Times repeat exactly; CPU seconds do not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>

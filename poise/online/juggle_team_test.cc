@@ -255,18 +255,15 @@ TEST(JuggleTeam, does_not_move_excluded_threads) {
 TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_others) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
-  kernel.add(0, true, [](double now_s) { return now_s < 2; });
-  kernel.add(0, true);
-  kernel.add(1, true, [](double now_s) { return now_s < 2; });
-  kernel.add(1, true);
-  kernel.add(1, true);
-  kernel.run_until(3);  // three threads are ready
-  const double before_s =
-      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
+  for (PlaceId home = 0; home < 5; ++home)  // every other thread is on place 1, and will sleep
+    kernel.add(home % 2, true, [=](double now_s) { return home % 2 == 0 || now_s < 2; });
+  kernel.run_until(3);
+  const auto run_s = [&] {
+    return kernel.threads[0].run_s + kernel.threads[2].run_s + kernel.threads[4].run_s;
+  };
+  const double before_s = run_s();
   kernel.run_until(4);
-  const double after_s =
-      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
-  EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
+  EXPECT_NEAR(run_s() - before_s, 2, 0.05);  // both places are in use
 }
 
 TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {

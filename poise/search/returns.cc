@@ -172,10 +172,8 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
   const PlaceTimes times = place_times(machine, workload, costs, placement);
   const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
   const PhaseTimes phase = phase_times(machine, workload, placement, times);
-  double busy_s = 0;
-  for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s += times.work_s[p] + times.comm_s[p];
-  return {std::move(placement),          phase.iteration_s, migration.seconds, phase.makespan_s,
-          busy_s / machine.num_places(), migration.bytes};
+  return {std::move(placement), phase.iteration_s, migration.seconds, phase.makespan_s,
+          migration.bytes};
 }
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {

@@ -115,6 +115,35 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
+/// Totals of 1,000 steps and bytes moved, summed over four seeds of a recipe.
+struct Sums {
+  double total_s = 0, bytes = 0;
+};
+
+Sums sums(const char* recipe, const std::string& setting) {
+  const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
+                                       CostFormula::physical);
+  Sums sums;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Workload workload = generate(parse_recipe(recipe), 600, seed).front();
+    const Metrics metrics = rebalanced(("poise:steps=1000" + setting).c_str(), machine, workload,
+                                       initial_placement("blocked", 600, 32, 1));
+    sums.total_s += 1000 * metrics.iteration_s + metrics.migration_s;
+    sums.bytes += static_cast<double>(metrics.migrated_bytes);
+  }
+  return sums;
+}
+
+TEST(Poise, a_last_stage_shortens_the_busiest_places) {
+  EXPECT_LT(sums("stencil3d", "").total_s, sums("stencil3d", ",fine_exponent=49").total_s);
+}
+
+TEST(Poise, moves_fewer_bytes_if_the_total_is_nearly_the_same) {
+  const Sums usual = sums("geometric", ""), shortest = sums("geometric", ",same_total=0");
+  EXPECT_LT(usual.bytes, 0.95 * shortest.bytes);
+  EXPECT_LT(usual.total_s, 1.002 * shortest.total_s);
+}
+
 TEST(Poise, more_passes_never_give_a_worse_result) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;
