@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLength =
     (std::size_t{1} << 31) / 8 + 1000;  // elements: a little more than 2 GiB
-// Twice the number of bytes that the test uses.
+// The test runs only with this much free memory, twice what it uses.
 constexpr std::uint64_t kNeededKilobytes = 8'000'000;
 
 const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> numbers) {
