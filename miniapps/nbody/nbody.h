@@ -247,7 +247,7 @@ struct Program : Settings {
     arguments.add("--rungs", rungs, "lengths of time steps, each half of the previous", 1, 16);
   }
   void prepare() {
-    if (pieces > particles) fail("--pieces {}: must not exceed --particles {}", pieces, particles);
+    if (pieces > particles) fail("--pieces {} must not exceed --particles {}", pieces, particles);
     all = clusters(particles);
   }
   ObjectId num_objects() const { return pieces; }

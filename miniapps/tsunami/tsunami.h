@@ -55,7 +55,7 @@ struct Settings {
   double first_surface_m(double x, double y) const { return wave_m * bump(x, y, 0.3, 0.2, 0.12); }
 };
 
-/// A column of water.
+/// A column of water above one cell.
 struct Cell {
   double height = 0;                 // m
   std::array<double, 2> momentum{};  // along x and y, over the density

@@ -50,7 +50,7 @@ class Cycle {
         limits_(limits),
         pieces_(groups_.num_levels()) {}
 
-  /// Returns the rank that gets each own task.
+  /// Returns for each task of this rank the rank to which it is assigned.
   std::vector<std::uint32_t> run(const OwnTasks& own, OwnGraph& graph) {
     if (groups_.top() == 0) return std::vector<std::uint32_t>(own.num_tasks(), 0);  // one rank
     rise_from_tasks(own, graph);
@@ -300,7 +300,7 @@ std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, c
   return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
 }
 
-/// Returns the rank that gets each own task.
+/// Returns for each task of this rank the rank to which it is assigned.
 std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machine,
                                       const OwnTasks& own, const Choice& strategy,
                                       std::uint64_t seed, const DistributedLimits& limits) {

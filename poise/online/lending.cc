@@ -13,7 +13,8 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost
+// Number of tasks that an exploratory loan lends, to measure the cost.
+constexpr std::uint32_t kToLearn = 4;
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -79,8 +80,9 @@ double divisible_end_s(const LendingView& view) {
   return tasks / speed;
 }
 
-// Visits the ends of whole tasks in the order of time, starting at the end for divisible tasks.
-// There every rank lacks less than one task per thread, so about one step per rank is enough.
+// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. It starts
+// at the result for divisible tasks and goes from one end of a task to the next. At the start every
+// rank lacks less than one task per thread, so about one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {

@@ -65,7 +65,7 @@ TEST(Theory, the_closed_form_of_reactive_balancing_equals_the_recursion) {
     }
 }
 
-TEST(Theory, times_are_ordered_from_ideal_to_static) {
+TEST(Theory, predicted_times_increase_from_the_ideal_to_the_static_case) {
   for (std::uint64_t threads = 2; threads <= 40; ++threads)
     for (std::uint64_t places = 1; places <= 44; ++places)
       for (const double period_s : {0.01, 0.5, 1.0, 1.7, 3.0, 100.0}) {

@@ -23,7 +23,7 @@ std::vector<double> loads_of(const Workload& workload) {
   return loads_s;
 }
 
-/// 1,000 loads of 1 s, except one.
+/// Returns 1,000 loads of 1 s, except for one given load.
 std::vector<double> ones(double spike_s = 1) {
   std::vector<double> loads_s(1000, 1.0);
   loads_s[7] = spike_s;

@@ -89,7 +89,7 @@ class Balancer {
   Random random_;
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
-  // true: progress is instructions instead of cpu time
+  // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // of these
   std::vector<ThreadReading> readings_;           // of this round

@@ -33,7 +33,7 @@ class Kernel {
 
   /// Scans /proc for the program's processes and threads, as ThreadFinder::scan does.
   virtual Changes scan() = 0;
-  /// The threads that have been found.
+  /// Returns the threads that the last scan has found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
   /// True if the number of threads of a known process has changed.

@@ -20,7 +20,7 @@ struct Tuning {
   // Maximum number of processes for counting. With more, a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
-  // Affinities that the program sets.
+  // Numbers for affinities that the program itself sets.
   double start_s = 1;  // programs bind their threads in their first moments
   // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
