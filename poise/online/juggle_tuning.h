@@ -15,6 +15,9 @@ struct JuggleTuning {
   // A thread may be quiet for fewer rounds, because turns are rare on a crowded cpu, and for this
   // multiple of the cpu time that it used. A round of more periods means that the balancer paused.
   double pause = 5;
+  // A thread that yielded less long ago still waits: beside another thread it yields again after
+  // that thread's time slice, of 3 to 4 ms.
+  double yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
   // Lengths of windows, in which the balancer observes how much threads sleep.
