@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "apps/commands/commands.h"
+#include "apps/commands/preloaded_library.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
 #include "runtimes/juggle/cpus.h"
@@ -45,7 +46,8 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-constexpr std::size_t kHeadLines = 3;  // lines above the threads, without the line of the diagnosis
+// Number of lines above the threads, without the line of the diagnosis.
+constexpr std::size_t kHeadLines = 3;
 constexpr std::size_t kLiveThreads = 20;
 
 /// Shows the threads on stderr, because stdout belongs to the program. On a terminal the picture is
@@ -151,6 +153,7 @@ juggle::Options options_from(const Options& options) {
   result.jitter = options.jitter;
   result.seed = options.seed;
   result.first_cpu = static_cast<std::size_t>(::getpid());
+  result.waits_library = preloaded_library("libpoise_juggle_waits.so");
   result.wants_stays = !options.trace.empty();
   for (const std::string& path : {options.json, options.trace})
     if (!path.empty()) check_writable(path);

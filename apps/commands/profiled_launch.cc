@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "apps/commands/preloaded_library.h"
 #include "apps/pingpong/launcher.h"
 #include "runtimes/profile/to_trace.h"
 
@@ -31,21 +32,13 @@ namespace fs = std::filesystem;
 constexpr double kVersionTimeout_s = 10;
 constexpr int kMaxWait_ms = 1000;
 
-/// The path of the library to preload. It is beside this program in the build tree, or where it is
-/// installed. Empty if there is none.
-std::string preloaded_library() {
-  if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  const fs::path above = own.parent_path().parent_path();
-  for (const char* const folder : {"lib", POISE_LIBRARY_FOLDER})
-    if (const fs::path file = above / folder / "libpoise_profile.so"; fs::exists(file, error))
-      return file.string();
-  return "";
+/// Returns the path of the library to preload. Empty if there is none.
+std::string profile_library() {
+  const char* const given = std::getenv("POISE_PROFILE_LIBRARY");
+  return given != nullptr ? given : preloaded_library("libpoise_profile.so");
 }
 
-/// The blocks that ranks wrote into the folder.
+/// Returns the blocks that ranks wrote into the folder.
 std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;
@@ -57,7 +50,7 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   return blocks;
 }
 
-/// The first hardware thread of the core to which a cpu of this host belongs.
+/// Returns the first hardware thread of the core to which a cpu of this host belongs.
 std::uint32_t first_of_core(std::int32_t cpu) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
@@ -66,7 +59,7 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// A machine with one copy of this host per host of the run.
+/// Returns a machine with one copy of this host per host of the run.
 std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();
@@ -126,7 +119,7 @@ std::string Profiled::file() const {
 
 ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
     : command_(std::move(command)),
-      library_(preloaded_library()),
+      library_(profile_library()),
       folder_(fs::absolute(output).string() + ".XXXXXX") {
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");

@@ -37,7 +37,7 @@ TEST(Juggle, swaps_only_threads_that_differ_by_more_than_the_margin) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, swaps_with_the_slow_place_with_the_least_progress_first) {
+TEST(Juggle, the_slow_place_with_the_least_progress_swaps_first) {
   // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
   // behind.
   const double progress_s[] = {3, 1, 1, 1, 3};
@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_threads_behind_with_threads_ahead_at_most_once_each) {
+TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_at_most_once) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -191,6 +191,16 @@ TEST(EvenOut, fills_the_place_with_fewest_ready_threads_first) {
 
 TEST(EvenOut, takes_the_first_of_several_equally_idle_places) {
   EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
+}
+
+TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads) {
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
+}
+
+TEST(Waits, are_calls_that_wait_and_polls_that_yield) {
+  EXPECT_TRUE(is_waiting({.is_inside = true}));
+  EXPECT_TRUE(is_waiting({.since_yield_s = 0.001}));
+  EXPECT_FALSE(is_waiting({.since_yield_s = 0.1}));
 }
 
 TEST(EvenOut, keeps_threads_in_their_domain) {

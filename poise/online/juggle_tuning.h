@@ -15,9 +15,12 @@ struct JuggleTuning {
   // A thread may be quiet for fewer rounds, because turns are rare on a crowded cpu, and for this
   // multiple of the cpu time that it used. A round of more periods means that the balancer paused.
   double pause = 5;
+  // A thread that yielded less long ago still waits: beside another thread it yields again after
+  // that thread's time slice, of 3 to 4 ms.
+  double yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
-  // Windows, during which threads are watched for sleep.
+  // Lengths of windows, in which the balancer observes how much threads sleep.
   double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep
   double fading = 1.0 / 8;           // weight of the newest window in an average
   std::uint32_t enough_windows = 6;  // needed before an average is used

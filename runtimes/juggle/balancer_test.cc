@@ -103,7 +103,7 @@ void bind_unevenly(SimulatedKernel& kernel) {
   }
 }
 
-TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_binds_them_again) {
+TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_later_binds_them_again) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -139,12 +139,37 @@ TEST_F(BalancerTest, moves_no_thread_in_a_diagnosis_but_reports_the_cause) {
   EXPECT_EQ(causes.front().kind, JuggleCause::Kind::bound_unevenly);
 }
 
-TEST_F(BalancerTest, finds_out_how_threads_wait_if_there_are_more_threads_than_cpus) {
+TEST_F(BalancerTest, detects_spinning_threads_if_there_are_more_threads_than_cpus) {
   options.settings.policy = JugglePolicy::off;
   kernel.active = {100};
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
+}
+
+TEST_F(BalancerTest, moves_a_thread_at_once_if_a_thread_on_another_cpu_begins_to_wait) {
+  options.settings.policy = JugglePolicy::reactive;
+  for (const auto& [id, thread] : kernel.threads_by_id) kernel.waits[id] = {};
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  std::map<Cpus, std::vector<pid_t>> on;
+  for (const auto& [id, thread] : kernel.threads_by_id) on[thread.affinity].push_back(id);
+  ASSERT_THAT(on, SizeIs(2));
+  const auto& alone = on.begin()->second.size() == 1 ? *on.begin() : *on.rbegin();
+  kernel.waits[alone.second.front()].is_inside = true;
+  balancer.react();
+  std::size_t there = 0;
+  for (const auto& [id, thread] : kernel.threads_by_id) there += thread.affinity == alone.first;
+  EXPECT_EQ(there, 2u);
+  EXPECT_EQ(balancer.finish().reactions, 1u);
+  EXPECT_THAT(notes, IsEmpty());
+}
+
+TEST_F(BalancerTest, says_once_that_it_looks_for_waits_if_the_program_reports_none) {
+  options.settings.policy = JugglePolicy::hybrid;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 5);
+  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("looked for every 20 ms")));
 }
 
 /// Eight threads that sleep at barriers on 64 cpus, with a quota of 2.5 cpus.
@@ -183,7 +208,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_actively) {
+TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_by_spinning) {
   for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
