@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// usage: distributed_cost RANKS TASKS RECIPE: one decision by one rank and by all ranks, which are
+// threads here. Prints as JSON the CPU time of both, in the distributed form without that of
+// communication functions, and the total cost that each predicts for 10 steps and the migrations.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <fmt/format.h>
+#include <mutex>
+#include <utility>
+
+#include "poise/distributed/split_testing.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+double cpu_s(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Communication functions that count their CPU time and pass everything on.
+struct Timed {
+  poise_communication ranks;
+  double communication_s = 0;
+
+  template <typename Function>
+  int timed(const Function& function) {
+    const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+    const int status = function();
+    communication_s += cpu_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+    return status;
+  }
+  static int exchange(void* self, std::uint64_t n, const std::uint32_t* to, const void* const* data,
+                      const std::uint64_t* bytes, poise_receive receive, void* receiver) {
+    auto& own = *static_cast<Timed*>(self);
+    return own.timed([&] {
+      return own.ranks.exchange(own.ranks.context, n, to, data, bytes, receive, receiver);
+    });
+  }
+  static int reduce(void* self, int reduction, std::uint64_t count, std::uint64_t* values) {
+    auto& own = *static_cast<Timed*>(self);
+    return own.timed([&] { return own.ranks.reduce(own.ranks.context, reduction, count, values); });
+  }
+  poise_communication table() { return {this, ranks.rank, ranks.num_ranks, exchange, reduce}; }
+};
+
+struct Cost {
+  double cpu_s = 0, busiest_rank_s = 0;
+  Placement after;
+};
+
+/// CPU time is that of the process, because leaders may decide with several threads.
+Cost distributed(const Problem& problem) {
+  const std::vector<OwnArrays> own = split(problem);
+  SimulatedRanks simulated(problem.machine.num_places());
+  Outcomes outcomes{std::vector<DistributedPlan>(own.size()), {}};
+  const Choice strategy = parse_strategy("poise");
+  std::mutex mutex;
+  double communication_s = 0;
+  Cost cost;
+  const double start_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+  simulated.run([&](const poise_communication& table) {
+    Timed timed{table};
+    Communicator ranks(timed.table());
+    const double before_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+    outcomes.plans[table.rank] =
+        plan_distributed(ranks, problem.machine, own[table.rank].view(true), strategy, 0);
+    const std::scoped_lock lock(mutex);
+    communication_s += timed.communication_s;
+    cost.busiest_rank_s = std::max(
+        cost.busiest_rank_s, cpu_s(CLOCK_THREAD_CPUTIME_ID) - before_s - timed.communication_s);
+  });
+  cost.cpu_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_s - communication_s;
+  cost.after = placement_of(problem, outcomes);
+  return cost;
+}
+
+Cost central(const Problem& problem) {
+  const double start_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+  Placement after = parse_strategy("poise").rebalance(problem);
+  const double taken_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_s;
+  return {taken_s, taken_s, std::move(after)};
+}
+
+double total_s(const Problem& problem, const Placement& after) {
+  const Metrics metrics =
+      evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
+  return 10 * metrics.iteration_s + metrics.migration_s;
+}
+
+void measure(std::uint32_t num_ranks, std::uint32_t num_tasks, const char* recipe) {
+  const Machine machine = with_formula(
+      machine_from_text(fmt::format("node:{} core:16", num_ranks / 16)), CostFormula::physical);
+  const Workload workload = generate(parse_recipe(recipe), num_tasks, 1)[0];
+  const Placement current = blocked(workload.num_tasks(), machine.num_places());
+  const Problem problem{machine, workload, current, machine.costs()};
+  const Cost one = central(problem), all = distributed(problem);
+  fmt::print(
+      "{{\"ranks\": {}, \"tasks\": {}, \"recipe\": \"{}\", \"messages\": {}, \"central_cpu_s\": "
+      "{:.3f}, \"cpu_s\": {:.3f}, \"busiest_rank_cpu_s\": {:.3f}, \"cost_over_central\": {:.4f}, "
+      "\"cost_over_keeping\": {:.4f}}}\n",
+      machine.num_places(), problem.workload.tasks.size(), recipe, problem.workload.messages.size(),
+      one.cpu_s, all.cpu_s, all.busiest_rank_s,
+      total_s(problem, all.after) / total_s(problem, one.after),
+      total_s(problem, all.after) / total_s(problem, problem.current));
+}
+
+}  // namespace
+}  // namespace poise
+
+int main(int argc, char** argv) {
+  if (argc != 4) return fmt::print(stderr, "usage: distributed_cost RANKS TASKS RECIPE\n"), 2;
+  poise::measure(static_cast<std::uint32_t>(std::atoi(argv[1])),
+                 static_cast<std::uint32_t>(std::atoi(argv[2])), argv[3]);
+}
