@@ -38,7 +38,7 @@ def cost(ranks, tasks, recipe):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench distributed", description=__doc__)
-    parser.add_argument("--max_ranks", type=int, default=1024, help="only rows with at most so many ranks")
+    parser.add_argument("--max_ranks", type=int, default=1024, help="skip rows with more ranks")
     limit = parser.parse_args().max_ranks
     for measure, cases in (memory, MEMORY), (cost, COST):
         for case in cases:

@@ -28,10 +28,12 @@ double cpu_s(clockid_t clock) {
 struct Timed {
   poise_communication ranks;
   double communication_s = 0;
+  int collectives = 0;
 
   template <typename Function>
   int timed(const Function& function) {
     const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+    ++collectives;
     const int status = function();
     communication_s += cpu_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
     return status;
@@ -53,6 +55,7 @@ struct Timed {
 struct Cost {
   double cpu_s = 0, busiest_rank_s = 0;
   Placement after;
+  int collectives = 0;  // that each rank calls
 };
 
 /// CPU time is that of the process, because leaders may decide with several threads.
@@ -73,6 +76,7 @@ Cost distributed(const Problem& problem) {
         plan_distributed(ranks, problem.machine, own[table.rank].view(true), strategy, 0);
     const std::scoped_lock lock(mutex);
     communication_s += timed.communication_s;
+    cost.collectives = timed.collectives;
     cost.busiest_rank_s = std::max(
         cost.busiest_rank_s, cpu_s(CLOCK_THREAD_CPUTIME_ID) - before_s - timed.communication_s);
   });
@@ -85,7 +89,7 @@ Cost central(const Problem& problem) {
   const double start_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
   Placement after = parse_strategy("poise").rebalance(problem);
   const double taken_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_s;
-  return {taken_s, taken_s, std::move(after)};
+  return {taken_s, taken_s, std::move(after), 0};
 }
 
 double total_s(const Problem& problem, const Placement& after) {
@@ -104,11 +108,11 @@ void measure(std::uint32_t num_ranks, std::uint32_t num_tasks, const char* recip
   fmt::print(
       "{{\"ranks\": {}, \"tasks\": {}, \"recipe\": \"{}\", \"messages\": {}, \"central_cpu_s\": "
       "{:.3f}, \"cpu_s\": {:.3f}, \"busiest_rank_cpu_s\": {:.3f}, \"cost_over_central\": {:.4f}, "
-      "\"cost_over_keeping\": {:.4f}}}\n",
+      "\"cost_over_keeping\": {:.4f}, \"collectives\": {}}}\n",
       machine.num_places(), problem.workload.tasks.size(), recipe, problem.workload.messages.size(),
       one.cpu_s, all.cpu_s, all.busiest_rank_s,
       total_s(problem, all.after) / total_s(problem, one.after),
-      total_s(problem, all.after) / total_s(problem, problem.current));
+      total_s(problem, all.after) / total_s(problem, problem.current), all.collectives);
 }
 
 }  // namespace

@@ -290,6 +290,16 @@ PAGES = {
               "build. The talk on NumaLB by Pilla et al. reports up to 90 % less on 16 and 32 cores, which these runs do not confirm.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
+    "distributed": ("Decisions by all ranks", [
+        Table("Memory", "The table shows the growth of the process that grew most, and the bound: 200 bytes per own task, 32 per message, 64 per task of another "
+              "rank, and 8 MB. Ranks are MPI processes; messages go to both sides of a task.", where(name="memory"),
+              {"ranks": "{ranks}", "tasks per rank": "{tasks_per_rank:,}", "messages per task": "{messages_per_task}", "MB": "{megabytes:.1f}",
+               "bound, MB": "{bound_megabytes:.1f}"}),
+        Table("Beside one rank's decision", "Ranks are threads; CPU time is without communication functions and counts all ranks, the next column only the busiest. "
+              "Costs are those of 10 steps and the migrations before them.", where(name="cost"),
+              {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
+               "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
+               "collectives": "{collectives}"})]),
     "profile": ("What `poise profile` adds to a call", [
         Table("Nanoseconds a call", "The table shows the time that the profile adds to a call: the median over the runs, and the worst run.", where(),
               {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
