@@ -58,7 +58,8 @@ install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(FILES faces/library/poise_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
 install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
-install(FILES faces/fortran/poise.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
+install(FILES faces/fortran/poise.f90 faces/fortran/poise_mpi.f90 faces/fortran/poise_mpi.c
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
 
 # The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
 if(SKBUILD)

@@ -8,6 +8,7 @@ module poise
   implicit none
   private
   public :: poise_machine, poise_workload, poise_metrics, poise_moves
+  public :: poise_ranks, plan_distributed
   public :: machine_from, workload_of, plan, evaluate, exports, imports, poise_last_error, poise_version
 
   ! A machine. num_places is 0 if it could not be created.
@@ -51,7 +52,33 @@ module poise
     type(c_ptr) :: global_id, task, from, to
   end type
 
+  ! struct poise_communication: how ranks that decide together communicate. The module poise_mpi makes it.
+  type, bind(c) :: poise_ranks
+    type(c_ptr) :: context = c_null_ptr
+    integer(c_int32_t) :: rank = 0, num_ranks = 0
+    type(c_funptr) :: exchange = c_null_funptr, reduce = c_null_funptr
+  end type
+
+  type, bind(c) :: own_tasks_c
+    integer(c_int64_t) :: num_tasks = 0
+    type(c_ptr) :: global_ids = c_null_ptr, load_s = c_null_ptr, bytes = c_null_ptr, pinned = c_null_ptr
+    type(c_ptr) :: indptr = c_null_ptr, neighbours = c_null_ptr, neighbour_ranks = c_null_ptr
+    type(c_ptr) :: counts = c_null_ptr, message_bytes = c_null_ptr
+    real(c_double) :: background_s = 0
+  end type
+
   interface
+    integer(c_int) function plan_distributed_c(ranks, machine, own, strategy, seed, rank_of_task, exports, imports) &
+        bind(c, name="poise_plan_distributed")
+      import :: c_int, c_int64_t, c_int32_t, c_char, c_ptr, poise_ranks, own_tasks_c
+      type(poise_ranks), intent(in) :: ranks
+      type(c_ptr), value :: machine
+      type(own_tasks_c), intent(in) :: own
+      character(kind=c_char), intent(in) :: strategy(*)
+      integer(c_int64_t), value :: seed
+      integer(c_int32_t), intent(inout) :: rank_of_task(*)
+      type(c_ptr), intent(inout) :: exports, imports
+    end function
     type(c_ptr) function last_error_c() bind(c, name="poise_last_error")
       import :: c_ptr
     end function
@@ -301,6 +328,79 @@ contains
     call finish(status, error)
   end subroutine
 
+  ! Decides on all ranks together, each of which gives its own tasks and the messages that they send, with the global
+  ! ids of the receivers. indptr is numbered from 0, as in METIS. Collective: if the input of one rank is wrong, all get
+  ! an error. Imports have no task numbers: imports%task is 0.
+  subroutine plan_distributed(ranks, machine, global_ids, load_s, indptr, neighbours, bytes, sizes, neighbour_ranks, &
+                              strategy, seed, rank_of_task, exports, imports, error)
+    type(poise_ranks), intent(in) :: ranks
+    type(poise_machine), intent(in) :: machine
+    integer(int64), intent(in), contiguous, target :: global_ids(:)
+    real(real64), intent(in), contiguous, target :: load_s(:)
+    integer(int64), intent(in), optional, contiguous, target :: indptr(:), neighbours(:), bytes(:), sizes(:)
+    integer, intent(in), optional, contiguous, target :: neighbour_ranks(:)
+    character(*), intent(in), optional :: strategy
+    integer(int64), intent(in), optional :: seed
+    integer, intent(inout), optional :: rank_of_task(:)
+    type(poise_moves), intent(out), optional :: exports, imports
+    integer, intent(out), optional :: error
+    integer, allocatable :: to(:)
+    character(:), allocatable :: name
+    type(own_tasks_c) :: own
+    type(poise_moves) :: moves
+    type(c_ptr) :: leaving, coming
+    integer(int64) :: number
+    integer :: status, wrong
+    name = "poise"
+    if (present(strategy)) name = strategy
+    number = 0
+    if (present(seed)) number = seed
+    wrong = own_sizes(size(global_ids), size(load_s), indptr, neighbours, bytes, sizes, neighbour_ranks)
+    if (wrong == 0 .and. present(rank_of_task)) &
+      wrong = wrong_size(size(rank_of_task), size(global_ids), "rank_of_task")
+    own%num_tasks = size(global_ids)
+    own%global_ids = address(global_ids)
+    if (size(load_s) > 0) own%load_s = c_loc(load_s)
+    own%indptr = address(indptr)
+    own%neighbours = address(neighbours)
+    own%message_bytes = address(bytes)
+    own%bytes = address(sizes)
+    if (present(neighbour_ranks)) then
+      if (size(neighbour_ranks) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
+    end if
+    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! without arrays: the others wait, so the library must tell them
+    allocate (to(size(global_ids)))
+    leaving = c_null_ptr
+    coming = c_null_ptr
+    status = plan_distributed_c(ranks, machine%handle, own, name // c_null_char, number, to, leaving, coming)
+    if (wrong /= 0) status = wrong
+    call finish(status, error)
+    if (status /= 0) return
+    if (present(rank_of_task)) rank_of_task = to
+    moves = moves_in(leaving)
+    if (present(exports)) exports = moves
+    moves = moves_in(coming)
+    if (present(imports)) imports = moves
+  end subroutine
+
+  ! Returns kWrongSize if the arrays of one rank do not fit together.
+  integer function own_sizes(num_tasks, num_loads, indptr, neighbours, bytes, sizes, neighbour_ranks) result(status)
+    integer, intent(in) :: num_tasks, num_loads
+    integer(int64), intent(in), optional :: indptr(:), neighbours(:), bytes(:), sizes(:)
+    integer, intent(in), optional :: neighbour_ranks(:)
+    integer :: num_messages
+    num_messages = 0
+    if (present(neighbours)) num_messages = size(neighbours)
+    status = wrong_size(num_loads, num_tasks, "load_s")
+    if (present(sizes)) status = min(status, wrong_size(size(sizes), num_tasks, "sizes"))
+    if (present(indptr)) then
+      status = min(status, wrong_size(size(indptr), num_tasks + 1, "indptr"))
+      if (status == 0) status = wrong_size(num_messages, int(indptr(size(indptr))), "neighbours")
+    end if
+    if (present(bytes)) status = min(status, wrong_size(size(bytes), num_messages, "bytes"))
+    if (present(neighbour_ranks)) status = min(status, wrong_size(size(neighbour_ranks), num_messages, "neighbour_ranks"))
+  end function
+
   ! Computes what the placement `after` costs, with migrations from `before`.
   function evaluate(machine, workload, before, after, error) result(metrics)
     type(poise_machine), intent(in) :: machine
@@ -423,11 +523,14 @@ contains
     allocate (moves%global_id(view%count), moves%task(view%count), moves%from(view%count), moves%to(view%count))
     if (view%count > 0) then
       call c_f_pointer(view%global_id, ids, [view%count])
-      call c_f_pointer(view%task, task, [view%count])
       call c_f_pointer(view%from, from, [view%count])
       call c_f_pointer(view%to, to, [view%count])
       moves%global_id = ids
-      moves%task = task
+      moves%task = 0
+      if (c_associated(view%task)) then
+        call c_f_pointer(view%task, task, [view%count])
+        moves%task = task
+      end if
       moves%from = from
       moves%to = to
     end if
