@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Charm++'s own balancers beside Poise's, on real Charm++ programs. Four parts, printed and kept as
-JSON under bench/results:
+"""Compares Charm++'s own balancers with Poise's on real Charm++ programs. It prints four parts and
+stores them as JSON under bench/results:
 
-live      the programs of the NucoLB paper's table III under every balancer, on 2 PEs, on more PEs than
-          cores, and asleep on 32 PEs that play NUMA32: objects migrated and seconds per decision,
-          milliseconds per iteration after the last
-machines  decision after decision for the same measured phases on the papers' machines: loads and
-          messages from LB dumps of the live program, objects round-robin at first as Charm++ deals
-          them out; Charm++'s balancers by +LBSim, Poise's by `poise plan`, all judged by `poise
-          evaluate`
-million   a decision about a million objects on eight PEs, on one of them and group by group
-network   two programs on the multicore build and on one for a network, if `./dev charm
-          netlrts-linux-x86_64` built it or --network names it"""
+live      The programs of the NucoLB paper's table III run under every balancer: on 2 PEs, on more
+          PEs than cores, and on 32 PEs that sleep instead of computing, like those of NUMA32. The
+          part reports migrated objects and seconds per decision, and milliseconds per iteration
+          after the last decision.
+machines  All balancers decide for the same measured phases on the papers' machines. Loads and
+          messages come from LB dumps of the live program; objects start round-robin, as in Charm++.
+          Charm++'s balancers run by +LBSim, Poise's by `poise plan`, and `poise evaluate` judges
+          all placements.
+million   One decision for a million objects on eight PEs, made by one PE or group by group.
+network   Two programs run on the multicore build and on a network build, if `./dev charm
+          netlrts-linux-x86_64` made one or --network names one."""
 
 import argparse
 import dataclasses
@@ -33,7 +34,7 @@ BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # a balancer that measures and synchronises like the others, but moves nothing
+WATCHER = "DummyLB"  # this balancer measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -216,9 +217,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision is that of
-    the slowest group, because groups decide at the same time. Loads are equal at first, so moving objects takes a
-    small part of the time."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision time is
+    that of the slowest group, because all groups decide at the same time. Loads are equal at first, so moving objects
+    takes a small part of the time."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
@@ -236,14 +237,14 @@ def million():
     return rows
 
 
-# Programs as in the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
+# The programs of the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
 
 
 def network(home, repeats):
-    """Runs the same programs on shared memory and on a network build, whose messages cross sockets."""
+    """Runs the same programs on the shared-memory build and on the network build, whose messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each tuned number of `poise` is worth (poise/search/tuning.h): its half and its double, each
-// alone, on cases that were not used to choose it.
+// Measures what each tuned number of `poise` (poise/search/tuning.h) contributes. It halves and
+// doubles one number at a time, on cases that were not used to choose the numbers.
 //
-//     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--benchmark_out=FILE]
+//     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
+//                  [--benchmark_out=FILE]
 //
-// Per number and value: the geometric mean, the least and the largest ratio of the total time
-// (steps
-// * iteration + migration) to that with the number as it is, and the ratio of the CPU seconds of
-// all decisions. A number whose ratios all stay within half a per cent is not needed. The same is
-// done from scratch (from_scratch=1), where the iteration time counts. Totals repeat exactly; CPU
-// seconds do not.
+// For each number and value it prints the geometric mean, the minimum and the maximum of three
+// ratios to the unchanged number: of the total time (steps * iteration + migration), of the
+// iteration time from scratch (from_scratch=1), and of the CPU seconds of all decisions.
+// --together sets several numbers at once instead. A number whose ratios all stay within half a
+// per cent is not needed. Times repeat exactly; CPU seconds do not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -34,17 +34,16 @@ using namespace poise;
 using namespace poise::bench;
 using nlohmann::json;
 
-constexpr double kEffect = 0.005;  // a ratio that differs from 1 by more is an effect
+// A ratio that differs from 1 by more than this counts as an effect.
+constexpr double kEffect = 0.005;
 
 struct Options {
   CaseChoice cases{.seed = 11, .draws = 1, .only = {}, .model = "physical"};
-  std::string names, out;
+  std::string names, together, out;
 };
 
-/// A number and a value other than its own.
-struct Variant {
-  std::string name;
-  double value = 0;
+/// Ratios of the results with a changed number to those with the original number.
+struct Ratios {
   double log_sum = 0, least = std::numeric_limits<double>::infinity(), largest = 0;
   double cpu_s = 0, usual_cpu_s = 0;
   int cases = 0;
@@ -55,7 +54,17 @@ struct Variant {
     largest = std::max(largest, ratio);
     ++cases;
   }
+  double geometric_mean() const { return std::exp(log_sum / std::max(1, cases)); }
   bool has_effect() const { return least < 1 - kEffect || largest > 1 + kEffect; }
+  double cpu() const { return usual_cpu_s > 0 ? cpu_s / usual_cpu_s : 1; }
+};
+
+/// A number with a changed value, as NAME=VALUE, or several such numbers.
+struct Variant {
+  std::string setting;
+  Ratios total, from_scratch;  // of the total time, and of the iteration time from scratch
+
+  bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
 
 double cpu_s() {
@@ -76,7 +85,8 @@ std::vector<Variant> variants_of(const std::string& names) {
                             knob.min == std::floor(knob.min) && knob.initial >= 1;
       const double taken = is_whole ? std::round(value) : value;
       if (taken != knob.initial)
-        variants.push_back({.name = std::string(knob.name), .value = taken});
+        variants.push_back(
+            {.setting = fmt::format("{}={}", knob.name, taken), .total = {}, .from_scratch = {}});
     }
   }
   return variants;
@@ -103,23 +113,33 @@ void try_variants(const Case& of, std::vector<Variant>& variants) {
     const Answer usual = answer_of(of, from_scratch, "");
     if (!(usual.total_s > 0)) continue;
     for (Variant& variant : variants) {
-      const Answer answer =
-          answer_of(of, from_scratch, fmt::format(",{}={}", variant.name, variant.value));
-      variant.add(answer.total_s / usual.total_s);
-      variant.cpu_s += answer.cpu_s;
-      variant.usual_cpu_s += usual.cpu_s;
+      const Answer answer = answer_of(of, from_scratch, "," + variant.setting);
+      Ratios& ratios = from_scratch ? variant.from_scratch : variant.total;
+      ratios.add(answer.total_s / usual.total_s);
+      ratios.cpu_s += answer.cpu_s;
+      ratios.usual_cpu_s += usual.cpu_s;
     }
   }
 }
 
+json json_of(const Ratios& ratios) {
+  return {{"geometric_mean", ratios.geometric_mean()},
+          {"least", ratios.least},
+          {"largest", ratios.largest},
+          {"cpu", ratios.cpu()}};
+}
+
 json row_of(const Variant& variant) {
-  return {{"name", fmt::format("{}={}", variant.name, variant.value)},
-          {"cases", variant.cases},
-          {"total_geometric_mean", std::exp(variant.log_sum / std::max(1, variant.cases))},
-          {"total_least", variant.least},
-          {"total_largest", variant.largest},
-          {"cpu", variant.usual_cpu_s > 0 ? variant.cpu_s / variant.usual_cpu_s : 1},
+  return {{"name", variant.setting},
+          {"cases", variant.total.cases},
+          {"total", json_of(variant.total)},
+          {"from_scratch", json_of(variant.from_scratch)},
           {"has_effect", variant.has_effect()}};
+}
+
+std::string text_of(const Ratios& ratios) {
+  return fmt::format("{:.4f} from {:.4f} to {:.4f}, cpu {:.2f}", ratios.geometric_mean(),
+                     ratios.least, ratios.largest, ratios.cpu());
 }
 
 Options options_of(int argc, char** argv) {
@@ -136,6 +156,8 @@ Options options_of(int argc, char** argv) {
       options.cases.only = value;
     else if (name == "--names")
       options.names = value;
+    else if (name == "--together")
+      options.together = value;
     else if (name == "--benchmark_out")
       options.out = value;
     else if (!argument.starts_with("--benchmark_"))
@@ -149,17 +171,18 @@ Options options_of(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const Options options = options_of(argc, argv);
-    std::vector<Variant> variants = variants_of(options.names);
+    std::vector<Variant> variants =
+        options.together.empty()
+            ? variants_of(options.names)
+            : std::vector<Variant>{{.setting = options.together, .total = {}, .from_scratch = {}}};
     for_each_case(options.cases,
                   [&](const Case& one, const Kind&) { try_variants(one, variants); });
     json rows = json::array();
     for (const Variant& variant : variants) {
       rows.push_back(row_of(variant));
-      const json& row = rows.back();
-      fmt::print("{:<36} {:>4} cases  total {:.4f} from {:.4f} to {:.4f}  cpu {:.2f}{}\n",
-                 row["name"].get<std::string>(), variant.cases,
-                 row["total_geometric_mean"].get<double>(), variant.least, variant.largest,
-                 row["cpu"].get<double>(), variant.has_effect() ? "" : "  no effect");
+      fmt::print("{:<32} {:>4} cases  total {}  from scratch {}{}\n", variant.setting,
+                 variant.total.cases, text_of(variant.total), text_of(variant.from_scratch),
+                 variant.has_effect() ? "" : "  no effect");
     }
     if (!options.out.empty())
       write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Manual pages from the program's own help: poise.1 and a poise-COMMAND.1 for each command. All list the
-environment variables.
+"""Writes manual pages from the program's own help: poise.1, and poise-COMMAND.1 for each command.
+All pages list the environment variables.
 
     from_help.py build/bin/poise build/man
 """
@@ -51,7 +51,7 @@ def split_help(text):
 
 
 def environment_of(program):
-    """The section ENVIRONMENT, from `poise variables`."""
+    """Returns the section ENVIRONMENT, from the output of `poise variables`."""
     rows = json.loads(subprocess.run([program, "variables", "--json"], check=True, capture_output=True,
                                      encoding="utf-8").stdout)["variables"]
     out = [".SH ENVIRONMENT"]

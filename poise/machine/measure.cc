@@ -31,7 +31,7 @@ Slices slices_for(double seconds, std::size_t probes, double least_s, double mos
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
 
-/// Counts finished probes to report progress.
+/// Counts the probes that have finished, to report progress.
 class Progress {
  public:
   Progress(const MeasureOptions& options, std::size_t probes)
@@ -56,9 +56,9 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
-    throw std::runtime_error(
-        fmt::format("cannot measure the {} from domain {} to {}: its cores had no time for a probe",
-                    what, from, to));
+    throw std::runtime_error(fmt::format(
+        "cannot measure the {} from memory domain {} to {}: other programs kept its cores busy",
+        what, from, to));
   return spread_of(std::move(values));
 }
 

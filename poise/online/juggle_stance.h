@@ -15,7 +15,7 @@
 
 namespace poise {
 
-/// The action that the balancer takes.
+/// What the balancer does with the threads of a program.
 enum class JuggleAction : std::uint8_t {
   leave,   // nothing: the kernel places them
   rotate,  // they change places, so that all progress at the same rate
@@ -52,14 +52,14 @@ double phase_length_s(double broken_windows_per_s);
 /// The balancing period for phases of phase_s seconds: a fifth of phase_s, within the given bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);
 
-/// Chooses the action, with hysteresis.
+/// Chooses the action. Uses hysteresis, so that it does not change back and forth.
 class JuggleStance {
  public:
   /// The bounds for the period of rotation, in seconds.
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
-  /// Returns what to do from now on.
+  /// Returns the action from now on.
   JuggleAction next(const JuggleSigns& signs, double now_s);
   JuggleAction action() const { return action_; }
   /// The period of the balancing points while threads rotate, in seconds.

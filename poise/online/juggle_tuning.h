@@ -20,7 +20,7 @@ struct JuggleTuning {
   double yield_s = 2e-4, shared_yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
-  // Windows, during which threads are watched for sleep.
+  // Lengths of windows, in which the balancer observes how much threads sleep.
   double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep
   double fading = 1.0 / 8;           // weight of the newest window in an average
   std::uint32_t enough_windows = 6;  // needed before an average is used

@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-// Compares version numbers, which wrap around.
+// Compares two version numbers, which start again at 0 after the largest value.
 bool is_later(std::uint32_t version, std::uint32_t than) {
   return than == 0 || static_cast<std::int32_t>(version - than) > 0;
 }

@@ -69,7 +69,7 @@ class Bisection {
   }
 
   void improve() {
-    for (int pass = 0; pass < tuning_.bisection_passes; ++pass)
+    for (int pass = 0; pass < tuning_.refining_passes; ++pass)
       if (!improve_once()) return;
   }
 
@@ -130,7 +130,7 @@ class Bisection {
     std::vector<Vertex> moved;
     const Vertex size = graph_.num_vertices();
     const std::size_t patience =
-        std::min(tuning_.bisection_patience, size / 4) + size / tuning_.bisection_patience_share;
+        std::min<std::size_t>(tuning_.patience, size / 4) + size / tuning_.patience_share;
     while (moved.size() - best_length < patience) {
       const Vertex v = next_move();
       if (v == graph_.num_vertices()) break;

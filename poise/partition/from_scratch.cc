@@ -64,7 +64,7 @@ Placement under_cap(const Problem& problem, const Distances& distances, const Gr
 }  // namespace
 
 Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning) {
-  const double tolerance = tuning.cap_tolerance;
+  const double tolerance = tuning.tolerance;
   const double cap_s = load_cap_s(problem, 1 + tolerance);
   const Distances distances(problem);
   const Graph graph = traffic_graph(problem);

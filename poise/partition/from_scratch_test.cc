@@ -10,6 +10,7 @@
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/search/tuning.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/generate.h"
 
@@ -40,10 +41,10 @@ TEST(FromScratch, the_cut_of_a_grid_is_near_the_cut_into_squares) {
     squares.move(t, 8 * (y / 16) + 4 * (x / 16) + 2 * (y / 8 % 2) + x / 8 % 2);
   }
   EXPECT_LE(metrics.nuco_messages, 1.1 * judged(machine, workload, current, squares).nuco_messages);
-  EXPECT_LE(metrics.makespan_s, 1.0501 * metrics.makespan_bound_s);
+  EXPECT_LE(metrics.makespan_s, (1.0001 + kTuning.tolerance) * metrics.makespan_bound_s);
 }
 
-TEST(FromScratch, holds_the_load_cap) {
+TEST(FromScratch, every_place_stays_below_the_load_cap) {
   for (const char* recipe :
        {"stencil3d:skew=lognormal", "geometric", "rmat", "leanmd", "commbench"})
     for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "numa:2 core:4 speeds:1,0.5",
@@ -54,12 +55,12 @@ TEST(FromScratch, holds_the_load_cap) {
       const Placement current =
           initial_placement("blocked", workload.num_tasks(), machine.num_places(), 1);
       const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
-      EXPECT_LE(metrics.makespan_s,
-                std::max(1.0501 * metrics.average_s, 1.0001 * metrics.makespan_bound_s));
+      EXPECT_LE(metrics.makespan_s, std::max((1.0001 + kTuning.tolerance) * metrics.average_s,
+                                             1.0001 * metrics.makespan_bound_s));
     }
 }
 
-TEST(FromScratch, holds_a_load_cap_that_only_list_scheduling_can_reach) {
+TEST(FromScratch, reaches_a_load_cap_that_only_list_scheduling_can_reach) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -76,8 +77,8 @@ TEST(FromScratch, holds_a_load_cap_that_only_list_scheduling_can_reach) {
         parse_strategy("greedy").rebalance({machine, workload, current, machine.costs(), 1});
     const Metrics best = judged(machine, workload, current, listed);
     const Metrics ours = judged(machine, workload, current, anew(machine, workload, current));
-    EXPECT_LE(ours.makespan_s,
-              std::max({1.0501 * best.average_s, best.makespan_bound_s, best.makespan_s}));
+    EXPECT_LE(ours.makespan_s, std::max({(1.0001 + kTuning.tolerance) * best.average_s,
+                                         best.makespan_bound_s, best.makespan_s}));
   }
 }
 
@@ -110,8 +111,8 @@ TEST(FromScratch, keeps_pinned_tasks_and_subtracts_background_load_from_the_cap)
   const Placement placed = anew(machine, workload, current);
   for (TaskId t = 0; t < 800; t += 10) EXPECT_EQ(placed.of(t), current.of(t));
   const Metrics metrics = judged(machine, workload, current, placed);
-  EXPECT_LE(metrics.makespan_s,
-            std::max(1.0501 * metrics.average_s, 1.0001 * metrics.makespan_bound_s));
+  EXPECT_LE(metrics.makespan_s, std::max((1.0001 + kTuning.tolerance) * metrics.average_s,
+                                         1.0001 * metrics.makespan_bound_s));
 }
 
 TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
@@ -122,10 +123,19 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
   const Metrics theirs = judged(machine, workload, current,
                                 parse_strategy("treematch:only_better=0")
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
-  EXPECT_LE(ours.nuco_messages, theirs.nuco_messages);
+  EXPECT_LE(ours.iteration_s, theirs.iteration_s);
+
+  // If our load cap is nearly as high as the other strategy's, our placement has less traffic, too.
+  Tuning uneven;
+  uneven.tolerance = 0.05;
+  const Metrics as_uneven =
+      judged(machine, workload, current,
+             placed_from_scratch({machine, workload, current, machine.costs(), 1}, {}, uneven));
+  EXPECT_LE(as_uneven.nuco_messages, theirs.nuco_messages);
+  EXPECT_LE(as_uneven.makespan_s, 1.0001 * theirs.makespan_s);
 }
 
-TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_holds_the_cap) {
+TEST(FromScratch, has_no_more_traffic_than_a_current_placement_within_the_load_cap) {
   for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "torus:4x4 core:4"})
     for (const char* recipe : {"stencil3d:skew=equal", "stencil2d:skew=equal", "rmat", "geometric"})
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -237,7 +237,7 @@ class LoadCap {
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
       // Splits the range into a few pieces of equal size and takes the least busy place of each.
-      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.cap_partners, size));
+      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.candidates, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
           return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
@@ -249,7 +249,7 @@ class LoadCap {
     std::sort(found.begin(), found.end(), [&](PlaceId a, PlaceId b) {
       return busy_s_[a] != busy_s_[b] ? busy_s_[a] < busy_s_[b] : a < b;
     });
-    found.resize(std::min(found.size(), tuning_.cap_partners));
+    found.resize(std::min(found.size(), tuning_.candidates));
     return found;
   }
 
@@ -282,7 +282,7 @@ class LoadCap {
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
       return tasks_[a].load_s != tasks_[b].load_s ? tasks_[a].load_s > tasks_[b].load_s : a < b;
     });
-    heaviest.resize(std::min(heaviest.size(), tuning_.cap_heaviest));
+    heaviest.resize(std::min(heaviest.size(), tuning_.candidates));
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
         for (const TaskId t : heaviest)
@@ -311,7 +311,7 @@ class LoadCap {
       if (busy_s_[p] > cap_s_) busiest.push({busy_s_[p], p});
     };
     for (PlaceId p = 0; p < machine_.num_places(); ++p) watch(p);
-    std::size_t remaining_steps = tuning_.cap_steps_per_place * machine_.num_places();
+    std::size_t remaining_steps = tuning_.candidates * machine_.num_places();
     while (!busiest.empty() && remaining_steps > 0) {
       const auto [busy_s, p] = busiest.top();
       busiest.pop();

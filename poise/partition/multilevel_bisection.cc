@@ -41,7 +41,7 @@ std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, cons
   for (const Side side : split.fixed) fixed.push_back(part_of(side));
   const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
   const Matching matching =
-      match_heavy_edges(graph, fixed, tuning.heaviest_in_cut * weight / tuning.coarsest);
+      match_heavy_edges(graph, fixed, tuning.heaviest_cluster * weight / tuning.coarsest);
   if (matching.num_groups >= tuning.max_kept * graph.num_vertices())
     return bisect(graph, split, tuning);
   const Graph coarse = contract(graph, matching.group_of, matching.num_groups);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/base/keep_least.h"
 #include "poise/partition/climb.h"
 #include "poise/partition/coarsening.h"
 
@@ -60,8 +61,7 @@ class Descent {
   /// Runs one hill climb. Returns false if it found no better state.
   bool climb() {
     return graphs::climb(graph_, *this, [&](std::size_t) {
-      return graphs::ClimbLimits{tuning_.climb_patience +
-                                 graph_.num_vertices() / tuning_.climb_patience_share};
+      return graphs::ClimbLimits{tuning_.patience + graph_.num_vertices() / tuning_.patience_share};
     });
   }
 
@@ -112,13 +112,9 @@ class Descent {
     if (near_.empty() || (near_.size() == 1 && near_[0].place == own)) return std::nullopt;
     const double cost = cost_at(own);
     candidates_.assign(near_.begin(), near_.end());
-    if (std::ssize(candidates_) > tuning_.descent_targets) {
-      std::nth_element(candidates_.begin(), candidates_.begin() + tuning_.descent_targets,
-                       candidates_.end(), [](const Near& a, const Near& b) {
-                         return std::tie(b.affinity, a.place) < std::tie(a.affinity, b.place);
-                       });
-      candidates_.resize(static_cast<std::size_t>(tuning_.descent_targets));
-    }
+    keep_least(candidates_, tuning_.candidates, [](const Near& a, const Near& b) {
+      return std::tie(b.affinity, a.place) < std::tie(a.affinity, b.place);
+    });
     std::optional<Target> best;
     for (const Near& near : candidates_) {
       if (near.place == own || caps_[near.place] <= 0) continue;
@@ -157,7 +153,7 @@ class Descent {
     double best = 0;
     std::optional<Vertex> partner;
     const std::span<const Vertex> members = members_[wanted.part];
-    for (const Vertex u : members.first(std::min(members.size(), tuning_.descent_partners))) {
+    for (const Vertex u : members.first(std::min(members.size(), tuning_.candidates))) {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
@@ -198,7 +194,7 @@ class Descent {
 
 void descend_on_traffic(const TrafficDescent& given, Placement& placement) {
   Descent descent(given, placement);
-  for (int i = 0; i < given.tuning.descent_passes && descent.pass(); ++i) {
+  for (int i = 0; i < given.tuning.refining_passes && descent.pass(); ++i) {
   }
   for (unsigned i = 0; i < given.climbs && descent.climb(); ++i) {
   }
@@ -210,7 +206,7 @@ void cycle_on_traffic(const TrafficDescent& given, Placement& placement) {
   if (graph.num_vertices() > coarsest) {
     const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     const Matching matching =
-        match_heavy_edges(graph, placement.places(), tuning.descent_heaviest * weight / coarsest);
+        match_heavy_edges(graph, placement.places(), tuning.heaviest_cluster * weight / coarsest);
     if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
       Placement coarse(matching.num_groups);
       std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, graphs::kFree);

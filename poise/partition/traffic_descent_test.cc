@@ -14,20 +14,20 @@ namespace {
 /// task at another place.
 struct PairDrawnAway {
   PairDrawnAway() {
-    workload.tasks.assign(60, {.load_s = 1});
+    workload.tasks.assign(90, {.load_s = 1});
     workload.messages = {{.from = 0, .to = 1, .count = 10},
-                         {.from = 0, .to = 20, .count = 6},
-                         {.from = 1, .to = 21, .count = 6}};
+                         {.from = 0, .to = 30, .count = 6},
+                         {.from = 1, .to = 31, .count = 6}};
     graph = graphs::affinity_graph(workload, graphs::Affinity::messages);
-    fixed[20] = fixed[21] = 1;
+    fixed[30] = fixed[31] = 1;
   }
 
   Machine machine = machine_from_text("core:3");
   Workload workload;
-  Placement placement = blocked(60, 3);
+  Placement placement = blocked(90, 3);
   graphs::Graph graph;
-  std::vector<graphs::Part> fixed = std::vector<graphs::Part>(60, graphs::kFree);
-  std::vector<double> caps = {30, 30, 30};
+  std::vector<graphs::Part> fixed = std::vector<graphs::Part>(90, graphs::kFree);
+  std::vector<double> caps = {45, 45, 45};
   const std::vector<PlaceId> places = {0, 1, 2};
 
   double traffic_after(decltype(descend_on_traffic)& descend) {
@@ -38,22 +38,22 @@ struct PairDrawnAway {
   }
 };
 
-TEST(TrafficDescent, single_moves_leave_a_pair_that_must_move_together) {
+TEST(TrafficDescent, single_moves_cannot_improve_a_pair_that_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
 TEST(TrafficDescent, chains_of_moves_move_a_cluster_as_a_whole) {
   PairDrawnAway pair;
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
-  EXPECT_EQ(pair.placement.of(20), 1);
-  EXPECT_EQ(pair.placement.of(21), 1);
+  EXPECT_EQ(pair.placement.of(0), 1);
+  EXPECT_EQ(pair.placement.of(1), 1);
 }
 
-TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_a_cap_leaves_no_room) {
+TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_the_load_cap_forbids_single_moves) {
   PairDrawnAway pair;
-  pair.caps = {30, 21, 30};
+  pair.caps = {45, 31, 45};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
-  EXPECT_LE(std::ranges::count(pair.placement.places(), 1u), 21);
+  EXPECT_LE(std::ranges::count(pair.placement.places(), 1u), 31);
 }
 
 }  // namespace

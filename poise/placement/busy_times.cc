@@ -20,7 +20,7 @@ double whole_power(double base, int exponent) {
   return power;
 }
 
-/// What the messages between two domains wait for.
+/// The resources and the latency for which messages between two domains wait.
 struct Crossing {
   double slowest_s = 0;  // busy time of the slowest resource that they cross
   SpotId slowest = 0;    // 0: there is none
@@ -167,7 +167,8 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns the increase of X of place `to` if task t arrives there.
+/// Returns by how much the time increases for which place `to` waits for shared resources (X in the
+/// header) if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))

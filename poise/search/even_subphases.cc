@@ -40,8 +40,8 @@ class EvenSubphases {
         received_(received(problem.workload)),
         tasks_at_(machine_.num_places()),
         rest_s_(count_, 0),
-        max_scans_(tuning.min_scans +
-                   tuning.subphase_scans_per_task * problem.workload.num_tasks()) {
+        max_scans_(tuning.min_scans + static_cast<std::uint64_t>(tuning.scans_per_entry) *
+                                          tuning.candidates * problem.workload.num_tasks()) {
     for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
       for (std::uint32_t s = 0; s < count_; ++s) load_s_.push_back(subphases.load_s(t, s));
       if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
@@ -53,7 +53,7 @@ class EvenSubphases {
     find_busiest();
     std::vector<double> busiest_s;
     for (const Busiest& busiest : busiest_) busiest_s.push_back(busiest[0].first);
-    min_gain_s_ = tuning.subphase_min_gain * subphases.time_of_all_s(busiest_s);
+    min_gain_s_ = tuning.min_gain * subphases.time_of_all_s(busiest_s);
   }
 
   Placement run() && {
@@ -216,13 +216,12 @@ Placement even_in_subphases(Placement placement, const Problem& problem, const T
   if (!workload.memory.empty() || workload.capacity.is_limited()) return placement;
   const Subphases subphases(workload);
   const std::size_t num_loads = std::size_t{workload.num_tasks()} * subphases.count();
-  if (subphases.count() == 1 || num_loads > tuning.subphase_max_loads) return placement;
+  if (subphases.count() == 1 || num_loads > tuning.max_table) return placement;
   Placement evened = EvenSubphases(problem, subphases, tuning, placement).run();
   const auto iteration_s = [&](const Placement& after) {
     return evaluate(machine, workload, costs, current, after).iteration_s;
   };
-  const bool is_worth_it =
-      iteration_s(evened) < (1 - tuning.subphase_min_total) * iteration_s(placement);
+  const bool is_worth_it = iteration_s(evened) < (1 - tuning.tolerance) * iteration_s(placement);
   return is_worth_it ? evened : placement;
 }
 

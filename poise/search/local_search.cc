@@ -7,12 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "poise/base/keep_least.h"
+
 namespace poise {
 
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// If cores are few, all places are destinations on machines with at most this many.
+/// If places may be full, every place is a possible destination on machines with at most this many
+/// places.
 constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
@@ -86,13 +89,13 @@ void LocalSearch::gather_places_near(PlaceId p) {
 /// On a network without levels: adds the least busy place of each of the nearest nodes.
 void LocalSearch::gather_near_nodes(PlaceId p) {
   const NodeId node = machine_.node_of_place(p);
-  if (machine_.num_nodes() > tuning_.max_nodes_to_rank) return;
+  if (std::size_t{machine_.num_nodes()} * machine_.num_nodes() > tuning_.max_table) return;
   auto [found, is_new] = near_nodes_.try_emplace(node);
   std::vector<NodeId>& nodes = found->second;
   if (is_new) {
     for (NodeId other = 0; other < machine_.num_nodes(); ++other)
       if (other != node) nodes.push_back(other);
-    const std::size_t kept = std::min(nodes.size(), tuning_.near_nodes);
+    const std::size_t kept = std::min(nodes.size(), tuning_.candidates);
     std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
                       [&](NodeId a, NodeId b) {
                         return std::pair(machine_.network().latency_factor(a, node), a) <
@@ -110,7 +113,7 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
-  around_.append_heaviest(tuning_.max_partner_places, destinations_);
+  around_.append_heaviest(tuning_.candidates, destinations_);
   destinations_.push_back(home_.of(t));
   std::sort(destinations_.begin(), destinations_.end());
   destinations_.erase(std::unique(destinations_.begin(), destinations_.end()), destinations_.end());
@@ -170,13 +173,9 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
   // The time that p saves if the task comes, minus the work that the task brings.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
-  if (std::ssize(pulls_) > tuning_.max_pulls) {
-    std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
-                     [](const auto& a, const auto& b) {
-                       return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
-                     });
-    pulls_.resize(static_cast<std::size_t>(tuning_.max_pulls));
-  }
+  keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
+    return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
+  });
   for (const auto& [t, worth_s] : pulls_) {
     around_.gather(t);
     destinations_ = near_;
@@ -200,20 +199,18 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
 
 /// The tasks at `to` with which t may change places: the one whose load differs from t's by about
 /// half the difference of the busy times, if that evens them out. If cores are few, an exchange is
-/// the only way to move, also for less traffic alone, so up to kMaxPartners tasks are tried.
+/// the only way to move, also for less traffic alone, so several tasks are tried.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
-  constexpr std::ptrdiff_t kMaxPartners = 8;
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
   if (partners.empty() || (half_s <= 0 && !room_.has_few_cores())) return {};
   const double wanted_s = workload_.tasks[t].load_s - half_s;
   auto nearest = std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
   if (room_.has_few_cores()) {
-    const auto first = std::clamp<std::ptrdiff_t>(nearest - partners.begin() - kMaxPartners / 2, 0,
-                                                  std::ssize(partners));
-    return std::span(partners).subspan(
-        static_cast<std::size_t>(first),
-        static_cast<std::size_t>(std::min(kMaxPartners, std::ssize(partners) - first)));
+    const auto before = static_cast<std::size_t>(nearest - partners.begin());
+    const std::size_t first = before - std::min(before, tuning_.candidates / 2);
+    return std::span(partners).subspan(first,
+                                       std::min(tuning_.candidates, partners.size() - first));
   }
   if (nearest == partners.end() ||
       (nearest != partners.begin() &&
@@ -265,7 +262,7 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
 /// Takes the steps found for p, best first. Each step is taken only if it still gains after the
 /// previous ones.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
-  const double limit = -stage.min_gain * power(times_.pressure_s(p));
+  const double limit = -tuning_.min_gain * power(times_.pressure_s(p));
   steps_.clear();
   gather_moves(p, limit);
   if (steps_.empty() && (stage.swaps || room_.has_few_cores())) gather_swaps(p, limit);
@@ -309,16 +306,16 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t scans_before = scans();
   double peak_s = begin();  // an upper bound after the peak has fallen
   if (peak_s == 0) return 0;
-  double visits = stage.visits * machine_.num_places();
+  const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans =
-      std::min(static_cast<double>(tuning_.min_scans) + stage.scans * static_cast<double>(entries),
-               static_cast<double>(stage.max_scans));
+  const double stage_scans = std::min(static_cast<double>(tuning_.min_scans) +
+                                          tuning_.scans_per_entry * static_cast<double>(entries),
+                                      static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
-  while (!queue_.empty() && visits > 0 && scans() < last_scan) {
+  while (!queue_.empty() && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
       next_refresh = scans() + entries;
@@ -332,9 +329,9 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
         open(p);  // relieved by other steps: queue it with its new time; else a newer entry exists
       continue;
     }
-    if (busy_s < stage.floor * peak_s) {
+    if (busy_s < floor * peak_s) {
       peak_s = this->peak_s();
-      if (busy_s < stage.floor * peak_s) {
+      if (busy_s < floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
         // The busiest spot may be a resource whose places have become less busy since the last
         // refresh().
@@ -346,7 +343,6 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       }
     }
     is_open_[p] = false;
-    --visits;
     if (improve(p, stage)) {
       open(p);
       has_moved = true;
@@ -362,7 +358,7 @@ PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)
     most_s = std::max(most_s, times_.pressure_s(p));
-  const double floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * most_s;
+  const double floor_s = (random.below(2) == 0 ? 1 : 1 - tuning_.tolerance) * most_s;
   std::vector<PlaceId> busiest;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)
     if (times_.pressure_s(p) >= floor_s) busiest.push_back(p);
@@ -375,7 +371,7 @@ void LocalSearch::perturb(Random& random) {
     if (tasks_at_[from].empty()) return;
     const TaskId t = tasks_at_[from][random.below(tasks_at_[from].size())];
     const auto arcs = times_.arcs_of(t);
-    const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
+    const PlaceId to = !arcs.empty() && random.below(2) == 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
     if (to == from) continue;

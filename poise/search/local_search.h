@@ -36,13 +36,8 @@ class LocalSearch {
               std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
 
   struct Stage {
-    int exponent;
-    double floor;     // only places busier than this fraction of the busiest give tasks away
-    double min_gain;  // a step lowers the potential of its place by at least this fraction
-    bool swaps;       // try exchanges if no move gains
-    double visits;    // the stage ends after this many visits per place, on average,
-    double scans;     // after this many entries examined per task and arc,
-    std::uint64_t max_scans;  // or after this many in all
+    int exponent;  // of the potential; places below 1 - 1 / exponent of the busiest give no tasks
+    bool swaps;    // try exchanges if no move gains
   };
 
   /// From now on, rejects moves that would make the migration from the home places take longer than

@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-TEST(Tuning, every_number_is_in_its_range_and_has_a_unique_name) {
+TEST(Tuning, every_number_is_in_its_allowed_range_and_has_a_unique_name) {
   std::set<std::string_view> names;
   for (const Knob& knob : kTuningKnobs) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
@@ -27,7 +27,7 @@ TEST(Tuning, numbers_are_set_by_name_like_knobs) {
   EXPECT_EQ(tuning.same_total, 0.5);
   EXPECT_EQ(tuning.max_scans, 123456u);
   EXPECT_EQ(tuning.trials, kTuning.trials);
-  EXPECT_EQ(knobs.text(), "max_scans=123456,same_total=0.5");
+  EXPECT_EQ(knobs.text(), "same_total=0.5,max_scans=123456");
 }
 
 TEST(Tuning, an_empty_text_gives_the_default_values) {

@@ -108,7 +108,7 @@ FigureData figure_11() {
   return data;
 }
 
-/// Number of migrations if threads are moved by swaps, with e = 30 s.
+/// Number of migrations if threads are moved by swaps, for phases with e = 30 s of work per thread.
 FigureData figure_16() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {16, 7}, {24, 7}, {32, 7}};
   FigureData data{

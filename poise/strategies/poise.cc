@@ -13,8 +13,8 @@
 /// schedule (finish_schedule.h).
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay.
-/// 4. Polish: if many tasks share a place, less traffic at equal loads; then a last stage of local
-/// search.
+/// 4. Polish: a last stage of local search, with an exponent by which the busiest place alone
+/// counts.
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
@@ -49,7 +49,6 @@
 #include "poise/base/in_parallel.h"
 #include "poise/base/knobs.h"
 #include "poise/partition/from_scratch.h"
-#include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
 #include "poise/placement/room.h"
@@ -64,46 +63,21 @@ namespace poise {
 namespace {
 
 LocalSearch::Stage blunt(const Tuning& tuning) {
-  return {.exponent = tuning.blunt_exponent,
-          .floor = tuning.blunt_floor,
-          .min_gain = tuning.blunt_min_gain,
-          .swaps = false,
-          .visits = tuning.visits_per_place,
-          .scans = tuning.scans_per_entry,
-          .max_scans = tuning.max_scans};
-}
-
-/// Extends a first stage that ended at its limits, as can happen with a million tasks.
-LocalSearch::Stage blunt_further(const Tuning& tuning) {
-  LocalSearch::Stage stage = blunt(tuning);
-  stage.visits = tuning.further_visits_per_place;
-  stage.scans = tuning.further_scans_per_entry;
-  stage.max_scans = tuning.further_max_scans;
-  return stage;
+  return {.exponent = tuning.blunt_exponent, .swaps = false};
 }
 
 LocalSearch::Stage sharp(const Tuning& tuning) {
-  return {.exponent = tuning.sharp_exponent,
-          .floor = tuning.sharp_floor,
-          .min_gain = tuning.min_gain,
-          .swaps = true,
-          .visits = tuning.visits_per_place,
-          .scans = tuning.scans_per_entry,
-          .max_scans = tuning.max_scans};
+  return {.exponent = tuning.sharp_exponent, .swaps = true};
 }
 
 LocalSearch::Stage fine(const Tuning& tuning) {
-  LocalSearch::Stage stage = sharp(tuning);
-  stage.exponent = tuning.fine_exponent;
-  stage.floor = tuning.fine_floor;
-  stage.visits = tuning.fine_visits_per_place;
-  return stage;
+  return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
 /// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
 /// a pair of tasks that exchange messages).
 constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
-                 kLessTraffic = 4, kTrial = 0.5;
+                 kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
 
@@ -124,7 +98,6 @@ class Search {
         way_(problem, options.steps, options.memory_bytes),
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
-        average_work_s_(average_s(problem.machine, problem.workload)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(static_cast<double>(problem.workload.num_tasks() + way_.arcs->count())),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
@@ -141,13 +114,12 @@ class Search {
   }
 
   void try_other_starts() {
-    if (messages_exceed(tuning_.messages_weigh) && pays() && may_spend(kNewPlacement + kDescent)) {
+    if (messages_weigh() && pays() && may_spend(kNewPlacement + kDescent)) {
       budget_.spend(kNewPlacement * entries_);
-      try_from(placed_from_scratch(problem_,
-                                   {.attempts = tuning_.start_attempts,
-                                    .climbs = tuning_.start_climbs,
-                                    .threads = options_.threads},
-                                   tuning_));
+      try_from(placed_from_scratch(
+          problem_,
+          {.attempts = tuning_.attempts, .climbs = tuning_.climbs, .threads = options_.threads},
+          tuning_));
     }
     if (pays() && may_spend(kSchedule + kDescent)) {
       budget_.spend(kSchedule * entries_);
@@ -165,8 +137,7 @@ class Search {
     LocalSearch descent = from(problem_.current);
     std::optional<Outcome> shortest;
     int rises = 0;
-    for (double limit_s =
-             std::max(cheapest_move_s(), tuning_.shortest_migration * far_migration_s_);
+    for (double limit_s = std::max(cheapest_move_s(), tuning_.tolerance * far_migration_s_);
          limit_s <= gain_s && rises < 2 && may_spend(kWayBack + kBuild);
          limit_s *= tuning_.longer_migration) {
       descent.limit_migration(limit_s);
@@ -183,19 +154,10 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// If many tasks share a place, local search ends with all places equally busy. This function
-  /// then lowers the traffic and evens out the rest.
+  /// Shortens the busiest places of the best placement.
   void polish() {
-    const bool has_many =
-        problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
-    const bool traffic_counts = has_many && this->traffic_counts();
-    if (!traffic_counts && !is_worth_trying(best_.iteration_s - bound_s_)) return;
-    if (!may_spend(kDescent + (traffic_counts ? kLessTraffic : 0))) return;
-    if (traffic_counts) budget_.spend(kLessTraffic * entries_);
-    LocalSearch descent =
-        from(traffic_counts ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
-                            : best_.placement);
-    if (traffic_counts) run(descent, sharp(tuning_));
+    if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
+    LocalSearch descent = from(best_.placement);
     run(descent, fine(tuning_));
     take_if_better(outcome_of(problem_, descent.placement()));
   }
@@ -265,8 +227,8 @@ class Search {
 
   void descend(LocalSearch& descent) {
     run(descent, blunt(tuning_));
-    if (descent.average_s() < tuning_.uneven * descent.peak_s())
-      run(descent, blunt_further(tuning_));
+    if (exceeds(descent.peak_s(), descent.average_s()))
+      run(descent, blunt(tuning_));  // it was ended by its limit on scans
     run(descent, sharp(tuning_));
   }
 
@@ -305,40 +267,22 @@ class Search {
     return within_room(problem_, wanted, options_.memory_bytes);
   }
 
-  /// True if messages make the iteration more than `times` as long as the makespan.
-  bool messages_exceed(double times) const { return best_.iteration_s > times * best_.makespan_s; }
-
-  bool traffic_counts() const {
-    return best_.average_s > tuning_.traffic_counts * average_work_s_ &&
-           best_.iteration_s > tuning_.above_bound * bound_s_ &&
-           is_worth_trying(best_.average_s - average_work_s_);
+  bool exceeds(double time_s, double ideal_s) const {
+    return time_s > (1 + tuning_.tolerance) * ideal_s;
   }
 
-  bool is_worth_trying(double saved_s) const {
-    return options_.steps * saved_s >= tuning_.seconds_per_task * problem_.workload.num_tasks();
-  }
+  bool messages_weigh() const { return exceeds(best_.iteration_s, best_.makespan_s); }
 
-  bool pays() const {
-    return best_.iteration_s > tuning_.reachable * bound_s_ &&
-           is_worth_trying(best_.iteration_s - bound_s_);
-  }
+  bool pays() const { return exceeds(best_.iteration_s, bound_s_); }
 
-  /// Runs local search from `start`, unless it is unlikely to find a shorter total than the best
-  /// known.
-  void try_from(const Placement& start) {
-    const double best_s = best_.iteration_s;
-    LocalSearch descent = from(fitted(start));
-    if (descent.peak_s() > tuning_.hopeless_start * best_s) return;
-    descend(descent);
-    take_if_better(outcome_of(problem_, descent.placement()));
-  }
+  void try_from(const Placement& start) { take_if_better(descended_from(fitted(start))); }
 
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
   const Way way_;
   const bool is_within_room_;
-  const double bound_s_, average_work_s_;
+  const double bound_s_;
   Outcome best_;
   const double entries_;
   ScanBudget budget_;
@@ -349,7 +293,7 @@ class Search {
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
-    fail("poise: from_scratch=1 makes no passes; leave out passes and budget_s");
+    fail("strategy poise: passes and budget_s have no effect with from_scratch=1; leave them out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

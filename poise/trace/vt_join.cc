@@ -23,7 +23,8 @@ namespace {
 /// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
 /// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-constexpr std::size_t kPhaseItself = 64;  // a phase counts as this number of tasks
+// Number of tasks to which a phase is equivalent in this limit.
+constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
 struct Part {
@@ -84,13 +85,13 @@ class Tasks {
   }
 
   /// Returns the number of the task at one end of a message in the file of `part`.
-  std::size_t find(const Part& part, const Key& key, bool movable, const char* verb) {
+  std::size_t find(const Part& part, const Key& key, bool movable, const char* which) {
     if (key.kind != TaskName::Kind::place)
-      if (const auto listed = find_listed(part, key, verb)) return *listed;
+      if (const auto listed = find_listed(part, key, which)) return *listed;
     if (movable)
-      fail("{}: phase {}: a message {} {}, but no rank lists that task in this phase",
-           part.file->name, phase_id_, verb, describe(key));
-    return find_or_add_unlisted(part, key, verb);
+      fail("{}: phase {}: the {} of a message is {}, but no rank lists that task in this phase",
+           part.file->name, phase_id_, which, describe(key));
+    return find_or_add_unlisted(part, key, which);
   }
 
   /// Returns all tasks in the order of their keys, and the position of each task number in this
@@ -112,7 +113,8 @@ class Tasks {
  private:
   const std::string& file_of(PlaceId rank) const { return parts_[rank].file->name; }
 
-  std::optional<std::size_t> find_listed(const Part& part, const Key& key, const char* verb) const {
+  std::optional<std::size_t> find_listed(const Part& part, const Key& key,
+                                         const char* which) const {
     const auto found = first_of_name_.find(key);
     if (found == first_of_name_.end()) return std::nullopt;
     const std::size_t first = found->second;
@@ -123,19 +125,21 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but only tasks with other homes have that seq_id",
-           part.file->name, phase_id_, verb, describe(key));
+      fail(
+          "{}: phase {}: the {} of a message is {}, but every task with that seq_id has another "
+          "home",
+          part.file->name, phase_id_, which, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
 
-  std::size_t find_or_add_unlisted(const Part& part, Key key, const char* verb) {
+  std::size_t find_or_add_unlisted(const Part& part, Key key, const char* which) {
     const std::int64_t home =
         key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
-          "{}: phase {}: a message {} {}, which no rank lists, and its home is not one of the {} "
-          "ranks",
-          part.file->name, phase_id_, verb, describe(key), parts_.size());
+          "{}: phase {}: the {} of a message is {}, which no rank lists, and its home is not one "
+          "of the {} ranks",
+          part.file->name, phase_id_, which, describe(key), parts_.size());
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
     if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
@@ -154,8 +158,8 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
   std::vector<Message> messages;
   for (const Part& part : parts)
     for (const RankMessage& message : part.phase->messages) {
-      const std::size_t from = tasks.find(part, message.from, message.from_movable, "comes from");
-      const std::size_t to = tasks.find(part, message.to, message.to_movable, "goes to");
+      const std::size_t from = tasks.find(part, message.from, message.from_movable, "sender");
+      const std::size_t to = tasks.find(part, message.to, message.to_movable, "receiver");
       messages.push_back(
           {static_cast<TaskId>(from), static_cast<TaskId>(to), message.count, message.bytes});
     }
@@ -257,7 +261,8 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   phase.id = id;
   std::vector<Message> messages = join_messages(parts, tasks);
   const auto [entries, position] = tasks.in_order();
-  if (entries.empty()) fail("{}: phase {}: no rank has a task", parts[0].file->name, id);
+  if (entries.empty())
+    fail("{}: phase {}: the phase has no tasks on any rank", parts[0].file->name, id);
   if (entries.size() > std::numeric_limits<TaskId>::max())
     fail("{}: phase {}: there are more than {} tasks", parts[0].file->name, id,
          std::numeric_limits<TaskId>::max());

@@ -21,7 +21,7 @@ struct Listed {
 /// prefix.
 const std::vector<Listed>& balancers();
 
-/// The argument of +PoiseLB in this process.
+/// Returns the argument of +PoiseLB in this process.
 std::string& setting();
 
 /// OS index of the processing unit of the core to which the calling thread is bound; -1 if it is
@@ -60,7 +60,7 @@ class Balancer {
   /// not movable stay. If the strategy fails, all objects stay, except those on unavailable PEs.
   Decision decide(const Statistics& statistics) noexcept;
 
-  /// The history of decisions, serialised.
+  /// The history of decisions as bytes, for a checkpoint.
   std::vector<char> checkpoint() const;
 
   /// Restores the history from a checkpoint. If the bytes are invalid, it throws std::runtime_error

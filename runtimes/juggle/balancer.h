@@ -56,7 +56,8 @@ class Balancer {
   /// The number of seconds until the next balancing point.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
-  /// Pins all threads anew; to be called when the guard has restored the affinities of all threads.
+  /// Pins all threads again. To be called when the guard has restored the affinities of all
+  /// threads.
   void start_anew();
   /// Restores the affinities of all threads. Returns what the balancer did.
   Tally finish();
@@ -93,7 +94,7 @@ class Balancer {
   Random random_;
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
-  // true: progress is instructions instead of cpu time
+  // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // of these
   std::vector<ThreadReading> readings_;           // of this round

@@ -36,7 +36,7 @@ class Kernel {
 
   /// Scans /proc for the program's processes and threads, as ThreadFinder::scan does.
   virtual Changes scan() = 0;
-  /// The threads that have been found.
+  /// Returns the threads that the last scan has found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
   /// True if the number of threads of a known process has changed.
@@ -89,7 +89,7 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// Ignores this child of the caller instead of the previous one.
+  /// From now on ignores this child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -20,7 +20,7 @@ struct Tuning {
   // Maximum number of processes for counting. With more, a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
-  // Affinities that the program sets.
+  // Numbers for affinities that the program itself sets.
   double start_s = 1;  // programs bind their threads in their first moments
   // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
@@ -31,7 +31,7 @@ struct Tuning {
   std::uint64_t first_probe_rounds = 2;    // while speeds are unknown
   std::uint64_t probe_rounds = 20;         // once they are known
   std::uint64_t equal_probe_rounds = 200;  // if all speeds are equal, as is common
-  // Share of time; a cpu below it is idle and has a low clock.
+  // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
 
   // Reports of waits (wait_table.h).

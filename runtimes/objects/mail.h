@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so that
-// the same objects run on any host program (MPI, Charm++, OpenMP).
+// the same objects run on MPI, Charm++ or OpenMP.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class Inbox {
   std::span<const Mail> mails_;
 };
 
-/// Provides the buffers for outgoing messages. Every host program of objects implements it.
+/// Provides the buffers for outgoing messages. Every runtime that runs objects implements it.
 class MessageRouter {
  public:
   virtual ~MessageRouter() = default;
@@ -114,7 +114,7 @@ struct PackedMessage {
 /// Buffer. Throws Error if the message is incomplete.
 PackedMessage take_message(std::span<const std::byte>& bytes);
 
-/// Appends a message, aligned.
+/// Appends a message to a buffer, with the alignment of a Buffer.
 void append_message(Buffer& buffer, const PackedMessage& message);
 
 // Deprecated names.

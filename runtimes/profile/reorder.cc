@@ -45,14 +45,14 @@ Setting setting() {
 std::mutex mutex;
 Reorderings done;  // guarded by it
 
-/// What each rank sends to the deciding rank.
+/// The data that each rank sends to the deciding rank.
 struct Head {
   RankSite site;
   std::int32_t world_rank = -1;
   std::int32_t num_edges = -1;  // that it will send; -1: its arguments are invalid
 };
 
-/// What the deciding rank sends to each rank.
+/// The data that the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;    // in the new communicator
@@ -170,7 +170,7 @@ std::optional<TopologyEdges> Reordered::own_edges() const {
   if (is_distributed()) return own_edges_of_distributed();
   const int count = number(1);  // of dimensions or nodes
   if (count < 1) return std::nullopt;
-  // All ranks pass the same arguments, so it is enough if the deciding rank reads them.
+  // All ranks pass the same arguments, so only the deciding rank reads them.
   if (rank_ != 0) return TopologyEdges();
   if (is(Meaning::cart_create)) return cart_edges(span(2, count), span(3, count), size_);
   return graph_edges(span(2, count), array(3), size_);
