@@ -33,7 +33,7 @@ BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # a balancer that measures and synchronises like the others, but moves nothing
+WATCHER = "DummyLB"  # this balancer measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -216,9 +216,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision is that of
-    the slowest group, because groups decide at the same time. Loads are equal at first, so moving objects takes a
-    small part of the time."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision time is
+    that of the slowest group, because all groups decide at the same time. Loads are equal at first, so moving objects
+    takes a small part of the time."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
@@ -236,14 +236,14 @@ def million():
     return rows
 
 
-# Programs as in the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
+# The programs of the talk about NumaLB: Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
 
 
 def network(home, repeats):
-    """Runs the same programs on shared memory and on a network build, whose messages cross sockets."""
+    """Runs the same programs on the shared-memory build and on the network build, whose messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the cost of a Charm++ balancer in addition to its strategy: it converts Charm++'s
+// Measures what a Charm++ balancer costs in addition to its strategy: it converts Charm++'s
 // statistics to a workload, and the placement back to PEs. The input is a 3-D stencil whose rows
 // are grouped by PE and shuffled, as Charm++ delivers them.
 //
-// convert/STRATEGY/TASKS/PLACES is the CPU time of the conversion alone; the counter `share`
-// divides it by the strategy's own time on the same workload. Strategies that ignore messages get
-// none.
+// The benchmark convert/STRATEGY/TASKS/PLACES measures the CPU time of the conversion alone. Its
+// counter `share` divides that by the strategy's own time on the same workload. For strategies that
+// ignore messages, no messages are converted.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long every strategy of the table takes for one decision, in CPU seconds of all its threads,
-// adjacency included. The input is a 3-D stencil with log-normal loads, one octant three times as
-// heavy, placed in blocks.
+// Measures how long each strategy of the table takes for one decision, in CPU seconds of all its
+// threads, including the construction of the adjacency lists. The input is a 3-D stencil with
+// log-normal loads, in which one octant is three times as heavy; tasks are placed in blocks.
 //
 //     decide_bench [--strategies=nuco,greedy_comm:comm=2] [--benchmark_...]
 //
-// Names are decide/STRATEGY/TASKS/PLACES. decide/ has the sizes that have a goal; growth/ has 30
-// tasks per place from 1k to 1M tasks. A row that would take more than a minute, extrapolated from
-// the size before, is skipped and says so. Counters give the placement's quality and the process's
-// peak memory, workload included.
+// Names are decide/STRATEGY/TASKS/PLACES and growth/STRATEGY/TASKS/PLACES. The decide/ benchmarks
+// have the sizes for which there is a goal; the growth/ benchmarks have 30 tasks per place and 1k
+// to 1M tasks. A benchmark that would take more than a minute, by extrapolation from the previous
+// size, is skipped and says so. Counters give the quality of the placement and the peak memory of
+// the process, including the workload.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>

@@ -36,7 +36,7 @@ RUNNERS = {
 # The phase length e is 2 s, so the period of 100 ms is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# With another program beside it, the balancer uses a short period.
+# If another program runs as well, the balancer uses a short period.
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"]}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],

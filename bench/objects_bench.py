@@ -175,7 +175,7 @@ def main():
     everything = ["costs", *dict.fromkeys(case.program for case in CASES)]
     wanted = options.programs.split(",") if options.programs else everything
     if unknown := set(wanted) - set(everything):
-        parser.error(f"--programs: {', '.join(sorted(unknown))}; there are {', '.join(everything)}")
+        parser.error(f"unknown programs: {', '.join(sorted(unknown))}; known: {', '.join(everything)}")
     rows = []
     if "costs" in wanted:
         costs = json.loads(mpiexec(2, [BIN / "objects_costs"]))

@@ -59,7 +59,7 @@ CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
 SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness, whose maps alternate
+PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness; the maps of these programs alternate
 TIMEOUT_S = 3600
 SIMGRID_DIFFERENCE = 0.01  # pairs of maps with a smaller difference in SimGrid are not judged
 EAGER_BYTES = 65536  # Open MPI's default limit over TCP
@@ -184,7 +184,7 @@ def simulated(descriptions):
         return [row["iteration_s"] for row in lines_of([BIN / "trust_simgrid", path], timeout=TIMEOUT_S)]
 
 
-# ---- models: functions of a cluster and a description that return seconds per iteration
+# ---- models: functions that predict the seconds of an iteration from a cluster and the description of a program
 
 def evaluated(machine, *options):
     """Returns a model: what `poise evaluate` predicts with this machine and these options."""

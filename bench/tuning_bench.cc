@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each tuned number of `poise` is worth (poise/search/tuning.h): its half and its double, each
-// alone, on cases that were not used to choose it.
+// Measures what each tuned number of `poise` (poise/search/tuning.h) contributes. It halves and
+// doubles one number at a time, on cases that were not used to choose the numbers.
 //
 //     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
 //                  [--benchmark_out=FILE]
 //
-// --together judges several numbers set at once instead. Per number and value: the geometric mean,
-// the least and the largest ratio of the total time (steps * iteration + migration) to that with
-// the number as it is, the same of the iteration time from scratch (from_scratch=1), and the ratios
-// of the CPU seconds of all decisions. A number whose ratios all stay within half a per cent is not
-// needed. Times repeat exactly; CPU seconds do not.
+// For each number and value it prints the geometric mean, the minimum and the maximum of three
+// ratios to the unchanged number: of the total time (steps * iteration + migration), of the
+// iteration time from scratch (from_scratch=1), and of the CPU seconds of all decisions.
+// --together sets several numbers at once instead. A number whose ratios all stay within half a
+// per cent is not needed. Times repeat exactly; CPU seconds do not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -34,7 +34,8 @@ using namespace poise;
 using namespace poise::bench;
 using nlohmann::json;
 
-constexpr double kEffect = 0.005;  // a ratio that differs from 1 by more is an effect
+// A ratio that differs from 1 by more than this counts as an effect.
+constexpr double kEffect = 0.005;
 
 struct Options {
   CaseChoice cases{.seed = 11, .draws = 1, .only = {}, .model = "physical"};

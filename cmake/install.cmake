@@ -72,7 +72,7 @@ if(TARGET poise_charm)
           USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
 endif()
 
-# Tasks from C and Fortran, and the libraries that replace CHAMELEON's and libomptarget.
+# The interfaces of tasks for C and Fortran, and the libraries that replace CHAMELEON's library and libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise RENAME tasks.h)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/forward/poise_tasks.h CONTENT

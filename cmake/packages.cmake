@@ -11,7 +11,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
-# A package per component: its name and what it says of itself.
+# One package per component, with its name and its description.
 set(packages program runtime development)
 set(name_of_program poise)
 set(text_of_program "Compares and simulates strategies of load balancing, profiles MPI programs, balances threads.")
@@ -28,7 +28,7 @@ foreach(package ${packages})
   list(APPEND CPACK_COMPONENTS_ALL ${package} copyright_${package})
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # it has the descriptions of machines
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # because this package has the descriptions of machines
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

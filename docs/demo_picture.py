@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The timelines of a report as one SVG that stands alone: docs/demo.svg, which the README shows.
+"""Extracts the timelines of a report as one SVG that needs no other file: docs/demo.svg, which the README shows.
 
-    ./dev demo && docs/demo_picture.py build/demo/report.html > docs/demo.svg
-"""
+  ./dev demo && docs/demo_picture.py build/demo/report.html > docs/demo.svg"""
 import re
 import sys
 

@@ -29,8 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """For each tool: the iteration of `poise` divided by that of the tool, over all cases, and the tasks that both
-    move."""
+    """Returns for each tool the iteration with `poise` divided by that with the tool, over all cases, and the tasks
+    that both move."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -46,7 +46,8 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Placements from scratch divided by those of mappers. The summary says in how many cases the load cap holds."""
+    """Returns the results of placements from scratch divided by those of mappers. The summary says in how many cases
+    the load cap holds."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -57,8 +58,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """For each group of instances and quantity: `poise map` divided by the best peer (traffic only) and by block
-    order."""
+    """Returns for each group of instances and each quantity the result of `poise map` divided by that of the best
+    peer (traffic only), and divided by that of block order."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -69,7 +70,8 @@ def maps(whole):
 
 
 def on_papers_machines(whole):
-    """A row per program and machine: objects moved per decision (mean of four) and predicted iteration."""
+    """Returns a row per program and machine: the objects moved per decision (mean of four) and the predicted
+    iteration."""
     rows = where(part="machines")(whole)
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -145,7 +147,8 @@ def decisions(whole):
 
 
 def totals(whole):
-    """For each model and number of steps, the total of `poise` divided by that of the best other strategy."""
+    """Returns for each model and number of steps the total time of `poise` divided by that of the best other
+    strategy."""
     for row in whole["results"]:
         model, *group = row["name"].split()
         if group == ["all"] or group[0].startswith("steps="):
@@ -181,20 +184,20 @@ SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one proc
 # benchmark -> (heading, tables)
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
-        Table("Iteration", "Predicted iteration time with `poise` divided by that with the tool, by the formula `nuco`. The cases "
+        Table("Iteration", "The table shows the predicted iteration time with `poise` divided by that with the tool, by the formula `nuco`. The cases "
               "are workloads whose loads have drifted, and recorded phases. Below 1, `poise` gives the shorter iteration. The last "
               "column has the tasks that the tool moves: median; worst case; arithmetic mean.",
               against_tools, {"beside": "{tool}", **RATIOS, "it moves": "{moved}"}),
-        Table("From scratch", "`poise:from_scratch=1` divided by a mapper, for the traffic (messages × latency factor) and the time of "
+        Table("From scratch", "The table divides the results of `poise:from_scratch=1` by those of a mapper, for the traffic (messages × latency factor) and the time of "
               "the decision. The last column has the number of cases in which the load cap holds, for `poise` and for the mapper.", from_scratch,
               {"beside": "`{tool}`", "quantity": "`{what}`", **RATIOS, "within the load cap": "{caps}"})]),
     "map": ("Maps of ranks: `poise map`", [
-        Table("Traffic", "`poise map` divided by the best of treematch, METIS, Scotch and greedy, or by block order, for 37 of 65 "
+        Table("Traffic", "The table divides the traffic with `poise map` by that with the best of treematch, METIS, Scotch and greedy, or with block order, for 37 of 65 "
               "instances. Traffic is bytes × distance. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "Predicted time of K steps and the migration with `poise`, divided by the shortest one with `keep` or any "
-              "other strategy. Tools of others are METIS and Scotch, relabelled if that helps, and `keep`. Cases are drawn from "
+        Table("Total time", "The table shows the predicted time of K steps and the migration with `poise`, divided by the shortest one with `keep` or any "
+              "other strategy. The tools of others are METIS and Scotch, relabelled if that helps, and `keep`. Cases are drawn from "
               "16 kinds of workload, three sizes and three machines. A decision is in time if it takes at most 1 % of K iterations, "
               "or at most 2 ms plus 3 µs per task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
@@ -205,22 +208,22 @@ PAGES = {
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "trust": ("How far predicted times can be trusted", [
-        Table("Predicted against measured", "Predicted against measured iterations of programs on emulated clusters. τ is Kendall's rank "
+        Table("Predicted against measured", "The table compares predicted with measured iterations of programs on emulated clusters. τ is Kendall's rank "
               "correlation over pairs of maps whose 95 % intervals do not overlap. Held-out programs were not used for calibration.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
                "worst": "{worst_error:.1%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
-        Table("Error of the time of transfers", "Absolute value of the relative error, over all cases and delays of a cluster.", cluster_errors,
+        Table("Error of the time of transfers", "The table shows the absolute value of the relative error of transfer times, over all cases and delays of a cluster.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
-        Table("Differences from SimGrid's iteration", "Relative difference of the predicted iteration, for random programs on five machines. "
+        Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on five machines. "
               "No real run was compared.", differences,
               {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
         Table("Time of replays", "Each replay ran once.", replays,
               {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
                "sharing": "{sharing}", "s": "{run_s:.3g}", "GB": "{gigabytes:.2f}"})]),
     "objects": ("Objects on MPI", [
-        Table("Balancing", "Mini-apps that start with a bad placement. `gain` is the iteration time before balancing divided by that after "
+        Table("Balancing", "The mini-apps start with a bad placement. `gain` is the iteration time before balancing divided by that after "
               "two decisions: the median of alternating runs, then the worst and the best run. A row is noisy if the worst run is "
               "10 % below the median. `of ideal` compares with a perfectly balanced iteration: median and quartiles.",
               objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
@@ -233,37 +236,37 @@ PAGES = {
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
     "tasks": ("Tasks lent between ranks", [
-        Table("All tasks on the first rank", "Time without lending divided by the time with it. `best of n` compares the fastest run of each kind. "
+        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` compares the fastest run of each kind. "
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
-        Table("Equal work on both ranks", "Overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
+        Table("Equal work on both ranks", "The table shows the overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
-        Table("From the decision to lend to the start on the other rank", "Time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
+        Table("From the decision to lend to the start on the other rank", "The table shows the time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
-        Table("A slow core", "Two ranks with equal work. Another process uses the given share of one core. Best of 3 runs.",
+        Table("A slow core", "Two ranks have equal work, and another process uses the given share of one core. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
-        Table("Equal work", "Matrix products with equal work on all ranks. Steps with and without lending alternate.", where(experiment="balanced"),
+        Table("Equal work", "All ranks compute equally many matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
               {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
-        Table("One rank has all products", "Matrix products that all belong to one rank. Best of 3 runs; medians were not stored.", where(experiment="one rank has everything"),
+        Table("One rank has all products", "All matrix products belong to one rank. The best of 3 runs counts; medians were not stored.", where(experiment="one rank has everything"),
               {"rows": "{size}", "tasks": "{tasks}", **SECONDS}),
-        Table("More threads", "The first of two ranks has 800 tasks that sleep for 3 ms each. Best of 3 runs.",
+        Table("More threads", "The first of two ranks has 800 tasks that sleep for 3 ms each. The best of 3 runs counts.",
               where(experiment="threads per rank, tasks of 3 ms"), {"threads": "{threads}", **SECONDS}),
-        Table("Whom to lend to, tsunami on two ranks", "Time on one rank divided by the time on two ranks. Best of 3 runs.", where(experiment="tsunami, whom to lend to"),
+        Table("Whom to lend to, tsunami on two ranks", "The speed-up is the time on one rank divided by the time on two ranks. The best of 3 runs counts.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "Time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. Best of 3 runs.",
+        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. The best of 3 runs counts.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
-        *(Table(title, "Medians of 9 runs in seconds. The last two columns say how much faster lending and balancing together are than one of them alone: medians over rounds of runs.", where(experiment=experiment),
+        *(Table(title, "Times are medians of 9 runs in seconds. The last two columns show how much faster the program is with lending and balancing together than with one of them alone, as medians over rounds of runs.", where(experiment=experiment),
                 {"program": "{program}", "neither": "{neither:.2f}", "lending": "{lending:.2f}", "balancing": "{balancing:.2f}",
                  "both": "{both:.2f}", "one process": "{one process:.2f}", "over lending": "x{over lending:.3f}",
                  "over balancing": "x{over balancing:.3f}"})
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
-        Table("Gains", "Time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
+        Table("Gains", "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
               "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is e n/m. In the rows "
               "of libomp with bound threads, the gain is over a faulty program: libomp was preloaded into a program of GCC, and both "
               "run-times together bound all threads to one cpu.",
@@ -271,7 +274,7 @@ PAGES = {
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
                "without, s": "{plain[median_s]:.2f} [{plain[least_s]:.2f}, {plain[most_s]:.2f}]", "": "{noisy}"}),
-        Table("What a balancing point costs", "CPU time of the balancer per balancing point, as arithmetic mean over 20 s, for threads that "
+        Table("What a balancing point costs", "The table shows the CPU time of the balancer per balancing point, as an arithmetic mean over 20 s, for threads that "
               "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
@@ -281,14 +284,14 @@ PAGES = {
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "none", "RefineLB", "GreedyCommLB", "ScotchLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseLB")}},
               nuco_beside_others),
-        Table("Group by group", "One run of a million chares on eight PEs of a host with two cores.", where(part="million"),
+        Table("Group by group", "A million chares ran once on eight PEs of a host with two cores.", where(part="million"),
               {"balancer": "{balancer}", "PEs that decide": "{deciders}", "decision, s": "{decision_s:.3f}", "balancing, s": "{balanced_s:.3f}"}),
-        Table("Shared memory against a network", "Medians in ms per iteration, for two processes of the network build and two PEs of the multicore "
+        Table("Shared memory against a network", "The table shows medians in ms per iteration, for two processes of the network build and two PEs of the multicore "
               "build. The talk on NumaLB by Pilla et al. reports up to 90 % less on 16 and 32 cores, which these runs do not confirm.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "Time that the profile adds to a call: median over the runs, and the worst run.", where(),
+        Table("Nanoseconds a call", "The table shows the time that the profile adds to a call: the median over the runs, and the worst run.", where(),
               {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
     **{name: (heading, [Table("CPU time", "Each benchmark ran once.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),

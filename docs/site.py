@@ -37,7 +37,8 @@ Made from [`poise/poise.h`](../poise/poise.h) by `docs/site.py`. [Calling Poise 
 
 
 def api_page(header):
-    """Sections, comments and declarations of a header. A comment stands above the declarations that it describes."""
+    """Returns the sections, comments and declarations of a header. A comment stands above the declarations that it
+    describes."""
     header = re.sub(r"(?ms)^(static inline [^{]*?) \{\n.*?^\}$", r"\1;", header)  # without bodies
     lines = [API]
     head = re.search(r"(?s)(.*?)#pragma once", header)[1]
@@ -89,7 +90,7 @@ def copy_page(path, source):
 
 
 def sphinx(python, options, source, output):
-    """The command that builds HTML; it fails on warnings."""
+    """Returns the command that builds HTML. The command fails on warnings."""
     words = [word for name, value in options.items() for word in ("-D", f"{name}={value}")]
     return [python, "-m", "sphinx", "-q", "-C", "-W", "--keep-going", "-b", "html", *words, source, output]
 

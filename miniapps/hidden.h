@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A type-erased interface to a program on objects, for a host that is compiled with another C++
+// A type-erased interface to a program on objects, for a runtime that is compiled with another C++
 // standard than the program: the headers of Charm++ 6.10 need C++17.
 #pragma once
 
@@ -26,8 +26,8 @@ class HiddenObject {
   virtual ~HiddenObject() = default;
   /// Sends a message: the receiver's id, the bytes and their count.
   using Send = std::function<void(std::uint32_t to, const char* bytes, std::size_t count)>;
-  /// Runs a step. `letters` are in order of sender and number. Calls `send` once per message and
-  /// receiver. Throws what the object throws.
+  /// Runs a step. `letters` are the messages, in order of sender and number. Calls `send` once per
+  /// message and receiver. Throws what the object throws.
   virtual void step(const std::vector<Letter>& letters, const Send& send) = 0;
   /// The serialized object, as HiddenProgram::restored reads it.
   virtual Bytes bytes() const = 0;
@@ -44,7 +44,7 @@ class HiddenProgram {
   virtual std::uint64_t steps() const = 0;  // over all iterations
   virtual std::unique_ptr<HiddenObject> object(std::uint32_t id) const = 0;
   virtual std::unique_ptr<HiddenObject> restored(const Bytes& bytes) const = 0;
-  /// The place where each object starts, by id.
+  /// Returns for each object, by id, the place where it starts.
   virtual std::vector<int> start(int num_places) const = 0;
   /// Checks the objects' values before the first step and after the last, both by id. Returns the
   /// line with the checksum; throws std::exception if the results are wrong.

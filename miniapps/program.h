@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface of a mini-app on objects: its settings, its objects and the check of its results.
 //
-// A program in `NAME/NAME.h` is independent of MPI. `NAME/main.cc` runs it on a host: on_mpi.h, or
-// on_charm.h for Charm++.
+// A program in `NAME/NAME.h` is independent of MPI. `NAME/main.cc` selects the runtime:
+// on_mpi.h, or on_charm.h for Charm++.
 #pragma once
 
 #include <concepts>
@@ -21,8 +21,9 @@ using objects::Mail;
 using objects::ObjectId;
 using objects::Outbox;
 
-/// A program is a struct of settings. `sum_of(object)` returns plain data; the host adds it up over
-/// all objects, in order of their ids, before the first step and after the last. Optional members:
+/// A program is a struct of settings. `sum_of(object)` returns plain data; the runtime adds it up
+/// over all objects, in order of their ids, before the first step and after the last. Optional
+/// members:
 /// - `prepare()`: called once before any object is created. Throws Error for settings that
 ///   contradict each other, and may compute what all objects start from.
 /// - `check(first_sum, last_sum)`: may print a line; throws Error if the results are wrong.

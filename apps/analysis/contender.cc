@@ -26,7 +26,8 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Changes what an own strategy returns as far as capacities demand, as for those of the table.
+/// Changes the placement of a user's strategy as little as capacities demand, as for strategies of
+/// the table.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {
@@ -80,7 +81,8 @@ Contender contender_named(std::string_view text) {
   if (!text.starts_with(kExec) && !text.starts_with(kPlugin))
     return contender_of(parse_strategy(text));
   std::vector<Contender> contenders = parse_contenders(text, limit_s(kExecLimit));
-  if (contenders.size() != 1) fail("\"{}\" is a list; give one strategy", text);
+  if (contenders.size() != 1)
+    fail("\"{}\" is a list of strategies, but only one strategy can be given here", text);
   return std::move(contenders.front());
 }
 

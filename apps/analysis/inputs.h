@@ -33,14 +33,14 @@ struct InputOptions {
 /// Throws Error if more than one of the files is stdin.
 void check_stdin(const std::vector<std::string>& files);
 
-/// Adds TRACE, --machine, --phase, --seed, --start and the option `current_flag` for the file with
-/// the current placement.
+/// Adds the argument TRACE and the options --machine, --phase, --seed, --start, and `current_flag`,
+/// which names a file with the current placement.
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
 
 /// Adds --capacity, for commands that place tasks.
 void add_capacity(CLI::App& command, InputOptions& options);
 
-/// Allows --machine several times, with one machine each time.
+/// Allows the option --machine several times, each time with one machine.
 void allow_many_machines(CLI::App& command);
 
 /// Reads the parts of a problem that the options name.

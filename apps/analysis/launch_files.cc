@@ -68,7 +68,8 @@ class Plan {
     return {{rankfile()}, {line(false), line(true)}};
   }
 
-  /// Hydra's hosts, and its option to bind; no option if each rank must bind itself.
+  /// Returns Hydra's host file, and Hydra's option to bind ranks; there is no option if each rank
+  /// must bind itself.
   std::pair<LaunchFile, std::optional<std::string>> hydra() const {
     std::string hosts;
     bool host_repeats = false;
@@ -80,7 +81,8 @@ class Plan {
       fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
     }
     const auto common = common_binding();
-    // Hydra starts a proxy per line of the file, and each begins with the first binding.
+    // Hydra starts a proxy per line of the file. Each proxy begins with the first binding of the
+    // list.
     if (!common || host_repeats) return {{path_, hosts}, std::nullopt};
     return {{path_, hosts}, fmt::format("user:{}", fmt::join(*common, ","))};
   }
@@ -95,7 +97,7 @@ class Plan {
                          script_path())}};
   }
 
-  /// srun's option to bind; nothing if each rank must bind itself.
+  /// Returns srun's option to bind ranks, or nothing if each rank must bind itself.
   std::optional<std::string> slurm_binding() const {
     const auto common = common_binding();
     if (!common) return std::nullopt;
@@ -128,7 +130,9 @@ class Plan {
         return {{{path_, host_per_rank()}},
                 {"--distribution=arbitrary", *binding},
                 {{"SLURM_HOSTFILE", path_}}};
-    fail("this launcher cannot apply the map by options alone; poise map --for writes a script");
+    fail(
+        "this launcher has no command-line options that apply the map; poise map --for writes a "
+        "script that does");
   }
 
   LaunchPlan cray() const {
@@ -176,7 +180,7 @@ class Plan {
   PlaceId first_place(NodeId n) const {
     return map_.machine.first_place(map_.machine.first_domain(n));
   }
-  /// The rank's first core, numbered within its node.
+  /// Returns the rank's first core, numbered within its node.
   PlaceId core(TaskId r) const { return map_.placement.of(r) - first_place(node(r)); }
 
   NodeId num_nodes_used() const {
@@ -199,8 +203,8 @@ class Plan {
     return text;
   }
 
-  /// The operating system's numbers of the rank's cores, which start at 0 on each node. (Machines
-  /// from text number places across all nodes.)
+  /// Returns the operating system's numbers of the rank's cores, which start at 0 on each node.
+  /// (Machines from text number places across all nodes.)
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
@@ -211,8 +215,8 @@ class Plan {
     return numbers;
   }
 
-  /// The cores of each rank of a node, in order, joined by "+", if they are the same on all nodes
-  /// (the last node may have fewer ranks).
+  /// Returns the cores of each rank of a node, in order, joined by "+", if they are the same on all
+  /// nodes. (The last node may have fewer ranks.)
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
     for (TaskId r = 0; r < ranks(); ++r)

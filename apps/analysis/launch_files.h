@@ -41,14 +41,14 @@ struct RankMap {
   std::span<const std::string> hosts;  // one per node; may be empty if the launcher needs none
 };
 
-/// What a launcher's own command line needs to follow a map.
+/// Options that a launcher's command line needs to follow a map.
 struct LaunchOptions {
   std::vector<LaunchFile> files;
   std::vector<std::string> words;  // to stand behind the launcher's name
   std::vector<std::pair<std::string, std::string>> variables;  // of its environment
 };
-/// For openmpi, mpich and slurm. Throws Error if the launcher cannot follow this map by options
-/// alone. `is_open_mpi_5`: it takes the options of that version.
+/// Returns the options for openmpi, mpich or slurm. Throws Error if the launcher cannot follow this
+/// map by options alone. `is_open_mpi_5` selects the options of that version.
 LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::string& path,
                              bool is_open_mpi_5);
 

@@ -20,7 +20,7 @@ const T* data_or_null(const std::vector<T>& column) {
   return column.empty() ? nullptr : column.data();
 }
 
-/// The array as JSON; null if it is unknown.
+/// Returns the array as JSON, or null if the array is unknown.
 template <typename T>
 nlohmann::json array_of(const T* data, std::size_t size) {
   if (data == nullptr && size > 0) return nullptr;

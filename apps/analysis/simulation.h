@@ -48,7 +48,8 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const std::optional<Choice>& choice);
 
-/// The time that perfect balance at no cost would take, divided by the total time; at most 1.
+/// The time that perfect balance at no cost would take, divided by the total time of the replay; at
+/// most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
 /// The time of each step: the decision and migrations before it, and its iteration.

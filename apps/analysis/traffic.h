@@ -31,7 +31,7 @@ struct Traffic {
 Traffic traffic_of(const Machine& machine, const Workload& workload, const Placement& placement,
                    std::uint32_t most_groups);
 
-/// Numbers of migrations by distance.
+/// The number of migrations at each distance.
 struct Moves {
   struct Reach {
     std::uint64_t tasks = 0, bytes = 0;

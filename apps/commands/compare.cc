@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise compare`: strategies side by side, with bounds and pictures.
+// `poise compare`: runs several strategies on one problem and compares their placements, with
+// bounds and pictures.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <fmt/core.h>
@@ -127,8 +128,9 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
     add_row(comparison, contender, problem);
   }
   if (!comparison.best)
-    throw std::runtime_error(fmt::format("no strategy can work on this problem; {}: {}",
-                                         comparison.rows[0].strategy, comparison.rows[0].error));
+    throw std::runtime_error(
+        fmt::format("every strategy failed on this problem; {} failed with: {}",
+                    comparison.rows[0].strategy, comparison.rows[0].error));
   return comparison;
 }
 

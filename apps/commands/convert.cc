@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise convert`: a trace in another format.
+// `poise convert`: writes a trace in another format.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise diagnose`: why a profiled run lost time, and what would help.
+// `poise diagnose`: says why a profiled run lost time, and what would help.
 #include "poise/diagnosis/diagnose.h"
 
 #include <CLI/CLI.hpp>

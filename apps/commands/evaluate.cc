@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise evaluate`: all metrics of a given placement.
+// `poise evaluate`: prints all metrics of a given placement.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>

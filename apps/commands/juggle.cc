@@ -45,7 +45,8 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-constexpr std::size_t kHeadLines = 3;  // lines above the threads, without the line of the diagnosis
+// Number of lines above the threads, without the line of the diagnosis.
+constexpr std::size_t kHeadLines = 3;
 constexpr std::size_t kLiveThreads = 20;
 
 /// Shows the threads on stderr, because stdout belongs to the program. On a terminal the picture is

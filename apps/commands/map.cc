@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise map`: where each rank of an unmodified MPI program should run.
+// `poise map`: decides where each rank of an unmodified MPI program should run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -72,8 +72,8 @@ Placement before(const Options& options, const Inputs& inputs, const Problem& pr
       one_per_slot(problem.machine, problem.workload, problem.current, map) == problem.current)
     return problem.current;
   if (is_given)
-    fail("{}: it puts more ranks on a place than {}; raise --capacity", options.input.current,
-         map.shape.ranks_per_place);
+    fail("{}: this map puts more than {} ranks on one place; raise --capacity",
+         options.input.current, map.shape.ranks_per_place);
   return in_block_order(problem.machine, problem.workload, map.shape);
 }
 

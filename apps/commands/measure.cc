@@ -146,7 +146,9 @@ std::string destination(const Options& options, const Machine& discovered) {
   }
   std::string path = measurement_file(discovered);
   if (path.empty())
-    fail("the measurement cannot be stored: neither XDG_DATA_HOME nor HOME is set; give -o FILE");
+    fail(
+        "no folder for the measurement is known, because neither XDG_DATA_HOME nor HOME is set; "
+        "name a file with -o FILE");
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) fail("cannot write {}: {}; give -o FILE", path, error.message());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise plan`: one decision of one strategy.
+// `poise plan`: makes one decision with one strategy.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>

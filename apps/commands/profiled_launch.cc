@@ -31,8 +31,8 @@ namespace fs = std::filesystem;
 constexpr double kVersionTimeout_s = 10;
 constexpr int kMaxWait_ms = 1000;
 
-/// The path of the library to preload. It is beside this program in the build tree, or where it is
-/// installed. Empty if there is none.
+/// Returns the path of the library to preload, which is beside this program in the build tree, or
+/// where it is installed. Empty if there is none.
 std::string preloaded_library() {
   if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
   std::error_code error;
@@ -45,7 +45,7 @@ std::string preloaded_library() {
   return "";
 }
 
-/// The blocks that ranks wrote into the folder.
+/// Returns the blocks that ranks wrote into the folder.
 std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;
@@ -57,7 +57,7 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   return blocks;
 }
 
-/// The first hardware thread of the core to which a cpu of this host belongs.
+/// Returns the first hardware thread of the core to which a cpu of this host belongs.
 std::uint32_t first_of_core(std::int32_t cpu) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
@@ -66,7 +66,7 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// A machine with one copy of this host per host of the run.
+/// Returns a machine with one copy of this host per host of the run.
 std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();

@@ -20,7 +20,7 @@ namespace poise::apps {
 /// Prints "poise COMMAND: text" on stderr, because stdout belongs to the program.
 void note(std::string_view command, std::string_view text);
 
-/// The launcher that the first word of the command is, and the output of its --version.
+/// The launcher that the first word of the command names, and what it prints for --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
   std::string version;  // empty: it was not asked
@@ -50,8 +50,8 @@ class ProfiledLaunch {
   ProfiledLaunch(const ProfiledLaunch&) = delete;
   ProfiledLaunch& operator=(const ProfiledLaunch&) = delete;
 
-  /// The command line that runs the program with the library in its ranks. If the launcher is not
-  /// known, the library is put into this process's environment, which all processes inherit.
+  /// Returns the command line that runs the program with the library in its ranks. If the launcher
+  /// is not known, the library is put into this process's environment, which all processes inherit.
   /// `period_ns` is the length of time slices; with 0 the library chooses it.
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;

@@ -55,15 +55,16 @@ constexpr std::string_view kPlacing[] = {
 Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
   for (const std::string& word : command) {
     if (word == ":")
-      fail("the command launches several programs (\":\"), which a map cannot describe");
+      fail("the command starts several programs (separated by \":\"); poise run can map only one");
     const std::string_view option = std::string_view(word).substr(0, word.find('='));
     if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
-      fail("the command places ranks itself, with {}", option);
+      fail("the command already sets where ranks run, by {}; remove that option to use a map",
+           option);
   }
   if (known.kind == profile::Launcher::open_mpi) return Launcher::openmpi;
   if (known.kind == profile::Launcher::hydra) return Launcher::mpich;
   if (fs::path(command[0]).filename() == "srun") return Launcher::slurm;
-  fail("{} is not a launcher to which a map can be given; use mpirun, mpiexec or srun", command[0]);
+  fail("{} is not a launcher that can apply a map; use mpirun, mpiexec or srun", command[0]);
 }
 
 /// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or
@@ -76,8 +77,8 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// The hosts for the map's nodes: those of the profiled run or, if the running batch job has other
-/// hosts, those of the job. Throws Error if the number of hosts differs.
+/// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
+/// job has other hosts, those of the job. Throws Error if the number of hosts differs.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
@@ -94,7 +95,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// The command with the options that apply the map; the launcher's files are written beside the
+/// Returns the command with the options that apply the map. Writes the launcher's files beside the
 /// history. Throws Error.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
@@ -229,7 +230,9 @@ void run(Options& options) {
   RunHistory history;
   try {
     if (options.history.empty())
-      fail("there is no home directory for the history; give --history FILE");
+      fail(
+          "the history cannot be stored, because no home directory is known; name a file with "
+          "--history FILE");
     history = read_history(options.history, options.command);
     write_history(options.history, history);  // the run may be long: find out before it
   } catch (const Error& trouble) {

@@ -37,12 +37,11 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("\"how\" is \"{}\", which is not a kind of run", name);
+  fail("\"how\" is \"{}\"; it must be one of the known kinds of run", name);
 }
 
 RunHistory history_from(const Json& json) {
-  if (json.at("poise_run").get<int>() != kVersion)
-    fail("it was written by another version of Poise; remove it to start anew");
+  if (json.at("poise_run").get<int>() != kVersion) fail("another version of Poise wrote it");
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();
@@ -87,12 +86,13 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
   try {
     history = history_from(Json::parse(read_file(path)));
   } catch (const std::exception& trouble) {
-    fail("{}: it is not a history of poise run ({}); remove it to begin anew", path,
-         trouble.what());
+    fail(
+        "{}: this file is not a history that poise run can read ({}); remove it to begin a new one",
+        path, trouble.what());
   }
   if (history.command != command)
-    fail("{}: it is the history of another command, {}; give another file to --history", path,
-         fmt::join(history.command, " "));
+    fail("{}: this file is the history of another command, {}; name another file with --history",
+         path, fmt::join(history.command, " "));
   return history;
 }
 

@@ -21,17 +21,17 @@ struct RunHistory {
 
 MapHistory trial_of(const RunHistory& history);
 
-/// The history file of a command in the current folder: a file in $XDG_DATA_HOME/poise/runs or
-/// ~/.local/share/poise/runs whose name is a hash of the folder and the command. Empty if there is
-/// no home directory.
+/// Returns the history file of a command in the current folder: a file in $XDG_DATA_HOME/poise/runs
+/// or ~/.local/share/poise/runs, whose name is a hash of the folder and the command. Empty if there
+/// is no home directory.
 std::string usual_history_file(const std::vector<std::string>& command);
-/// The profile that belongs to a history: the same file name with .poise.
+/// Returns the file of the profile that belongs to a history: the same file name with .poise.
 std::string profile_beside(const std::string& history_file);
 
-/// Returns an empty history if there is no such file. Throws Error if the file is damaged or
-/// belongs to another command.
+/// Reads a history. Returns an empty one if there is no such file. Throws Error if the file is
+/// damaged or belongs to another command.
 RunHistory read_history(const std::string& path, const std::vector<std::string>& command);
-/// Creates the folder if necessary. Throws Error.
+/// Writes a history. Creates the folder if necessary. Throws Error.
 void write_history(const std::string& path, const RunHistory& history);
 
 }  // namespace poise::apps

@@ -44,20 +44,20 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The values that a sweep varies.
+/// The numbers of places, periods and seeds that a sweep combines.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
   bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
 };
 
-/// Limits memory, because every step of every strategy is stored.
+/// Maximum number of steps. It limits the memory, because every step of every strategy is stored.
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
 
-/// Limits memory: spans of a timeline.
+/// Maximum number of spans in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
 void check_engine(const Options& options) {
@@ -65,13 +65,12 @@ void check_engine(const Options& options) {
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
     fail(
-        "--sharing, --eager, --precision, --juggle and --timeline belong to the event engine; add "
-        "--engine "
-        "events");
+        "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
+        "--engine events");
   if (options.uses_events() && options.lend)
-    fail("--lend belongs to the formula; leave out --engine events");
+    fail("--lend works only without the event engine; leave out --engine events");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
-    fail("--engine events counts messages by the physical model; leave out --model nuco");
+    fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
 
 std::optional<EngineOptions> events_of(const Options& options) {
@@ -315,7 +314,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
-    throw std::runtime_error(fmt::format("no strategy can work on this trace; {}: {}",
+    throw std::runtime_error(fmt::format("every strategy failed on this trace; {} failed with: {}",
                                          simulation.rows[1].strategy, simulation.rows[1].error));
   return simulation;
 }
@@ -398,7 +397,7 @@ void simulate_sweep(const Options& options, const Ranges& ranges,
   std::vector<InputOptions> inputs_options(std::max<std::size_t>(1, ranges.places.size()),
                                            options.input);
   if (!ranges.places.empty() && options.input.machines.size() != 1)
-    fail("--places needs --machine with a text such as \"node:4 core:8\"");
+    fail("--places needs a machine text, such as --machine \"node:4 core:8\"");
   for (std::size_t i = 0; i < ranges.places.size(); ++i)
     inputs_options[i].machines = {with_places(options.input.machines[0], ranges.places[i])};
   for (const InputOptions& input : inputs_options) {

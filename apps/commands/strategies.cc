@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise strategies`: every strategy with its source, cost and knobs.
+// `poise strategies`: lists every strategy with its source, cost and knobs.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>

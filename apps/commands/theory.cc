@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise theory`: the gain that balancing n threads on m cpus can reach, by the paper's formulas
-// and by simulating the idealised algorithm. `--figure` prints the data of the paper's curves.
+// `poise theory`: predicts the gain from balancing n threads on m cpus, by the paper's formulas and
+// by simulating the idealised algorithm. `--figure` prints the data of the paper's curves.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <iterator>

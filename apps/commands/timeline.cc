@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise timeline`: what every place did over time in recorded runs.
+// `poise timeline`: shows what every place did over time in recorded runs.
 #include "poise/trace/timeline.h"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `poise variables`: every environment variable, with its reader, default and meaning.
+// `poise variables`: lists every environment variable with its readers, default and meaning.
 #include "poise/base/variables.h"
 
 #include <CLI/CLI.hpp>

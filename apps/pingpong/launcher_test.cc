@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& command, double timeout_s =
   return lines;
 }
 
-TEST(Launcher, passes_on_each_line) {
+TEST(Launcher, each_line_of_output_is_passed_to_the_caller) {
   EXPECT_THAT(lines_of("printf 'one\\ntwo\\n'; echo three"), ElementsAre("one", "two", "three"));
   EXPECT_THAT(lines_of("true"), ElementsAre());
 }

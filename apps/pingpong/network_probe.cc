@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartSeconds = 90;  // time allowed for starting and ending the ranks
+constexpr double kStartSeconds = 90;  // seconds allowed for starting and ending the ranks
 
 constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "
@@ -42,7 +42,7 @@ class Listener {
   explicit Listener(const std::function<void(double, const std::string&)>& progress)
       : progress_(progress) {}
 
-  /// Ignores other lines, such as the launcher's own.
+  /// Ignores all other lines, such as those of the launcher.
   void hear(std::string_view line) {
     if (line.empty() || line.front() != '{') return;
     const Json json = Json::parse(line, nullptr, false);

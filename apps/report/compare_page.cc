@@ -51,7 +51,7 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
-/// The cells of a row after its name, one per heading.
+/// Returns the cells of a row after its name, one cell per heading.
 std::vector<PageCell> cells_of(const Comparison::Row& row, const Comparison& comparison,
                                std::uint64_t every) {
   const Metrics& m = row.metrics;

@@ -16,7 +16,7 @@ namespace {
 using Row = Comparison::Row;
 using Rows = std::vector<const Row*>;
 
-/// The value of a column in a row, or nothing if it is unknown.
+/// Returns the value of a column in a row, or nothing if it is unknown.
 using Value = std::function<std::optional<double>(const Row&)>;
 
 struct Column {
@@ -29,7 +29,7 @@ Value number(auto member) {
   return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
 }
 
-/// A column with a cost of migrations. It is unknown if tasks of unknown size move.
+/// Adds a column with a cost of migrations. The cost is unknown if tasks of unknown size move.
 Value migration_cost(const Comparison& comparison, auto member) {
   return [&comparison, member](const Row& row) {
     return knows_migration_cost(row.metrics.migrations, comparison.has_sizes)

@@ -13,7 +13,7 @@
 namespace poise::apps {
 namespace {
 
-/// Rank 1 computes, and all other ranks wait for it; 0.5 s of each phase is transfer.
+/// In this run rank 1 computes and all other ranks wait for it; 0.5 s of each phase is transfer.
 MeasuredRun two_phases(std::uint32_t ranks) {
   MeasuredRun run{.node_of_rank = std::vector<std::uint32_t>(ranks, 0)};
   for (int p = 0; p < 2; ++p) {
@@ -48,12 +48,13 @@ TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
   EXPECT_TRUE(has(waits, "rank 0 waited 5.000 s for rank 1")) << waits;
   EXPECT_EQ(count_of(waits, "class=\"heat\""), 1u);
   const std::string along = efficiency_picture(run);
-  // Parallel efficiency 2.25 / 4, load balance 2.25 / 3.5, communication efficiency 3.5 / 4.
+  // The parallel efficiency is 2.25 / 4, the load balance 2.25 / 3.5, and the communication
+  // efficiency 3.5 / 4.
   EXPECT_EQ(count_of(along, "parallel 56 %, load balance 64 %, communication 88 %, 4.000 s"), 2u)
       << along;
 }
 
-TEST(diagnosis_page, many_ranks_share_bars_and_squares) {
+TEST(diagnosis_page, many_ranks_are_grouped_into_shared_bars_and_squares) {
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);
@@ -61,7 +62,7 @@ TEST(diagnosis_page, many_ranks_share_bars_and_squares) {
   EXPECT_TRUE(has(waits, "ranks 16 to 31 waited 80.00 s for ranks 0 to 15")) << waits;
 }
 
-TEST(diagnosis_page, shows_every_advice_and_escapes_the_file_name) {
+TEST(diagnosis_page, shows_all_advice_and_escapes_the_file_name) {
   for (const auto cause : {planted::Cause::persistent, planted::Cause::none}) {
     const auto profile = planted::Generator({{cause, 0.4}}, 1).profile();
     const Diagnosis diagnosis = diagnose(profile.run, profile.trace);

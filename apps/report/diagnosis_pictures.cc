@@ -47,7 +47,7 @@ std::string rank_axis(double left, double width, double y, std::size_t count) {
   return out;
 }
 
-/// The mean times of ranks [first, end), summed over all phases.
+/// Returns the mean times of ranks [first, end), summed over all phases.
 struct Times {
   std::size_t first = 0, end = 0;
   double useful_s = 0, waited_s = 0, transfer_s = 0;
@@ -77,7 +77,8 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   return bars;
 }
 
-/// How long the ranks of each row waited for those of each column, and the number of ranks per row.
+/// The time for which the ranks of each row waited for those of each column, and the number of
+/// ranks per row.
 struct Waits {
   std::size_t step = 1, groups = 1;
   std::vector<double> seconds;  // [waiting * groups + late]

@@ -37,7 +37,7 @@ std::string text_of(const MakespanBounds& bounds);
 /// Shows two placements side by side, one metric per line.
 std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
-/// The time of `every` phases with one decision: every * iteration + migration + decision.
+/// Returns the time of `every` phases with one decision: every * iteration + migration + decision.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
 
 }  // namespace poise::apps

@@ -21,7 +21,7 @@ struct Busy {
   double average_s = 0, busiest_s = 0;
 };
 
-/// The busy time of places [first, end).
+/// Returns the busy time of places [first, end).
 Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   Busy busy;
   for (std::size_t p = first; p < end; ++p) {
@@ -32,7 +32,8 @@ Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   return busy;
 }
 
-/// One bar per place; if there are many, the busiest of some neighbours.
+/// Draws one bar per place. If there are many places, a bar shows the busiest of some neighbouring
+/// places.
 std::string bars_of(const PlaceTimes& times, double x, double y, double top_s) {
   const std::size_t places = times.work_s.size();
   const std::size_t run = (places + kMaxBars - 1) / kMaxBars;

@@ -61,7 +61,7 @@ TEST(Pictures, an_idle_machine_is_drawn_without_dividing_by_zero) {
   EXPECT_EQ(picture.find("inf"), std::string::npos);
 }
 
-TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
+TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_states_how_many_are_left_out) {
   const std::string picture = machine_picture(machine_from_text("node:1000 numa:4 core:8"));
   EXPECT_LT(picture.size(), 50000u);
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
@@ -102,7 +102,7 @@ TEST(TradeOff, strategies_worse_than_the_current_placement_are_drawn_at_the_end_
   EXPECT_EQ(count_of(picture, "<circle"), 3u);
 }
 
-TEST(Colours, of_a_strategy_do_not_depend_on_its_knobs) {
+TEST(Colours, the_colour_of_a_strategy_does_not_depend_on_its_knobs) {
   EXPECT_EQ(colour_of("nuco:alpha=1"), colour_of("nuco"));
   EXPECT_NE(colour_of("nuco"), colour_of("greedy"));
 }
@@ -111,7 +111,7 @@ TEST(Download, markup_inside_the_data_cannot_end_the_script_element) {
   EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
 }
 
-TEST(Traffic, groups_store_the_number_of_their_node) {
+TEST(Traffic, each_group_of_places_stores_the_number_of_its_node) {
   const Grouping grouping = grouping_of(machine_from_text("node:2 core:3"), 64);
   EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }

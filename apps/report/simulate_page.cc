@@ -17,7 +17,8 @@ namespace poise::apps {
 
 namespace {
 
-constexpr std::size_t kMaxPoints = 600;  // if there are more steps, a point is the mean of several
+// If there are more steps than this, a point is the mean of several steps.
+constexpr std::size_t kMaxPoints = 600;
 
 struct Line {
   std::string label, style;

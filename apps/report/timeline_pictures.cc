@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxRows = 128;
 constexpr int kColumns = 720, kShades = 12;
 constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
-constexpr double kLetter = 6;  // width of a letter of a place's name, at most
+constexpr double kLetter = 6;  // maximum width of a letter in the name of a place
 
 constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
 constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait

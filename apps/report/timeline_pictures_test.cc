@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The total area of the rectangles in the SVG path with this class.
+/// Returns the total area of the rectangles in the SVG path with this class.
 double area_of(const std::string& svg, const std::string& style) {
   double area = 0;
   const std::regex path("<path class=\"" + style + "\" d=\"([^\"]*)\"");
@@ -33,7 +33,7 @@ Timeline run() {
            {{0, 1, Activity::work}, {1, 4, Activity::wait}, {4, 5, Activity::balance}}}};
 }
 
-TEST(TimelinePicture, areas_are_proportional_to_times) {
+TEST(TimelinePicture, drawn_areas_are_proportional_to_times) {
   const std::string picture = timeline_picture(run(), 10, "label");
   const double second = area_of(picture, "work") / 4;
   EXPECT_GT(second, 0);
@@ -42,7 +42,7 @@ TEST(TimelinePicture, areas_are_proportional_to_times) {
   EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
 }
 
-TEST(TimelinePicture, places_have_their_names) {
+TEST(TimelinePicture, places_are_labelled_with_their_names) {
   Timeline timeline = run();
   EXPECT_THAT(timeline_picture(timeline, 10, ""), AllOf(HasSubstr(">1<"), Not(HasSubstr("<g "))));
   timeline.names = {"rank 0, thread 0", "rank 0, thread 1"};
@@ -51,7 +51,7 @@ TEST(TimelinePicture, places_have_their_names) {
                              HasSubstr("viewBox=\"0 0 866 ")));
 }
 
-TEST(TimelinePicture, steps_shorter_than_a_pixel_column_are_averaged_in_it) {
+TEST(TimelinePicture, steps_shorter_than_one_pixel_are_averaged_in_their_pixel_column) {
   Timeline fine;
   fine.places.emplace_back();
   for (int i = 0; i < 20000; ++i) {
@@ -64,7 +64,7 @@ TEST(TimelinePicture, steps_shorter_than_a_pixel_column_are_averaged_in_it) {
   EXPECT_LT(picture.size(), 20000u);
 }
 
-TEST(TimelinePicture, draws_the_first_of_many_places_and_counts_the_others) {
+TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_left_out) {
   Timeline wide{"wide", std::vector<std::vector<Span>>(500, {{0, 1, Activity::work}})};
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }

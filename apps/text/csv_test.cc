@@ -8,7 +8,7 @@
 namespace poise::apps {
 namespace {
 
-TEST(Csv, flattens_objects_and_leaves_null_empty_and_quotes_fields_with_commas) {
+TEST(Csv, flattens_nested_objects_and_writes_null_as_an_empty_cell_and_quotes_commas) {
   const auto rows = nlohmann::ordered_json::parse(R"([{"a": 1, "b": {"c": 2.5, "d": null}},
       {"a": "x, \"y\"", "e": true}])");
   EXPECT_EQ(csv_of(rows),

@@ -30,7 +30,7 @@ std::string reason(const std::exception& error) {
 }
 
 void check_writable(const std::string& path) {
-  if (path == "-") fail("cannot write a file named \"-\"; use /dev/stdout for stdout");
+  if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));

@@ -26,7 +26,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 using Json = nlohmann::json;
 
-constexpr double kFlops = 1e9;   // speed of a place
+constexpr double kFlops = 1e9;   // speed of a place in operations per second
 constexpr int kTimeout_s = 120;  // of one simulation
 
 struct Message {
@@ -46,7 +46,7 @@ class Simulation {
       messages_.push_back({row.at("from"), row.at("to"), row.at("route"), row.at("sender_s"),
                            row.at("receiver_s"), row.at("latency_s"), row.at("bytes"),
                            row.at("is_eager")});
-      // No resource on the route limits the message.
+      // True if no resource on the route limits the message.
       if (program.at("routes").at(messages_.back().route).empty()) messages_.back().bytes = 0;
     }
     zone_ = sg4::create_full_zone("machine");

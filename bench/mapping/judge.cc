@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A tool with which a placement from scratch is compared, and the limit for our traffic divided by
-/// the tool's.
+/// A tool with which placements from scratch are compared, and the limit for our traffic divided by
+/// the tool's traffic.
 struct Mapper {
   const char* tool;
   double max_traffic_ratio;
@@ -26,7 +26,7 @@ struct Mapper {
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
 /// SharedMap in its strong mode, which is slow and a few per cent better (mapping_peers.py).
 constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
-/// The limit for the makespan of a placement from scratch divided by its lower bound.
+/// Limit for the makespan of a placement from scratch divided by its lower bound.
 constexpr double kLoadCap = 1.0501;
 Row judged(const std::string& tool, const Instance& instance, Answer answer) {
   for (TaskId t = 0; t < instance.workload.num_tasks(); ++t)

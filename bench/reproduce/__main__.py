@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Computes every result table and plot of the five papers that Poise implements, and compares them.
+"""Computes every result table and plot of the five papers that Poise implements, and compares them with the papers.
+Writes build/reproduce/reproduce.md and .html, and stores bench/results/reproduce.json.
 
-Writes build/reproduce/reproduce.md and .html, and keeps bench/results/reproduce.json. Answers of the program are
-remembered in build/reproduce/answers until it is built anew, so that an interrupted run goes on."""
+Answers of the program are cached in build/reproduce/answers until the program is built again, so an interrupted run
+can be continued."""
 
 import argparse
 import json

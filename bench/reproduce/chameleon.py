@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid MPI+OpenMP Task-Parallel Applications", JPDC 2020:
-figures 2 to 9, 11, 12 and table 1.
+"""Reproduces Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid MPI+OpenMP Task-Parallel
+Applications", JPDC 2020: figures 2 to 9, 11, 12 and table 1.
 
-Matrix multiplications are equal tasks, simulated with the decisions of the tasks runtime (`poise simulate --lend`); each
-thread of a rank is a place. Runs of the mini-apps are those kept in bench/results/reactive.json, whose rows say where
-and when they were measured."""
+Matrix multiplications are simulated as equal tasks, with the decisions of the tasks runtime (`poise simulate
+--lend`); each thread of a rank is a place. Runs of the mini-apps are not repeated: their results are those stored in
+bench/results/reactive.json, whose rows say where and when they were measured."""
 
 import json
 
@@ -19,12 +19,13 @@ RATE = Assumed("flops_per_s", 2.6e9, "1/s", "of a thread: a plain loop, 2400 pro
 
 
 def task_of(size, inputs):
-    """Seconds and bytes of one product of `size` x `size` matrices: two go, one comes back."""
+    """Returns the seconds and the bytes of one product of `size` x `size` matrices: two matrices are sent, and one
+    returns."""
     return 2 * size**3 / inputs["flops_per_s"], 24 * size**2
 
 
 class Team:
-    """Equal tasks on nodes of equal numbers of threads, one place for each thread."""
+    """Nodes with equally many threads that run equal tasks. Each thread is a place."""
 
     def __init__(self, lab, nodes, threads, speeds=None):
         self.lab, self.nodes, self.threads = lab, nodes, threads
@@ -32,7 +33,7 @@ class Team:
         self.machine = f"node:{nodes} core:{threads} bandwidth:{CARD:g}{slow}"
 
     def seconds(self, tasks_per_node, task, lends):
-        """One step of tasks that start on their own node, spread over its threads."""
+        """Returns the seconds of one step. Tasks start on their own node, distributed over its threads."""
         task_s, size = task
         count = sum(tasks_per_node)
         trace = self.lab.trace(f"random:degree=0,skew=equal,load_s={task_s:.9g},task_bytes={size}", count, self.machine, 0)
@@ -46,7 +47,8 @@ class Team:
 
 
 def slow_node(lab, inputs, slowness, per_node):
-    """Speed-up of four nodes, one of them slow: 23 threads that lend over 24 that do not."""
+    """Returns the speed-up by lending on four nodes, one of which is slow. With lending a node has 23 worker threads,
+    without it 24."""
     speeds = [1, 1, 1, 1 / slowness]
     tasks, task = [per_node] * 4, task_of(600, inputs)
     return (Team(lab, 4, CORES, speeds).seconds(tasks, task, False)
@@ -57,7 +59,7 @@ MIGRATED, TOTAL = 148, 4800
 
 
 def figure_2(lab, inputs):
-    # The slow node keeps as many tasks as it runs in the time of the others: T / (3 s + 1) of T tasks.
+    # If its tasks take s times as long, the slow node keeps T / (3 s + 1) of T tasks, so that all nodes end together.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [
@@ -78,7 +80,7 @@ def figure_3(lab, inputs):
 
 
 def one_rank(lab, inputs, size, threads):
-    """(without, with lending) where all 2400 tasks are on one of two ranks."""
+    """Returns (seconds without lending, seconds with lending) if all 2400 tasks are on one of two ranks."""
     team = Team(lab, 2, threads)
     return [team.seconds([2400, 0], task_of(size, inputs), lends) for lends in (False, True)]
 
@@ -88,7 +90,7 @@ SIZES = (50, 100, 150, 300, 450, 600)
 
 
 def kept(experiment):
-    """Rows of the runs that are kept."""
+    """Returns the stored rows of an experiment."""
     rows = json.loads((ROOT / "bench" / "results" / "reactive.json").read_text(encoding="utf-8"))["results"]
     return [row for row in rows if row["experiment"] == experiment]
 
@@ -136,7 +138,8 @@ def figure_7(lab, inputs):
 
 
 def tsunami(lab, inputs, ranks, lends):
-    """Per seed: the imbalance of every step, longest over mean, where a hot region moves over the grid."""
+    """Returns for each seed the imbalance of every step (longest divided by mean load), while a hot region moves over
+    the grid."""
     machine = f"node:{ranks} core:1 bandwidth:{CARD:g}"
     recipe = (f"stencil2d:skew=lognormal,spread=0.2,hot={1 + inputs['excess']:g},hot_extent=0.3,hot_speed=0.05,"
               f"load_s={inputs['section_s']:g},task_bytes=1000000,message_bytes=10000")
@@ -197,11 +200,12 @@ def figure_12(_, __):
 
 
 CELLS = 169869312
-STEPS, FEW_SEEDS = 3, 3  # lending between many ranks takes long to simulate
+STEPS, FEW_SEEDS = 3, 3  # few, because lending between many ranks takes long to simulate
 
 
 def limiter(lab, inputs, ranks, threads):
-    """Per seed: (reactive, timing-based) speed-up over cells that stay, where costs differ in every step."""
+    """Returns for each seed two speed-ups over a fixed distribution of the cells: by lending (reactive), and by
+    redistribution according to measured times. The costs of cells differ from step to step."""
     tasks = ranks * threads * round(inputs["sections"])
     machine = f"node:{ranks} core:{threads} bandwidth:{CARD:g}"
     cells = CELLS / tasks
@@ -216,7 +220,7 @@ def limiter(lab, inputs, ranks, threads):
     return list(zip(*lab.per_seed(gain, FEW_SEEDS)))
 
 
-TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # ranks, threads: the larger take long
+TABLE_1 = {(16, 1): (1.06, 0.72), (32, 1): (1.05, 0.95)}  # (ranks, threads); larger cases take too long
 
 
 def table_1(lab, inputs):

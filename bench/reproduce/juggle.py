@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011: figures 6 to 17 and table 1.
+"""Reproduces Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011: figures 6 to 17
+and table 1.
 
-Nearly everything is theory or the simulation of the idealised algorithm (`poise theory`), with the threads, cpus,
-phases and periods that the paper states. Figures whose pictures hold measured points only are judged by what the text
-says about them."""
+Nearly everything is computed by theory or by simulating the idealised algorithm (`poise theory`), with the threads,
+cpus, phases and periods that the paper states. If a figure of the paper shows only measured points, our result is
+compared with what the text of the paper says about them."""
 
 import random
 import statistics
@@ -16,7 +17,7 @@ EP_PHASE_S = 30
 
 
 def mean_difference(rows, one, other):
-    """The mean relative difference of two columns."""
+    """Returns the mean relative difference between two columns."""
     return statistics.fmean(abs(row[one] / row[other] - 1) for row in rows)
 
 
@@ -230,7 +231,7 @@ SECTIONS = (
 
 
 def headline(lab):
-    """The gain of 16 threads on 12 processing elements over phases of random length, one mean per seed."""
+    """Returns for each seed the mean gain of 16 threads on 12 processing elements, over phases of random length."""
     means = []
     for seed in lab.seeds:
         stream = random.Random(seed)

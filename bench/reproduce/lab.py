@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs the command `poise` for the papers' sections: generates traces, replays them, and remembers the answers."""
+"""Runs the command `poise` for the sections of all papers: generates traces, replays them, and caches the answers."""
 
 import concurrent.futures
 import hashlib
@@ -16,12 +16,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POISE = ROOT / "build" / "bin" / "poise"
 TIMEOUT_S = 900
-SEEDS = tuple(range(1, 7))  # of every simulated section; intervals are over these
-AT_ONCE = 2  # commands at a time; none of them is timed
+SEEDS = tuple(range(1, 7))  # every simulated section runs with these seeds; confidence intervals are over them
+AT_ONCE = 2  # number of commands that run at the same time; none of them is timed
 
 
 class Trouble(RuntimeError):
-    """A command failed; the section that needed it says so."""
+    """Raised if a command failed. The section that needed the command reports it."""
 
 
 def name_of(*parts):
@@ -29,8 +29,8 @@ def name_of(*parts):
 
 
 class Lab:
-    """A folder of traces and answers. Each command runs once for a build of `poise`, because sections share cases and
-    an interrupted run goes on where it was: the same input gives the same output."""
+    """A folder of traces and cached answers. Each command runs only once per build of `poise`, because the same input
+    gives the same output. So sections can share cases, and an interrupted run can be continued."""
 
     def __init__(self, poise=POISE, seeds=SEEDS, folder=None):
         self.poise, self.seeds = pathlib.Path(poise), tuple(seeds)
@@ -46,7 +46,7 @@ class Lab:
             self._own.cleanup()
 
     def show(self, words):
-        """Progress: one line on a terminal, else one line per section."""
+        """Shows the progress: on a terminal in one line that is overwritten, otherwise with one line per section."""
         line = f"{time.monotonic() - self.started_s:5.0f} s  {words}"
         if sys.stderr.isatty():
             print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
@@ -54,7 +54,7 @@ class Lab:
             print(line, file=sys.stderr, flush=True)
 
     def run(self, *words):
-        """The output of `poise WORDS...`."""
+        """Returns the output of `poise WORDS...`."""
         words = tuple(map(str, words))
         kept = self.folder / f"{name_of(self.build, *words)}.out"
         if not kept.exists():
@@ -75,7 +75,7 @@ class Lab:
         return done.stdout
 
     def per_seed(self, work, most=None):
-        """[work(seed) for each seed], some of them at once."""
+        """Returns a list of work(seed) for each seed. AT_ONCE of the calls run at the same time."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(work, self.seeds[:most]))
 
@@ -83,7 +83,7 @@ class Lab:
         return json.loads(self.run(*words, "--json"))
 
     def figure(self, name):
-        """The rows of a figure of `poise theory`, as dictionaries."""
+        """Returns the rows of a figure of `poise theory`, as dictionaries."""
         answer = self.json("theory", "--figure", name)
         return [dict(zip(answer["columns"], row)) for row in answer["rows"]]
 
@@ -93,7 +93,7 @@ class Lab:
                          f"{period_s:.9g}s", *words)
 
     def machine(self, name, key, change):
-        """The file of a copy of a machine of machines/ that `change` edits; `key` names the change."""
+        """Returns the file of a machine of machines/ after `change` has edited it; `key` names the change."""
         machine = json.loads((ROOT / "machines" / f"{name}.json").read_text(encoding="utf-8"))
         change(machine)
         machine.pop("summary", None)
@@ -102,7 +102,7 @@ class Lab:
         return path.name
 
     def trace(self, recipe, tasks, machine, seed, placement=None, phases=1):
-        """The file of a generated trace."""
+        """Returns the file of a generated trace."""
         words = [recipe, "--tasks", tasks, "-m", machine, "--seed", seed, "--phases", phases]
         words += ["--placement", placement] if placement else []
         name = f"{name_of(*words)}.poise"
@@ -110,7 +110,7 @@ class Lab:
         return name
 
     def replay(self, trace, strategies, steps, every, *more):
-        """{strategy: result} of a replay, with "none" for the run without balancing."""
+        """Replays a trace and returns {strategy: result}; the run without balancing has the key "none"."""
         answer = self.json("simulate", trace, "-s", ",".join(strategies), "--steps", steps, "--every", every, *more)
         wrong = [row for row in answer["results"] if "error" in row]
         if wrong:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012: tables IV to VI
-and figures 2 to 6.
+"""Reproduces Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012:
+tables IV to VI and figures 2 to 6.
 
-Every case replays a generated workload event by event, with the paper's numbers of objects, iterations and calls of the
-balancer. Of LeanMD's 60 iterations between two calls 5 are simulated and count 12 times. Means of a balancing call are over all calls of a run. The first iterations before the first call count in
-totals, as in the paper."""
+Every case replays a generated workload event by event, with the paper's numbers of objects, iterations and calls of
+the balancer. LeanMD has 60 iterations between two calls; only 5 of them are simulated, and each counts 12 times. The
+mean cost of a balancing call is the mean over all calls of a run. As in the paper, totals include the iterations
+before the first call."""
 
 from sections import Assumed, Paper, Section
 from verdicts import Estimate, about, above, below
@@ -14,7 +15,8 @@ NUCO, COMM, SCOTCH = "nuco", "greedy_comm", "scotch"
 THEIRS = (NUCO, COMM, SCOTCH)
 OURS = "poise"
 
-# program: recipe, objects, simulated iterations, of them between two calls, and how often each happens (table III)
+# For each program of table III: the recipe, the number of objects, the number of simulated iterations, how many of these
+# are between two calls of the balancer, and how often each simulated iteration counts.
 PROGRAMS = {
     "lb_test": ("lb_test", 200, 50, 10, 1),
     "kNeighbor": ("kneighbor:task_bytes={object_bytes:.0f},load_s={load:.6g}", 400, 50, 10, 1),
@@ -31,7 +33,7 @@ STATED = "objects, iterations and period of table III; messages of section VI; a
 
 
 def replays(lab, inputs, program, machine, strategies=THEIRS):
-    """{strategy: [result per seed]}, and "none"."""
+    """Returns {strategy: [result per seed]}; the run without balancing has the key "none"."""
     recipe, tasks, steps, every, repeats = PROGRAMS[program]
     recipe = recipe.format(object_bytes=inputs.get(OBJECT.name, 0), load=inputs.get(LOAD.name, 0))
 
@@ -48,7 +50,7 @@ def replays(lab, inputs, program, machine, strategies=THEIRS):
 
 
 def ratios(found, one, other, column="total_s"):
-    """Per seed, the time of `one` over that of `other`."""
+    """Returns for each seed the time with `one` divided by the time with `other`."""
     return [a[column] / b[column] for a, b in zip(found[one], found[other])]
 
 
@@ -57,12 +59,13 @@ def speed_ups(found, name, column="total_s"):
 
 
 def moved(found, name):
-    """Objects that a call migrates."""
+    """Returns the number of objects that a balancing call migrates, for each seed."""
     return [row["migrations"] / row["decisions"] for row in found[name]]
 
 
 def call_s(found, name):
-    """Seconds of a balancing call: decision, collecting and migrations."""
+    """Returns the seconds of a balancing call for each seed: collecting the measurements, the decision, and the
+    migrations."""
     return [(row["decision_s"] + row["migration_s"] + row["collection_s"]) / row["decisions"] for row in found[name]]
 
 
@@ -152,14 +155,15 @@ def received(messages, placement, places):
 
 
 def messages_of(lab, trace):
-    """Pairs of tasks, numbered from 0: each task and its neighbours on the grid, which send one message either way."""
+    """Returns the pairs of neighbouring tasks on the grid, with tasks numbered from 0. A pair exchanges one message
+    in each direction, so it appears twice."""
     lab.run("convert", trace, trace + ".graph")
     lines = [line for line in (lab.folder / (trace + ".graph")).read_text().splitlines() if line[0] != "%"]
     return [(task, int(neighbour) - 1) for task, line in enumerate(lines[1:]) for neighbour in line.split()[2::2]]
 
 
 def placements(lab, trace):
-    """The placement of the trace, and the one that nuco decides."""
+    """Returns two placements: the one of the trace, and the one that nuco decides."""
     lab.run("plan", trace, "-s", "keep", "-o", trace + ".before")
     lab.run("plan", trace, "-s", NUCO, "-o", trace + ".after")
     return [[int(line) for line in (lab.folder / (trace + ending)).read_text().split()]
@@ -248,7 +252,8 @@ SECTIONS = (
 
 
 def headline(lab):
-    """The largest gain over the best other balancer or none, and what `poise` gains over nuco in the same cases."""
+    """Returns a sentence with the largest gain of nuco over the best other balancer (or no balancing), and with the
+    gain of `poise` over nuco in the same cases."""
     inputs = {item.name: item.value for item in (*COMMON, OBJECT, LOAD)}
     gains, ours = {}, []
     for program in PROGRAMS:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Charm++ on NUMA Platforms: the impact of SMP Optimizations and a NUMA-aware Load Balancer, Charm++ workshop 2011
-(slides): builds of Charm++ on two machines, and NumaLB against GreedyLB and GreedyCommLB.
+"""Reproduces the slides "Charm++ on NUMA Platforms: the impact of SMP Optimizations and a NUMA-aware Load Balancer",
+Charm++ workshop 2011: builds of Charm++ on two machines, and NumaLB compared with GreedyLB and GreedyCommLB.
 
-One chart survives with its numbers, Poisson3D on the Xeon. The others are judged by what the slides conclude from all
-of them."""
+Only one chart of the slides has readable numbers: Poisson3D on the Xeon. For the others, our results are compared
+with the conclusions of the slides."""
 
 from sections import Assumed, Paper, Section
 from verdicts import Estimate, about, above, below
@@ -22,7 +22,7 @@ NEIGHBOUR = Assumed("tiny_load", 1e-6, "s", "work of a kNeighbor object: complet
 
 
 def machine_of(lab, name, cores):
-    """The machine with `cores` cores, spread over all its domains."""
+    """Returns the machine reduced to `cores` cores, which are distributed over all its memory domains."""
     file, counts = MACHINES[name]
     if cores == counts[-1]:
         return file
@@ -35,7 +35,8 @@ def machine_of(lab, name, cores):
 
 
 def through_sockets(lab, name, socket_s):
-    """The machine as the net-linux build sees it: every message goes through the kernel, and its bytes are copied there."""
+    """Returns the machine as seen by the net-linux build of Charm++: every message goes through the kernel, which
+    copies its bytes."""
     def change(machine):
         machine["costs"]["inside"] = {"send_s": socket_s, "receive_s": socket_s, "copy_s_per_byte": 1e-9,
                                       "latency_s": socket_s}
@@ -48,7 +49,7 @@ def iteration_s(lab, recipe, tasks, machine, seed=0):
 
 
 def shared_over_net(lab, name, recipe, inputs):
-    """Time of an iteration of the shared-memory build over that of net-linux."""
+    """Returns the iteration time of the shared-memory build divided by that of the net-linux build."""
     file, counts = MACHINES[name]
     tasks = round(inputs[OBJECTS_PER_CORE.name]) * counts[-1]
     return (iteration_s(lab, recipe, tasks, file)
@@ -86,7 +87,7 @@ def jacobi_builds(name):
 
 
 def replays(lab, inputs, program, name, cores, strategies=BALANCERS):
-    """{strategy: [result per seed]}, and "none"."""
+    """Returns {strategy: [result per seed]}; the run without balancing has the key "none"."""
     machine = machine_of(lab, name, cores)
     recipe = f"{program}:load_s={inputs[GRAIN.name]:g}" + (",task_bytes=1e6" if program == "poisson3d" else "")
     tasks = round(inputs[OBJECTS_PER_CORE.name]) * cores
@@ -105,7 +106,7 @@ def ratios(found, one, other, column="total_s"):
 
 
 def imbalanced(program, name):
-    """Imbalance and Jacobi2D: NumaLB is near GreedyLB, with fewer migrations."""
+    """Checks for Imbalance and Jacobi2D that NumaLB is nearly as good as GreedyLB, with fewer migrations."""
     def compute(lab, inputs):
         checks = []
         for cores in MACHINES[name][1]:
@@ -124,7 +125,7 @@ THEIR_POISSON = {8: (0.914, 0.995), 16: (0.837, 0.993), 32: (0.711, 0.983)}
 
 
 def poisson(name):
-    """Balanced from the start: balancing can only cost."""
+    """Checks programs that are balanced from the start, so that balancing can only cost time."""
     def compute(lab, inputs):
         checks = []
         for cores in MACHINES[name][1]:

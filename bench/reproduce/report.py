@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes the sections of all papers as one Markdown and one HTML page."""
+"""Writes the sections of all papers as one Markdown page and one HTML page."""
 
 import html
 
@@ -31,7 +31,7 @@ def summary(rows):
 
 
 def titled(rows):
-    """[(paper, rows)] in order."""
+    """Groups the rows by paper: returns [(paper, rows)] in the order of the papers."""
     names = list(dict.fromkeys(row["paper"] for row in rows))
     return [(name, [row for row in rows if row["paper"] == name]) for name in names]
 
@@ -45,7 +45,7 @@ def sensitivity_line(row):
 
 
 def checks_cells(row):
-    """The rows of a section's table of statements."""
+    """Returns the rows of a section's table of statements."""
     return [[check["says"], SIGNS[check["relation"]] + " " + number(check["theirs"]), ours_text(check),
              "" if check["varied"] is None else f"{number(check['varied'][0])} to {number(check['varied'][1])}",
              check["outcome"]] for check in row["checks"]]

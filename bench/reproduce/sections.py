@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""A section per result table or plot of a paper: what it needs, how it is computed, and the row that is kept."""
+"""Defines a section per result table or plot of a paper: its inputs, its computation, and the row that is stored."""
 
 import dataclasses
 import subprocess
@@ -12,7 +12,8 @@ from verdicts import CONFIRMED, CONTRADICTED, REFINED, UNDECIDED, outcome, verdi
 
 @dataclasses.dataclass(frozen=True)
 class Assumed:
-    """An input that the paper does not state. Every one is varied by 1/2 and 2; `least` and `most` limit that."""
+    """An input that the paper does not state. Each such input is also tried at half and at twice its value, but not
+    below `least` or above `most`."""
     name: str
     value: float
     unit: str
@@ -27,8 +28,9 @@ class Assumed:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """`compute(lab, inputs)` returns the checks; `inputs` holds the values of `assumed` by name. The first check is
-    the one whose figures are shown as theirs and ours. Without `compute`, `why_not` says why nothing is decided."""
+    """A section. `compute(lab, inputs)` returns the checks; `inputs` holds the values of `assumed` by name. The first
+    check provides the two figures ("theirs" and "ours") that the table shows. If there is no `compute`, `why_not`
+    says why the section cannot be decided."""
     id: str
     title: str
     compute: typing.Callable | None = None
@@ -52,7 +54,8 @@ def inputs_of(section):
 
 
 def computed(section, lab):
-    """(checks, [(name, value, checks)]): with the chosen inputs, and with each of them varied."""
+    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and again with each assumed input
+    varied."""
     chosen = inputs_of(section)
     checks = section.compute(lab, chosen)
     varied = []
@@ -77,7 +80,7 @@ def kept_check(check, others):
 
 
 def sentence_of(decided, rows):
-    """What the rows say together; a section's `remark` follows it."""
+    """Returns a sentence that summarises the rows. The `remark` of the section follows it."""
     named = {word: [row["says"] for row in rows if row["outcome"] == word]
              for word in ("holds", "fails", "is open", "agrees", "differs")}
     counted = sum(map(len, named.values()))
@@ -100,7 +103,8 @@ def listed(section):
 
 
 def row_of(section, paper, lab):
-    """The kept row of a section. A section whose inputs are broken is not decided, and says why."""
+    """Returns the row of a section that is stored. If the inputs of a section are invalid, it is undecided, and the
+    row says why."""
     if section.compute is None:
         return undecided(section, paper, section.why_not)
     try:

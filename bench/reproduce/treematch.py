@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and distributed load-balancing in Charm++",
-COMHPC 2016 (slides): commBench, ChaNGa on PlaFRIM and on Blue Waters, and the initial placement.
+"""Reproduces Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and distributed load-balancing
+in Charm++", COMHPC 2016 (slides): commBench, ChaNGa on PlaFRIM and on Blue Waters, and the initial placement.
 
-The slides give sizes of machines and numbers of chares, but neither loads nor messages. Those are assumed, from the
-80 million particles of ChaNGa's case, and varied."""
+The slides give the sizes of machines and the numbers of chares, but neither loads nor messages. Loads and messages
+are assumed, starting from the 80 million particles of ChaNGa's case, and are varied."""
 
 from sections import Assumed, Paper, Section
 from verdicts import TOLERANCE, Estimate, about, above, below
@@ -25,7 +25,7 @@ CHANGA = (WORK, ACTIVE, REQUEST, PERIOD)
 
 
 def nodes_of(lab, name, nodes):
-    """The machine with its first nodes only."""
+    """Returns the machine with only its first nodes."""
     def change(machine):
         levels = {level["name"]: level for level in machine["levels"]}
         if "router" in levels:
@@ -48,7 +48,8 @@ def recipe_of(inputs, chares):
 
 
 def replays(lab, inputs, name, nodes, chares, others=NATIVE):
-    """{strategy: [(total seconds, mean iteration after the first call) per seed]}, with the stated decision times."""
+    """Returns {strategy: [(total seconds, mean iteration after the first call) for each seed]}. Decisions take the
+    times that the slides state."""
     machine = nodes_of(lab, name, nodes)
 
     def replay(seed):
@@ -66,17 +67,17 @@ TOTAL, ITERATION = 0, 1
 
 
 def gains(found, other, column=TOTAL):
-    """Per seed, the time of `other` over that of TreeMatchLB."""
+    """Returns for each seed the time with `other` divided by the time with TreeMatchLB."""
     return [a[column] / b[column] for a, b in zip(found[other], found[TREE])]
 
 
 def over_best(found):
-    """Per seed, the total of the best other balancer over that of TreeMatchLB."""
+    """Returns for each seed the total of the best other balancer divided by that of TreeMatchLB."""
     return [min(values) for values in zip(*(gains(found, name) for name in NATIVE))]
 
 
 def commbench(lab, inputs, chares, machine, seeds):
-    """Seconds of an iteration without balancing over one after it, per seed."""
+    """Returns for each seed the iteration time without balancing divided by the iteration time after balancing."""
     recipe = f"commbench:load_s={inputs['chare_s']:g},message_bytes={inputs['bytes']:.0f}"
 
     def gain(seed):
@@ -176,7 +177,7 @@ SECTIONS = (
 
 
 def wide_blue_waters(lab):
-    """1,024 nodes of Blue Waters: 32,768 cores, as the slides count them."""
+    """Computes the case of 1,024 nodes of Blue Waters, which are 32,768 cores as the slides count them."""
     def change(machine):
         machine["levels"][0]["count"] = 512
         machine["network"]["routers"] = [f"{576 * x + 24 * y}-{576 * x + 24 * y + 7}" for x in range(8) for y in range(8)]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""What a paper says beside what we find, and the rule that turns the comparison into a verdict.
+"""Compares what a paper says with our results, and derives a verdict by one rule.
 
-The rule is here once and is applied by code. A *figure* is a number of the paper, and a *conclusion* is a sentence of
-it as an inequality. Both are checked with the chosen inputs, and again with every assumed input halved and doubled.
+A *figure* is a number in the paper. A *conclusion* is a sentence of the paper, written as an inequality. Both are
+checked with the chosen inputs, and again with every assumed input halved and doubled.
 
-- contradicted: some conclusion fails with all inputs; or there are only figures, and one is further off than FAR.
-- confirmed: all conclusions hold and all figures are within TOLERANCE, with all inputs.
-- refined: conclusions hold, but a figure is off, or depends on what was assumed, or some conclusions are open.
-- not decidable here: nothing to check, or every conclusion is open. A conclusion is open if its interval over seeds
-  contains the limit, or if an assumed input decides whether it holds.
+- contradicted: some conclusion fails with all inputs; or there are only figures, and one of them differs by more than
+the factor FAR. - confirmed: with all inputs, all conclusions hold and all figures are within TOLERANCE. - refined: no
+conclusion fails, but a figure differs, or depends on an assumed input, or a conclusion is open. - not decidable here:
+there is nothing to check, or every conclusion is open. A conclusion is open if its confidence interval over seeds
+contains the limit, or if an assumed input decides whether it holds.
 
-What calibrated an input is marked `used` and does not count."""
+Statements that were used to calibrate an input are marked `used` and do not count."""
 
 import dataclasses
 import math
@@ -20,8 +20,8 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # relative difference at which a figure agrees; the papers' own intervals are 5 % of a time
-FAR = 2.0  # factor beyond which a figure alone contradicts
+TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers' own intervals are 5 % of a time
+FAR = 2.0  # a figure that differs by more than this factor contradicts the paper, if there are no conclusions
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -30,7 +30,8 @@ STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds with its 95 % interval. One sample is exact: theory, or a simulation without a seed."""
+    """A mean over seeds with its 95 % confidence interval. A single sample has no interval: it comes from theory, or
+    from a simulation that does not depend on a seed."""
     mean: float
     low: float
     high: float
@@ -50,7 +51,7 @@ class Estimate:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One statement of a paper: `ours` should be about `theirs`, or above it, or below it."""
+    """One statement of a paper: our result should be about the paper's number, or above it, or below it."""
     says: str
     ours: Estimate
     relation: str
@@ -62,7 +63,7 @@ class Check:
         return self.relation != ABOUT
 
     def holds(self):
-        """True or False; None if the interval over seeds contains the limit of a conclusion."""
+        """Returns True or False, or None if the confidence interval over seeds contains the limit of a conclusion."""
         if self.relation == ABOUT:
             return abs(self.ours.mean - self.theirs) <= TOLERANCE * abs(self.theirs) * (1 + 1e-9)
         low, high = self.ours.low, self.ours.high
@@ -90,8 +91,8 @@ def below(says, theirs, samples, is_used=False):
 
 
 def outcome(check, others):
-    """Whether a statement holds with the chosen inputs and with all `others`: True, False, or None where it is open.
-    A figure has no open state: it agrees with all inputs, or it does not."""
+    """Returns whether a statement holds with the chosen inputs and with all `others`: True or False, or None if that
+    depends on the inputs. A figure never gives None: it either agrees with all inputs or differs."""
     answers = {check.holds()} | {other.holds() for other in others}
     if not check.is_conclusion:
         return answers == {True}
@@ -99,7 +100,7 @@ def outcome(check, others):
 
 
 def verdict(checks, varied=()):
-    """`varied` holds the same checks, in the same order, once per varied input."""
+    """Returns the verdict. `varied` holds the same checks, in the same order, once per varied input."""
     for other in varied:
         if [c.says for c in other] != [c.says for c in checks]:
             raise ValueError("a varied input changed which statements are checked")

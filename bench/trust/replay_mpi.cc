@@ -32,7 +32,8 @@ using poise::trust::Replay;
 // Time between the agreement on a start and the start itself, so that all ranks know it before. It
 // grows if a rank was late, because the agreement takes as long as several messages.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
-constexpr int kMaxTries = 12;  // tries of an iteration that a rank started too late
+// Maximum number of tries of an iteration that a rank started too late.
+constexpr int kMaxTries = 12;
 
 struct Settings {
   std::string path;
@@ -161,7 +162,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     margin_s *= kMarginGrowth;
   }
   throw poise::SystemError(fmt::format(
-      "in {} tries in a row a rank started late: the host is too busy to measure", kMaxTries));
+      "a rank started too late in each of {} attempts; the host is too busy for measurements",
+      kMaxTries));
 }
 
 /// Sorts messages by receiver. The sort is stable, so that both ends see the messages of a pair in

@@ -51,7 +51,7 @@ def split_help(text):
 
 
 def environment_of(program):
-    """The section ENVIRONMENT, from `poise variables`."""
+    """Returns the section ENVIRONMENT, from the output of `poise variables`."""
     rows = json.loads(subprocess.run([program, "variables", "--json"], check=True, capture_output=True,
                                      encoding="utf-8").stdout)["variables"]
     out = [".SH ENVIRONMENT"]

@@ -37,7 +37,7 @@ int guarded(Call call) {
 }
 
 tasks::Context& context_of(poise_tasks* context) {
-  if (context == nullptr) poise::fail("the context is null; poise_tasks_create makes one");
+  if (context == nullptr) poise::fail("the context is null; create one with poise_tasks_create");
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
@@ -191,7 +191,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The size is given as 0, because the arena knows it.
+    // The size is passed as 0, because the arena knows it.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

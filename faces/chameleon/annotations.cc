@@ -14,7 +14,7 @@ template <typename T>
 int set(chameleon_annotations_t* annotations, const char* key, T value) {
   return face::guarded(1, [&] {
     if (!annotations || !key)
-      poise::fail("an annotation needs a container and a key, but one of them is null");
+      poise::fail("the container or the key of an annotation is null; both are required");
     if (!annotations->values.has(key)) annotations->values.set(key, std::move(value));
     return 0;
   });

@@ -45,15 +45,15 @@ std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
     live;  // by id, until the wait ends
 std::unordered_map<void*, std::size_t>
     submitted;                 // bytes, by address, of data from a compiler's plug-in
-std::optional<face::Ids> ids;  // created when the program first needs it
+std::optional<face::Ids> ids;  // is created when the program first needs it
 
 std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};
 thread_local int last_added = -1;
 thread_local bool last_run_was_local = true;
 
-// Data that travel with the arguments: the position of the code, and the task as its owner rank
-// stores it.
+// Data that travel with the arguments of a task: the position of its code, and the task as its
+// owner rank stores it.
 struct Travelling {
   face::CodeAddress code;
   std::uint32_t num_offsets;  // stored in the next item
@@ -110,7 +110,8 @@ void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                            static_cast<std::int32_t>(items.back().bytes));
 }
 
-/// Exists while this thread runs a task, and tells tools about its start and its end.
+/// An object of this type exists while this thread runs a task. It tells tools about the start and
+/// the end of the task.
 class Running {
  public:
   explicit Running(const face::Met& now) : now_(now), before_(std::exchange(running_here, now)) {

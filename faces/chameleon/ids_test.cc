@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kNoneInUse = [](int) { return false; };
 
-TEST(Ids, differ_on_all_ranks) {
+TEST(Ids, task_ids_of_different_ranks_never_collide) {
   std::set<int> seen;
   for (int rank = 0; rank < 3; ++rank) {
     Ids ids(rank, 3);
@@ -21,7 +21,7 @@ TEST(Ids, differ_on_all_ranks) {
   EXPECT_GT(*seen.begin(), 0);
 }
 
-TEST(Ids, are_recognised_after_they_were_assigned) {
+TEST(Ids, an_id_is_recognised_as_valid_only_after_it_was_assigned) {
   Ids ids(1, 4);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   EXPECT_TRUE(ids.was_given(first) && ids.was_given(second));
@@ -30,7 +30,7 @@ TEST(Ids, are_recognised_after_they_were_assigned) {
   EXPECT_FALSE(ids.was_given(0) || ids.was_given(1) || ids.was_given(-3)) << "no id at all";
 }
 
-TEST(Ids, start_again_after_the_largest_and_skip_those_in_use) {
+TEST(Ids, numbering_starts_again_after_the_largest_id_and_skips_ids_in_use) {
   constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids per rank
   Ids ids(kRanks - 1, kRanks);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
@@ -39,7 +39,7 @@ TEST(Ids, start_again_after_the_largest_and_skip_those_in_use) {
   EXPECT_TRUE(ids.was_given(first));
 }
 
-TEST(Ids, are_refused_when_all_are_in_use) {
+TEST(Ids, throws_if_every_id_is_in_use) {
   Ids ids(0, std::numeric_limits<int>::max() / 11);
   EXPECT_EQ(ids.next([](int) { return true; }), std::nullopt);
 }

@@ -74,7 +74,7 @@ CodeAddress address_of(void* code) {
         if (begin <= address && address < end) return {image.key, address - image.base};
     images = loaded_images();
   }
-  fail("{} is not the address of a function of the program or its libraries", code);
+  fail("{} is not the address of a function in the program or in one of its libraries", code);
 }
 
 void* code_at(const CodeAddress& address) {

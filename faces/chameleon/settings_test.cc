@@ -20,7 +20,7 @@ std::string settings_with(const std::map<std::string, const char*>& variables) {
 
 TEST(Settings, are_the_defaults_if_no_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
 
-TEST(Settings, select_sorted_pairs_with_the_given_thresholds) {
+TEST(Settings, thresholds_given_as_variables_select_sorted_pairs) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
             "policy=paired,max_tasks=10");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},
@@ -44,7 +44,7 @@ TEST(Settings, replace_numbers_that_are_too_large_by_the_largest_allowed_ones) {
             "policy=paired,max_tasks=1000000000");
 }
 
-TEST(Settings, name_the_variable_that_is_not_a_number) {
+TEST(Settings, the_error_names_the_variable_that_is_not_a_number) {
   for (const char* const wrong : {"much", "", "-1", "2 tasks", "nan"}) {
     try {
       settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", wrong}});

@@ -39,7 +39,7 @@ void check(bool holds, const char* what) {
                what);
 }
 
-/// Each rank numbers its tasks consecutively; ids differ between ranks.
+/// Each rank numbers its tasks consecutively, while ids differ between ranks.
 int number_of(int id) { return id / num_ranks; }
 
 // Selects all even tasks and sends them to the last rank.

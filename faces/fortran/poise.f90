@@ -397,7 +397,7 @@ contains
     if (present(global_ids)) status = min(status, wrong_size(size(global_ids), size(before), "global_ids"))
   end function
 
-  ! Returns the address of an optional array for C, or null if it is absent.
+  ! Returns the address of an optional array for C, or a null address if the array is absent.
   type(c_ptr) function address(array)
     integer(int64), intent(in), optional, contiguous, target :: array(:)
     address = c_null_ptr

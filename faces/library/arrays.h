@@ -17,7 +17,8 @@ std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-/// The index as the caller wrote it. Languages without unsigned numbers pass negative indices.
+/// Returns the index as the caller wrote it. Languages without unsigned numbers may pass negative
+/// indices.
 std::int64_t as_written(std::uint32_t index);
 
 /// Throws Error unless all values are finite and at least 0.
@@ -29,7 +30,7 @@ void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, co
 /// Throws Error unless the number of tasks or places fits into 32 bits.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
 
-/// The placement in an array or, if it is null, blocks of consecutive tasks.
+/// Returns the placement in an array or, if the array is null, blocks of consecutive tasks.
 Placement placement_or_blocks(const std::uint32_t* places, TaskId num_tasks,
                               std::uint32_t num_places, const char* name);
 

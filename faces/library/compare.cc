@@ -100,12 +100,11 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// The table's row with this number, or an Error that states the number of rows.
+/// Returns the table's row with this number. Throws Error, which states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())
-    poise::fail("strategy is {}; it must be below the number of strategies, {}", number,
-                rows.size());
+    poise::fail("strategy number {} does not exist; numbers must be below {}", number, rows.size());
   return rows[number];
 }
 
@@ -151,7 +150,7 @@ const poise_comparison_row* poise_comparison_get(const poise_comparison* compari
   guarded(__func__, [&] {
     const auto& rows = checked(comparison, "comparison").rows;
     if (row >= rows.size())
-      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
+      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -222,7 +221,7 @@ const poise_simulation_row* poise_simulation_get(const poise_simulation* simulat
   guarded(__func__, [&] {
     const auto& rows = checked(simulation, "simulation").rows;
     if (row >= rows.size())
-      poise::fail("row is {}; it must be below the number of rows, {}", row, rows.size());
+      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
     result = &rows[row];
   });
   return result;
@@ -248,7 +247,7 @@ int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row) {
     poise_knob_row& result = required(row, "row");
     const auto knobs = strategy_number(strategy).knobs;
     if (knob >= knobs.size())
-      poise::fail("knob is {}; it must be below the number of knobs, {}", knob, knobs.size());
+      poise::fail("knob {} does not exist; knob numbers must be below {}", knob, knobs.size());
     const poise::Knob& found = knobs[knob];
     static thread_local std::string choices;
     choices.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions of libpoise: one placement, what it costs, and who sends which task to whom.
+// Decisions of libpoise: computes placements, evaluates what they cost, and lists the moves between
+// two placements.
 #include <algorithm>
 
 #include "faces/library/arrays.h"
@@ -28,7 +29,8 @@ int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_
   return guarded(function, [&] {
     const poise_moves*& result = required(moves, "moves");
     poise::library::checked_count(num_tasks, "num_tasks");
-    if (place < -1) poise::fail("place is {}; it must be a place, or -1 for all", place);
+    if (place < -1)
+      poise::fail("place is {}; it must be the number of a place, or -1 for all places", place);
     const auto old_places = array(before, num_tasks, "before");
     const auto new_places = array(after, num_tasks, "after");
     auto list = std::make_unique<Moves>();
@@ -56,7 +58,8 @@ int poise_plan(const poise_machine* machine, const poise_workload* workload,
     std::uint32_t* const result = &required(place_of_task, "place_of_task");
     const std::string_view text = &required(strategy, "strategy");
     const auto contenders = poise::apps::parse_contenders(text, poise::library::exec_limit_s());
-    if (contenders.size() != 1) poise::fail("\"{}\" is a list; name one strategy", text);
+    if (contenders.size() != 1)
+      poise::fail("\"{}\" is a list of strategies, but only one strategy can be given here", text);
     const poise::Problem view = problem.view();
     const poise::Placement placement = contenders[0].decide(view);
     check(placement, view.workload.num_tasks(), view.machine.num_places());

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""usage: exports_test.py poise.h libpoise.so: the library exports the functions of the header, all with a version, and
-nothing else."""
+"""usage: exports_test.py poise.h libpoise.so
+
+Checks that the library exports all functions of the header, each with a symbol version, and nothing else."""
 
 import re
 import subprocess

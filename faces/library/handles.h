@@ -58,7 +58,7 @@ Handle& checked(Handle* handle, const char* name) {
   return *handle;
 }
 
-/// For pointers to results, and for texts.
+/// Throws Error if a pointer to a result, or to a text, is null.
 template <typename T>
 T& required(T* pointer, const char* name) {
   if (pointer == nullptr) fail("{} is null", name);

@@ -26,7 +26,7 @@ std::string_view text_of(const char* text, std::uint64_t bytes) {
   return {&required(text, "text"), static_cast<std::size_t>(bytes)};
 }
 
-/// A copy of the machine with one cost replaced, checked like a machine file.
+/// Returns a copy of the machine with one cost replaced. The copy is checked like a machine file.
 poise::Machine with_cost(const poise::Machine& machine, const char* name, double value) {
   auto document = nlohmann::json::parse(poise::machine_to_json(machine));
   auto& costs = document.at("costs");
@@ -34,7 +34,7 @@ poise::Machine with_cost(const poise::Machine& machine, const char* name, double
     std::string known;
     for (const auto& [key, number] : costs.items())
       if (number.is_number()) known += (known.empty() ? "" : ", ") + key;
-    poise::fail("there is no cost \"{}\"; known: {}", name, known);
+    poise::fail("the machine has no cost named \"{}\"; known costs: {}", name, known);
   }
   costs[name] = value;
   poise::Machine changed = poise::machine_from_json(document.dump(), machine.name());

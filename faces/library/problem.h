@@ -30,8 +30,8 @@ class CheckedProblem {
   std::uint64_t seed_;
 };
 
-/// The strategies in a list (null: all rows of the table except oracles), followed by the caller's
-/// own.
+/// Returns the strategies in a list (null: all rows of the table except oracles), followed by the
+/// caller's own strategies.
 std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
                                            std::uint64_t num_own);
 /// Time limit in seconds for a program that acts as a strategy ("exec:...").

@@ -30,7 +30,7 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Removes from the view what describes the machine, because none was given.
+/// Removes the members that describe the machine from the view, because no machine was given.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
   view.num_places = static_cast<std::uint32_t>(
       std::max(workload.background_s.size(), workload.place_bytes.size()));
@@ -84,7 +84,8 @@ int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
     if (!std::isfinite(wall_s) || wall_s < 0)
       fail("wall_s is {}; it must be finite and at least 0", wall_s);
     if (!phases.phases.empty() && id <= phases.phases.back().id)
-      fail("id is {}, but the phase before has {}; ids must increase", id, phases.phases.back().id);
+      fail("id is {}, but the previous phase has id {}; ids must increase", id,
+           phases.phases.back().id);
     check(measured, phases.num_places);
     poise::Phase phase{
         .id = id, .wall_s = wall_s, .workload = measured, .placement = {}, .names = {}};

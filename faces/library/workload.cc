@@ -40,7 +40,7 @@ poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
 }
 
-/// Loads by subphase or kind, one row per task.
+/// Sets the loads by subphase or kind, with one row per task.
 std::vector<std::vector<double>> rows_of(const poise::Workload& w, uint64_t num_parts,
                                          const double* load_s) {
   const auto loads_s = array(load_s, w.num_tasks() * num_parts, "load_s");
@@ -220,8 +220,10 @@ int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprin
       if (shared_block == nullptr) continue;
       const int64_t block = shared_block[t];
       if (block < -1 || block >= static_cast<int64_t>(num_blocks))
-        fail("shared_block[{}] is {}, but there are {} blocks; -1 stands for none", t, block,
-             num_blocks);
+        fail(
+            "shared_block[{}] is {}, but there are only {} blocks; use -1 for a task without a "
+            "block",
+            t, block, num_blocks);
       memory[t].shared_block = shared_block[t];
     }
     std::vector<std::uint64_t> block_sizes(blocks.begin(), blocks.end());

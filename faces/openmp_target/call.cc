@@ -33,7 +33,7 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// Converts a parameter that a region sees but that needs no dependency.
+/// Converts a parameter that the region receives but that needs no dependency.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};

@@ -21,7 +21,7 @@ struct Settings {
   std::uint32_t period = 50;    // number of steps until an object changes its partners
 };
 
-/// Number, bytes and hash of the messages that an object sent, or received.
+/// Number, bytes and hash of the messages that an object sent, or of those that it received.
 struct Tally {
   std::uint64_t messages = 0, bytes = 0, hash = 0;
 

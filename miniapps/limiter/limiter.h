@@ -83,7 +83,8 @@ struct Piece {
     ++now;
   }
 
-  /// Sends to each neighbour a value that depends on which side of this piece the neighbour is.
+  /// Sends a value to each neighbour. The value depends on the side of this piece on which the
+  /// neighbour is.
   template <typename Value>
   void tell(Outbox& outbox, const Value& lower, const Value& upper) const {
     const std::uint32_t n = settings.pieces;
@@ -102,7 +103,7 @@ struct Piece {
     for (std::size_t c = 0; c < cells.size(); ++c) {
       Cell& cell = cells[c];
       if (cell.side[0].speed > settings.fastest())
-        fail("a signal of speed {:.3g} is too fast for the time step; at most {:.3g}",
+        fail("a wave of speed {:.3g} is too fast for the time step; the limit is {:.3g}",
              cell.side[0].speed, settings.fastest());
       cell.tried = {flux_between(below(c), cell.side[0]), flux_between(cell.side[1], above(c))};
       Cell candidate = cell;
@@ -204,9 +205,9 @@ struct Program {
         last.iterations / cell_steps, 100 * last.refusals / cell_steps, last.mass / first.mass - 1,
         last.energy / first.energy - 1, last.error);
     if (!(std::abs(last.mass / first.mass - 1) < 1e-10))
-      fail("mass is not conserved; it may change by 1e-10");
+      fail("the relative change of the mass exceeds 1e-10, so mass is not conserved");
     if (!(std::abs(last.energy / first.energy - 1) < 1e-10))
-      fail("energy is not conserved; it may change by 1e-10");
+      fail("the relative change of the energy exceeds 1e-10, so energy is not conserved");
   }
   double checksum(const Sum& sum) const { return sum.hash + sum.iterations + sum.refusals; }
 };

@@ -102,7 +102,7 @@ struct Settings {
 
   double mass() const { return 1.0 / particles; }
   double shortest_step() const { return kMaxStep / step_of(0); }
-  /// Time step of a rung in units of the shortest time step.
+  /// Returns the time step of a rung, in units of the shortest time step.
   std::uint64_t step_of(std::int64_t rung) const { return 1U << (rungs - 1 - rung); }
 };
 
@@ -197,7 +197,7 @@ struct Piece {
   }
 };
 
-/// Three clusters whose mass within r grows as √r, rotating fast enough not to collapse.
+/// Three rotating clusters that do not collapse. The mass within radius r grows as √r.
 inline std::vector<Particle> clusters(std::uint32_t num_particles) {
   Random random(1);
   const auto arrow = [&](double of_length) {
@@ -252,7 +252,7 @@ struct Program : Settings {
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
-  /// The kind of a step: whether it attracts or moves, and the number of active rungs.
+  /// The kind of a step: whether it computes forces or moves, and the number of active rungs.
   std::uint32_t subphase_of(std::uint64_t step) const {
     const std::uint64_t time = step > 0 ? (step - 1) / 2 : 0;
     const auto rung = std::min(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));
@@ -284,9 +284,9 @@ struct Program : Settings {
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
-    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the forces are wrong by {:.1e}", forces);
+    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the force error is {:.1e}", forces);
     if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
-    if (!(energy < 0.01)) fail("the relative change of the energy is {:.1e}", energy);
+    if (!(energy < 0.01)) fail("the energy changed by the fraction {:.1e}", energy);
   }
 };
 

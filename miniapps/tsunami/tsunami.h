@@ -37,13 +37,14 @@ struct Settings {
   double side_m() const { return kCell_m * blocks * finest(); }
   double time_step_s() const { return kCourant * kCell_m / std::sqrt(kGravity * kDepth_m); }
 
-  /// A bump that is 1 at (x, y) and 0 beyond the distance `reach`, in fractions of the ocean's
-  /// side.
+  /// Returns the height of a bump, which is 1 at (x, y) and 0 beyond the distance `reach`.
+  /// Positions are fractions of the ocean's side.
   static double bump(double at_x, double at_y, double x, double y, double reach) {
     const double r = ((at_x - x) * (at_x - x) + (at_y - y) * (at_y - y)) / (reach * reach);
     return r < 1 ? (1 - r) * (1 - r) : 0;
   }
-  /// The ocean's floor: a shelf on the right, a ridge and two seamounts, all under water.
+  /// Returns the height of the ocean's floor: a shelf on the right, a ridge and two seamounts, all
+  /// under water.
   double floor_m(double x, double y) const {
     const double shelf = x > 0.8 ? (x - 0.8) / 0.2 : 0, across = std::abs(x + 0.3 * y - 0.75);
     const double ridge = across < 0.08 ? 1 - across / 0.08 : 0;
@@ -115,7 +116,7 @@ struct Patch {
     return std::chrono::duration<double, std::micro>(settings.sleep_us *
                                                      static_cast<double>(cells.size()));
   }
-  /// Centre of cell i of the smallest cells, as a fraction of the ocean's side.
+  /// Returns the centre of cell i of the smallest cells, as a fraction of the ocean's side.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
            (settings.blocks * settings.finest());
@@ -137,7 +138,8 @@ struct Patch {
     for (const Cell& cell : cells) most = std::max(most, std::abs(cell.surface()));
     return most;
   }
-  /// The refinement level that the wave needs: one less for each halving of the wave's height.
+  /// Returns the refinement level that the wave needs: one level less for each halving of the
+  /// wave's height.
   std::uint32_t wanted_level() const {
     std::uint32_t wanted = settings.levels;
     for (double enough = settings.fine_m; wanted > 0 && wave < enough; enough /= 2) --wanted;
@@ -309,7 +311,8 @@ struct Program {
     if (!(std::abs(last.water / first.water - 1) < 1e-12))
       fail("the amount of water is not conserved");
     if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water increased");
-    if (calm && !(last.speed < 1e-9)) fail("an ocean at rest flows at {:.1e} m/s", last.speed);
+    if (calm && !(last.speed < 1e-9))
+      fail("water that should be at rest flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }
 };

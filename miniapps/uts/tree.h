@@ -22,7 +22,7 @@ enum class Shape {
   linear,
   cyclic,
   fixed
-};  // how the branching of a geometric tree depends on the height
+};  // determines how the branching of a geometric tree depends on the height
 
 struct Tree {
   std::string_view name;

@@ -17,8 +17,9 @@ namespace {
 namespace tasks = poise::tasks;
 namespace uts = poise::uts;
 
-constexpr std::size_t kNodesPerTask = 16;  // unvisited nodes that a task starts from
-int share = 2000;                          // nodes that a task visits before it submits the rest
+constexpr std::size_t kNodesPerTask = 16;  // number of unvisited nodes with which a task starts
+// Number of nodes that a task visits before it submits the rest.
+int share = 2000;
 const uts::Tree* tree = nullptr;
 
 struct Found {

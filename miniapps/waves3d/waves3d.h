@@ -52,7 +52,7 @@ struct Block {
   std::array<std::vector<double>, 3> velocity,
       part;  // parts: empty unless the block touches a layer
   double first_energy = 0, energy = 0;
-  // Values that work_out() computes from the above.
+  // Values that work_out() computes from the members above.
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 
@@ -285,7 +285,7 @@ struct Program {
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
       fail("the relative change of the energy is {:.1e}; it must be below 1e-10", change);
     if (!(change < 1e-10))
-      fail("the energy grew by the fraction {:.1e}; at most 1e-10 may be rounding", change);
+      fail("the relative growth of the energy is {:.1e}; rounding explains at most 1e-10", change);
   }
 };
 

@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-TEST(Eigenvalues, those_of_a_path_graph_are_never_above_the_exact_values) {
+TEST(Eigenvalues, estimates_for_a_path_graph_never_exceed_the_exact_values) {
   for (const std::size_t size : {1u, 2u, 3u, 40u}) {
     std::vector<double> laplacian(size * size, 0);
     for (std::size_t i = 0; i + 1 < size; ++i) {
@@ -29,7 +29,7 @@ TEST(Eigenvalues, those_of_a_path_graph_are_never_above_the_exact_values) {
   }
 }
 
-TEST(Eigenvalues, those_of_a_full_matrix_add_up_to_its_trace_and_norm) {
+TEST(Eigenvalues, eigenvalues_of_a_full_matrix_match_its_trace_and_norm) {
   constexpr std::size_t kSize = 30;
   Random random(7);
   std::vector<double> matrix(kSize * kSize);

@@ -21,7 +21,7 @@ TEST(InParallel, calls_in_order_on_one_thread) {
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
-TEST(InParallel, run_both_splits_the_threads_between_two_calls) {
+TEST(InParallel, nested_parallel_calls_share_the_threads) {
   for (const unsigned threads : {1u, 2u, 5u}) {
     unsigned left = 0, right = 0;
     run_both(

@@ -25,7 +25,7 @@ struct Knob {
 /// user knows the knob ("strategy nuco: alpha") and says which values work.
 double knob_value(const Knob& knob, std::string_view label, std::string_view text);
 
-/// The values of a row's knobs. Every knob starts at its initial value.
+/// The values of the knobs of one strategy or generator. Every knob starts at its default value.
 class Knobs {
  public:
   /// `tuning` holds further knobs, for experiments. They are set by name like the others, and

@@ -16,7 +16,7 @@ TEST(Random, draws_the_same_numbers_everywhere) {
   EXPECT_EQ(random.bits(), 0x1a5f849d4933e6e0u);
 }
 
-TEST(Random, below_returns_every_value_below_its_bound_and_no_other) {
+TEST(Random, below_n_returns_every_integer_below_n_and_no_other) {
   Random random(1);
   int seen[7] = {};
   for (int i = 0; i < 7000; ++i) {

@@ -54,7 +54,7 @@ std::vector<std::string> notes_on(const char* const* environment, unsigned reade
 /// Does the same for misspelt names only. Commands that start other programs use it.
 std::vector<std::string> notes_on_misspelt(const char* const* environment);
 
-/// Returns the position of the text among the variable's choices. Throws Error, which names the
+/// Returns the index of the text among the variable's choices. Throws Error, which names the
 /// nearest choice.
 std::size_t choice_of(const Variable& variable, std::string_view text);
 /// Reads a whole number up to 2^31 - 1. Throws Error.

@@ -57,7 +57,7 @@ TEST(Variables, a_misspelt_variable_causes_a_note_with_the_nearest_name) {
       ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
 }
 
-TEST(Variables, a_variable_that_ends_the_job_with_an_error_causes_no_further_note) {
+TEST(Variables, a_variable_whose_value_ends_the_job_causes_no_second_message) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
@@ -85,11 +85,11 @@ TEST(Variables, variables_of_another_runtime_cause_a_note) {
               ElementsAre("POISE_MODE has no effect: objects read it, Charm++ do not"));
 }
 
-TEST(Variables, variables_of_commands_cause_no_note_in_jobs) {
+TEST(Variables, variables_of_the_command_line_tools_cause_no_note_in_mpi_jobs) {
   EXPECT_THAT(notes({"POISE_JUGGLE_NUMA=within", "POISE_MACHINES=/m"}, reader::tasks), IsEmpty());
 }
 
-TEST(Variables, variables_of_jobs_cause_no_note_in_commands) {
+TEST(Variables, variables_of_mpi_jobs_cause_no_note_in_the_command_line_tools) {
   const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
   EXPECT_THAT(notes_on_misspelt(environment),
               ElementsAre(HasSubstr("did you mean POISE_JUGGLE_PERIOD?")));
@@ -105,7 +105,7 @@ std::string error_of(Call call) {
   return "no error";
 }
 
-TEST(Variables, are_parsed_and_refused_as_their_table_row_says) {
+TEST(Variables, every_variable_accepts_and_refuses_values_as_the_table_documents) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
   EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
             "\"rooot\" is not one of auto, root, replicated, hierarchical; did you mean \"root\"?");

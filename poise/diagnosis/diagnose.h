@@ -59,8 +59,8 @@ struct Diagnosis {
   /// Best first. The first one is the one to try: the least effort among those that save nearly as
   /// much as the best. Never empty: it is Remedy::nothing if no other saves enough.
   std::vector<Advice> advice;
-  /// The fraction of the cost of messages, according to the machine's model, that another mapping
-  /// would save; 0 without a machine.
+  /// The fraction of the message costs that another mapping of ranks would save, according to the
+  /// machine's model; 0 without a machine.
   double mapping_share = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would say; empty: nothing
   TeamBalance teams;

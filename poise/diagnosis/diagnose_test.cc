@@ -39,7 +39,7 @@ std::string text(const Tally& tally) {
   return result;
 }
 
-TEST(diagnose, recommends_the_remedy_of_each_planted_cause) {
+TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
   for (const Cause cause : kAll) {
     Tally one;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -50,7 +50,7 @@ TEST(diagnose, recommends_the_remedy_of_each_planted_cause) {
   }
 }
 
-TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_least_even_rank) {
+TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
   profile.run.threads_of_node = {
@@ -79,7 +79,7 @@ bool fit(Cause a, Cause b) {
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 
-TEST(diagnose, recommends_the_remedy_of_the_larger_of_two_causes) {
+TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes) {
   int pairs = 0;
   for (const Cause large : kAll)
     for (const Cause small : kAll) {
@@ -120,7 +120,7 @@ TEST(diagnose, names_the_ranks_for_which_others_waited) {
 }
 
 /// No advice saves more than the time in which cores are idle.
-TEST(diagnose, promises_at_most_the_time_that_was_lost) {
+TEST(diagnose, the_promised_gain_never_exceeds_the_time_lost) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto cause = kAll[random.below(std::size(kAll))];

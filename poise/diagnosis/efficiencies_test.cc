@@ -21,7 +21,7 @@ MeasuredPhase barrier_phase(const std::vector<double>& useful_s, double transfer
   return phase;
 }
 
-TEST(efficiencies, one_imbalanced_phase_has_the_expected_factors) {
+TEST(efficiencies, one_imbalanced_phase_has_the_efficiencies_computed_by_hand) {
   const MeasuredRun run{.node_of_rank = {0, 0, 1, 1}, .phases = {barrier_phase({4, 2, 1, 1}, 1)}};
   const Efficiencies e = efficiencies(run);
   EXPECT_DOUBLE_EQ(e.run_s, 5);
@@ -36,7 +36,7 @@ TEST(efficiencies, one_imbalanced_phase_has_the_expected_factors) {
 
 /// The ranks work one after another: all have the same work, yet all wait. The cause is
 /// dependences, not imbalance.
-TEST(efficiencies, ranks_that_work_one_after_another_lose_by_serialisation) {
+TEST(efficiencies, ranks_that_work_one_after_another_lower_the_serialisation_efficiency) {
   MeasuredRun run{.node_of_rank = {0, 0, 0}};
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<double> useful_s(3, 0);
@@ -60,7 +60,7 @@ TEST(efficiencies, sharing_a_core_does_not_count_as_imbalance_of_work) {
   EXPECT_DOUBLE_EQ(e.queued, 0.25);
 }
 
-TEST(efficiencies, factors_multiply_to_the_parallel_efficiency_in_any_run) {
+TEST(efficiencies, the_factors_multiply_to_the_parallel_efficiency_in_any_run) {
   Random random(5);
   for (int i = 0; i < 200; ++i) {
     MeasuredRun run;

@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-using Loads = std::vector<std::vector<double>>;  // by phase, then by rank
+using Loads = std::vector<std::vector<double>>;  // indexed by phase, then by rank
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -45,7 +45,8 @@ std::vector<double> redistributed(std::span<const double> loads, std::span<const
 }
 
 /// The fraction of all work that moves from one distribution to the next. `given` is the fraction
-/// that each rank has given away so far (negative: received); it is updated.
+/// of its work that each rank has given away so far (negative if it received work); this function
+/// updates it.
 double moved_between(std::span<const double> foretold, std::vector<double>& given) {
   const double even = mean(foretold);
   double moved = 0;
@@ -134,7 +135,8 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
   result.total_error_s = error_of_sum(lost, times_s, 0);
   result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
-  // The longest interval comes first, because distributing more often must save clearly more.
+  // The longest interval comes first. A shorter one is chosen only if it saves clearly more,
+  // because it distributes the work more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
     if (2 * *every > loads.size()) continue;
     const Savings savings = periodic(loads, *every);

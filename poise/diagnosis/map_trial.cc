@@ -34,7 +34,7 @@ struct Interval {
   double mean = 0, half = 0;
 };
 
-/// Requires at least kMinPairs values.
+/// Needs at least kMinPairs values.
 Interval interval_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;

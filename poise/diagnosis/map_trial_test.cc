@@ -45,7 +45,7 @@ TEST(map_trial, keeps_the_order_if_the_map_promises_no_gain) {
   EXPECT_EQ(next_run(no_map).state, TrialState::no_gain);
 }
 
-TEST(map_trial, pairs_begin_alternately_with_either_kind_of_run) {
+TEST(map_trial, each_pair_of_runs_begins_alternately_with_and_without_the_map) {
   MapHistory history = profiled(0.2);
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {
@@ -55,7 +55,7 @@ TEST(map_trial, pairs_begin_alternately_with_either_kind_of_run) {
   EXPECT_EQ(order, "ommoommo");
 }
 
-TEST(map_trial, decides_after_three_pairs_if_runs_have_no_noise) {
+TEST(map_trial, needs_only_three_pairs_of_runs_if_there_is_no_noise) {
   MapHistory faster = profiled(0.2), slower = profiled(0.2);
   const NextRun kept =
       carry_out(faster, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
@@ -88,7 +88,7 @@ TEST(map_trial, computes_the_interval_from_students_t) {
   EXPECT_NEAR(next.high, 1 - std::exp(-0.2 - half), 1e-9);
 }
 
-TEST(map_trial, a_verdict_does_not_change_with_more_runs) {
+TEST(map_trial, the_verdict_stays_the_same_in_later_runs) {
   MapHistory history = profiled(0.2);
   carry_out(history, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
   for (int i = 0; i < 9; ++i) {
@@ -99,7 +99,7 @@ TEST(map_trial, a_verdict_does_not_change_with_more_runs) {
   }
 }
 
-TEST(map_trial, a_map_is_not_used_again_after_a_run_with_it_failed) {
+TEST(map_trial, a_map_is_not_tried_again_after_a_run_with_it_failed) {
   MapHistory history = profiled(0.5);
   history.map_failed = true;
   EXPECT_EQ(next_run(history).state, TrialState::failed);
@@ -144,13 +144,13 @@ Counts trials(double gain, double noise, double predicted, double drift_per_run)
   return counts;
 }
 
-TEST(map_trial, keeps_maps_with_a_planted_gain) {
+TEST(map_trial, keeps_maps_that_make_the_simulated_program_faster) {
   EXPECT_GE(trials(0.10, 0.02, 0.1, 0).kept, 198);
   EXPECT_GE(trials(0.05, 0.02, 0.1, 0).kept, 190);
   EXPECT_GE(trials(0.10, 0.02, 0.1, 0.01).kept, 190);
 }
 
-TEST(map_trial, drops_maps_without_a_gain) {
+TEST(map_trial, drops_maps_that_do_not_make_the_simulated_program_faster) {
   // At most 5 % of 200 trials are wrong, plus three standard deviations.
   for (const double drift : {0.0, 0.01, -0.01}) {
     EXPECT_LE(trials(0, 0.02, 0.1, drift).kept, 19) << drift;
@@ -160,7 +160,7 @@ TEST(map_trial, drops_maps_without_a_gain) {
   EXPECT_GE(trials(-0.05, 0.02, 0.1, 0).dropped, 195);
 }
 
-TEST(map_trial, refuses_times_that_are_not_positive) {
+TEST(map_trial, run_times_that_are_not_positive_are_refused) {
   for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     MapHistory history = profiled(0.1);
     history.runs.push_back({RunKind::mapped, seconds});

@@ -54,7 +54,7 @@ TEST(mapping, costs_no_more_than_before_and_has_the_least_traffic_of_all_maps_if
   EXPECT_GE(moved, 30) << "few of the random starts are the best";
 }
 
-TEST(mapping, may_use_free_places) {
+TEST(mapping, ranks_may_move_to_free_places) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload traffic;
   traffic.tasks.assign(2, {.load_s = 1});

@@ -51,7 +51,8 @@ struct MeasuredRun {
   std::vector<MeasuredPhase> phases = {};
   ReorderedTopologies topologies = {};
   std::vector<RankTeam> teams = {};
-  // Per node, for juggle_causes.h; threads is 0 where no rank has several threads.
+  // What is known about the threads of each node, for juggle_causes.h. `threads` is 0 for a node on
+  // which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
   bool knows_waiting = true;  // else waited is 0 where nothing is known
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }

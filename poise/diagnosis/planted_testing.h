@@ -163,7 +163,7 @@ class Generator {
     for (const double load : loads) phase.workload.tasks.push_back({.load_s = load});
     phase.workload.messages = messages();
     const std::vector<double> useful = useful_times(p, loads);
-    // Here a better mapping of a scattered ring saves at least two thirds of the messages' cost.
+    // Here a better mapping of a scattered ring saves at least two thirds of the cost of messages.
     const double transfer = 1.5 * share(Cause::mapping) + share(Cause::network) + 0.01;
     const auto last =
         static_cast<std::uint32_t>(std::max_element(useful.begin(), useful.end()) - useful.begin());

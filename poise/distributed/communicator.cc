@@ -40,7 +40,8 @@ void Communicator::agree(const std::string& failure) {
   std::uint64_t failed = failure.empty() ? 0 : table_.rank + std::uint64_t{1};
   const int status = table_.reduce(table_.context, POISE_MAX, 1, &failed);
   if (status != 0) {
-    // The others may have agreed that all is well and go on to the collective that follows.
+    // This reduction failed only on this rank. The other ranks may have succeeded and continue with
+    // the collective that follows, so the failure is reported at the next agreement.
     if (has_failed_) throw AgreedError(failure_);
     has_failed_ = true;
     failure_ = fmt::format("communication: reduce returned {}", status);
@@ -68,7 +69,7 @@ std::uint64_t Communicator::sum(std::uint64_t value) {
   return value;
 }
 
-// The bits of doubles of at least 0 have the order of the doubles.
+// Doubles of at least 0 are ordered like the integers with the same bits.
 double Communicator::max(double value) {
   return std::bit_cast<double>(max(std::bit_cast<std::uint64_t>(value)));
 }

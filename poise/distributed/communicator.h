@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Typed messages over a table of communication functions, and agreement on errors.
+// Typed collectives over a table of communication functions; all ranks learn if one of them failed.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +15,31 @@
 
 namespace poise {
 
-/// Thrown on every rank once all know that one of them failed. Its text is the rank's own error, or
-/// names the rank that failed.
+/// Thrown on every rank when all ranks know that one of them failed. Its text is this rank's own
+/// error, or names the rank that failed.
 class AgreedError : public Error {
  public:
   using Error::Error;
 };
 
-/// Items by rank: the ranks that get them, or the ranks from which they came.
+/// Items by rank: those to send to each rank, or those received from each rank.
 template <typename T>
 using Mail = std::map<std::uint32_t, std::vector<T>>;
 
-/// The ranks of a decision. Every collective call begins with an agreement: if a rank failed since
-/// the last one, all ranks throw AgreedError and none waits. A rank that fails between collectives
-/// therefore calls agree_on_failure() before it leaves.
+/// The ranks that decide together. Every collective call first checks whether a rank has failed
+/// since the last collective call. If one has, all ranks throw AgreedError, so that none waits
+/// forever. A rank that fails between two collective calls must call agree_on_failure() before it
+/// leaves.
 class Communicator {
  public:
-  /// Throws Error if the table has no functions or the rank does not exist.
+  /// Throws Error if the table lacks a function or the rank is not below the number of ranks.
   explicit Communicator(const poise_communication& table);
 
   std::uint32_t rank() const { return table_.rank; }
   std::uint32_t num_ranks() const { return table_.num_ranks; }
 
-  /// Collective. Delivers items to their ranks; this rank may be one of them.
+  /// Collective. Sends the items to their ranks, which may include this one, and returns those that
+  /// this rank received.
   template <typename T>
   Mail<T> exchange(const Mail<T>& out) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -57,16 +59,17 @@ class Communicator {
     return in;
   }
 
-  /// Collective. Sums of doubles are rounded to 2^-40 of the largest, so that they are the same in
-  /// every order. Values are at least 0.
+  /// Collective. Values must be at least 0. Sums of doubles are rounded to 2^-40 of the largest
+  /// value, so that the result does not depend on the order of summation.
   std::uint64_t max(std::uint64_t value);
   std::uint64_t sum(std::uint64_t value);
   double max(double value);
   double sum(double value);
 
-  /// Collective. Throws AgreedError on all ranks if one has failed.
+  /// Collective. Throws AgreedError on all ranks if one of them has failed.
   void agree() { agree(failure_); }
-  /// Takes part in the next agreement as a rank that failed. Throws nothing.
+  /// Reports to the other ranks, in their next collective call, that this rank has failed. Never
+  /// throws.
   void agree_on_failure(const std::string& text) noexcept;
 
  private:

@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-constexpr double kPortSpeed = 1e-9;  // the slowest that a machine may have
+constexpr double kPortSpeed = 1e-9;  // the lowest speed that a machine may have
 
 class GroupMachine {
  public:
@@ -77,7 +77,8 @@ class GroupMachine {
     }
   }
 
-  /// The factors between those domains of a node that hold a range; equal ones are shared.
+  /// Collects the factors between the memory domains of each node that contain a range. Nodes with
+  /// equal factors share them.
   void find_node_kinds() {
     parts_.node_kinds.clear();
     std::map<std::vector<std::uint32_t>, std::uint32_t> known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine whose places are groups of places of another: what a leader decides on.
+// Builds a coarser machine, in which each place stands for a group of places of the original.
 #pragma once
 
 #include <span>
@@ -8,18 +8,19 @@
 
 namespace poise {
 
-/// Places [first, end) that become one place.
+/// The places first to end - 1 of the original machine, which become one place.
 struct PlaceRange {
   PlaceId first = 0, end = 0;
-  /// The new place only holds the far ends of messages: it is so slow that no task moves there.
+  /// True if the new place is only the far end of messages. It is so slow that no task moves there.
   bool is_port = false;
 };
 
-/// The ranges are in ascending order and disjoint; each holds whole groups of the machine's levels
-/// or is part of one. A new place is as fast as its places together; messages and migrations cost
-/// it their CPU time divided by the number of its places, and its cards and buses add up. Distances
-/// are those between the first places of the ranges. If every range is one place, times are those
-/// of the machine itself.
+/// Returns the coarser machine. The ranges are disjoint and in ascending order. Each range consists
+/// of whole groups of some level, or lies inside one group. The speed of a new place is the sum of
+/// the speeds in its range; the CPU time of a message or migration is divided by the number of its
+/// places, and the bandwidths of its cards and buses are added. The distance between two new places
+/// is that between the first places of their ranges. If every range has one place, all times equal
+/// those on the original machine.
 Machine machine_of_groups(const Machine& machine, std::span<const PlaceRange> ranges);
 
 }  // namespace poise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of ids in the order of their insertion: a hash table without deletion.
+// A hash table that numbers ids in the order of their insertion. Ids cannot be deleted.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// Open addressing, at most two thirds full. 12 to 24 bytes per id.
+/// Uses open addressing and is at most two thirds full. Takes 12 to 24 bytes per id.
 class IdTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -20,10 +20,11 @@ class IdTable {
 
   std::uint32_t size() const { return size_; }
 
-  /// The number of the id; kNone if it is not in the table.
+  /// Returns the number of the id, or kNone if it is not in the table.
   std::uint32_t find(std::uint64_t id) const { return numbers_[slot(id)]; }
 
-  /// The number of the id, which is a new one if the id was not in the table.
+  /// Returns the number of the id. An id that is not in the table is inserted and gets the next
+  /// number.
   std::uint32_t insert(std::uint64_t id) {
     std::size_t at = slot(id);
     if (numbers_[at] != kNone) return numbers_[at];

@@ -14,7 +14,8 @@ namespace poise {
 
 namespace {
 
-/// A child has room for a vertex that comes if it then has at most this much of the average load.
+/// A child has room for an arriving vertex if its load, with the vertex, is at most this multiple
+/// of the average.
 constexpr double kRoom = 1.02;
 
 class LeaderProblem {
@@ -52,7 +53,8 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the places beyond this leader's group at which messages end, and numbers all places.
+  /// Chooses the ports (places outside this leader's group that are the far ends of messages), and
+  /// numbers all places.
   void find_ports() {
     for (const GuestEdge& edge : edges_)
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});
@@ -66,7 +68,7 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // Groups share a port if there are more of them than ports.
+      // If there are more groups than ports, several groups share a port.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);
@@ -82,7 +84,7 @@ class LeaderProblem {
     sort_places(num_children);
   }
 
-  /// Places are in the order of the machine's places.
+  /// Sorts the new places in the order of the original machine's places.
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -103,7 +105,7 @@ class LeaderProblem {
 
   bool has_arrived(TaskId t) const { return guests_[t].home.rank != leader_; }
 
-  /// One task per guest, then one per port.
+  /// Adds one task per guest, then one task per port.
   void add_tasks() {
     std::vector<PlaceId> places;
     for (TaskId t = 0; t < guests_.size(); ++t) {
@@ -139,8 +141,9 @@ class LeaderProblem {
     }
   }
 
-  /// Gives each vertex that comes from elsewhere a first place: heaviest first, to the child with
-  /// room with which it exchanges most, or to the least busy one.
+  /// Assigns each arriving vertex to a first place, the heaviest vertex first. It goes to the child
+  /// with room with which it exchanges most or, if it exchanges nothing with such a child, to the
+  /// least busy one.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem that one leader decides: which of its children gets each vertex.
+// The decision of one leader: it assigns each vertex to one of its children.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace poise {
 
-/// A vertex for which a leader decides. Its home is its index in the piece of the leader in whose
-/// part its tasks are now.
+/// A vertex that a leader assigns. Its tasks may still be in the part of another leader: `home`
+/// names that leader and the index of the vertex in its piece.
 struct Guest {
   VertexName home;
   PieceVertex vertex;
 };
 
-/// Messages between a guest and another vertex, which may be a guest of another leader.
+/// Messages between a guest and another vertex, which another leader may be assigning.
 struct GuestEdge {
   VertexName guest, other;
   std::uint32_t other_leader = 0;  // of the group that gets the other one
@@ -28,7 +28,7 @@ struct GuestEdge {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// What all ranks know alike.
+/// Input that is the same on all ranks.
 struct DecisionContext {
   const Machine& machine;
   const RankGroups& groups;
@@ -36,10 +36,11 @@ struct DecisionContext {
   std::uint64_t seed = 0;
 };
 
-/// Where each guest goes: the leader of a group of the level below. Guests that are at home with
-/// this leader start with the child where they are, and their migration costs; others come anyway
-/// and start where their messages go, on a child with room. Messages to other leaders' guests end
-/// at ports: places of these leaders' groups, as many at most as there are children.
+/// Returns for each guest the leader of the child group that gets it. A guest whose home is this
+/// leader starts at its current child, and moving it to another child costs a migration. Other
+/// guests migrate in any case; they start at the child with room with which they exchange most.
+/// Messages to guests of other leaders end at ports, which are places in the groups of these
+/// leaders. There are at most as many ports as children.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
                                   std::span<const GuestEdge> edges);

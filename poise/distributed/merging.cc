@@ -14,7 +14,7 @@ namespace {
 constexpr double kMinShrink = 0.95;  // a step that keeps more of the vertices ends merging,
 constexpr double kHeavier = 1.5;     // or allows heavier ones if there are too many
 
-/// Per group: whether its vertices are pinned.
+/// Returns for each group whether its vertices are pinned.
 std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned,
                                      const graphs::Matching& matching) {
   std::vector<std::uint32_t> result(is_pinned.empty() ? 0 : matching.num_groups);
@@ -33,7 +33,7 @@ Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pin
     const graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
     if (matching.num_groups > kMinShrink * merging.num_groups) {
       if (merging.num_groups <= limits.max_vertices) break;
-      // With weights of 0 only pinned vertices can keep others apart.
+      // If all weights are 0, only pinned vertices can prevent further merging.
       if (max_weight == 0 || max_weight > 1e300) break;
       max_weight *= kHeavier;
     }

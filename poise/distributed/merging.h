@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merging vertices of a graph along heavy edges until few are left.
+// Merges the vertices of a graph along heavy edges until few vertices remain.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace poise {
 
-/// Limits for merging vertices that one leader holds.
+/// Limits for merging the vertices of one leader.
 struct MergeLimits {
   double max_weight = 0;         // of a merged vertex, unless a single one is heavier;
   std::size_t max_vertices = 0;  // exceeded if more than this would be left
   std::size_t max_edges = 0;     // the heaviest edges that are kept
 };
 
-/// The group of each vertex. Pinned vertices (kinds[v] != 0) are merged with pinned ones only;
-/// `is_pinned` may be empty. The graph is consumed, since the memory of each step is needed for the
-/// next. O(vertices + edges).
+/// The result of a merge: the group of each vertex. Pinned vertices are merged only with other
+/// pinned vertices; `is_pinned` may be empty. The graph is passed by value and freed step by step,
+/// because each step needs memory for the next graph. O(vertices + edges).
 struct Merging {
   std::vector<std::uint32_t> group_of;
   std::uint32_t num_groups = 0;
@@ -27,7 +27,8 @@ struct Merging {
 Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
                           const MergeLimits& limits);
 
-/// The same for the vertices of a piece, whose own edges are those to `rank`.
+/// Does the same for the vertices of a piece. Its internal edges are those whose other end is on
+/// `rank`.
 Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& limits);
 /// The merged vertices.
 std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertices,

@@ -11,12 +11,12 @@ namespace poise {
 
 namespace {
 
-/// The rank that knows where the task with this id is.
+/// Returns the rank whose part of the directory contains the task with this id.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
   return static_cast<std::uint32_t>(mix(id) % num_ranks);
 }
 
-/// Numbers of this rank's tasks by id. Consecutive ids need no table.
+/// Numbers this rank's tasks by id. Consecutive ids need no table.
 class OwnIds {
  public:
   explicit OwnIds(std::span<const std::uint64_t> ids) : ids_(ids) {
@@ -26,7 +26,8 @@ class OwnIds {
     if (is_consecutive) return;
     table_ = IdTable(ids.size());
     for (std::size_t t = 0; t < ids.size(); ++t)
-      if (table_.insert(ids[t]) != t) fail("id[{}] is {}, as that of another task", t, ids[t]);
+      if (table_.insert(ids[t]) != t)
+        fail("id[{}] is {}, but another task on this rank has the same id", t, ids[t]);
   }
 
   std::uint32_t find(std::uint64_t id) const {
@@ -40,7 +41,8 @@ class OwnIds {
   IdTable table_;
 };
 
-/// The ranks of tasks, by a directory that is spread over all ranks by hashes of the ids.
+/// Finds the ranks of tasks in a directory, which is distributed over all ranks by hashes of the
+/// ids.
 std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::uint64_t> own,
                                      const std::vector<std::uint64_t>& wanted) {
   Mail<std::uint64_t> announced;
@@ -50,8 +52,7 @@ std::vector<std::uint32_t> looked_up(Communicator& ranks, std::span<const std::u
   for (const auto& [rank, ids] : ranks.exchange(std::exchange(announced, {})))
     for (const std::uint64_t id : ids) {
       if (known.insert(id) < rank_of.size())
-        fail("id {} is that of a task of rank {} and of one of rank {}", id,
-             rank_of[known.find(id)], rank);
+        fail("rank {} and rank {} both have a task with id {}", rank_of[known.find(id)], rank, id);
       rank_of.push_back(rank);
     }
   Mail<std::uint64_t> questions;
@@ -101,7 +102,8 @@ void OwnGraph::find_receivers(Communicator& ranks) {
     at = looked_up(ranks, own_.ids, ids);
   Mail<std::uint64_t> questions;
   for (std::size_t g = 0; g < ids.size(); ++g) {
-    if (at[g] == IdTable::kNone) fail("neighbour {} is a task of no rank", ids[g]);
+    if (at[g] == IdTable::kNone)
+      fail("a task lists neighbour {}, but no rank has a task with that id", ids[g]);
     questions[at[g]].push_back(ids[g]);
   }
   Mail<std::uint32_t> answers;
@@ -111,12 +113,14 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   std::map<std::uint32_t, std::size_t> next;
   for (std::size_t g = 0; g < ids.size(); ++g) {
     const std::uint32_t index = answers.at(at[g])[next[at[g]]++];
-    if (index == IdTable::kNone) fail("neighbour {} is not a task of rank {}", ids[g], at[g]);
+    if (index == IdTable::kNone)
+      fail("a task lists neighbour {} on rank {}, but that rank has no such task", ids[g], at[g]);
     ghosts_.push_back({at[g], index});
   }
 }
 
-/// Entries are in the rows of senders only; merging takes that into account.
+/// Each message is in the row of its sender only, unlike in other graphs; the merge takes that into
+/// account.
 graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
   graphs::Graph graph;
   const std::uint32_t size = own_.num_tasks();

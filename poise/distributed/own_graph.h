@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's tasks as a graph: where the receivers of their messages are, and tasks merged into
+// The tasks of one rank as a graph: finds the receivers of their messages, and merges tasks into
 // clusters that stay together.
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace poise {
 
-/// A task's weight is its share of an average place's load, and this much of an average task, so
-/// that tasks without load do not all become one cluster.
+/// The weight of a task is its load divided by the average load of a place, plus this number
+/// divided by the average number of tasks per place. The second term keeps tasks without load from
+/// becoming one cluster.
 inline constexpr double kWeightOfTask = 0.1;
 
-/// What a place has on average.
+/// Average load and average number of tasks of a place.
 struct AveragePlace {
   double load_s = 0;
   double tasks = 0;
@@ -24,28 +25,31 @@ struct AveragePlace {
 
 class OwnGraph {
  public:
-  /// Collective. Finds the receivers' ranks and indices. Throws Error if one does not exist, or, if
-  /// the ranks of receivers were not given, if two tasks have the same id.
+  /// Collective. Finds the ranks and indices of the receivers of all messages. Throws Error if a
+  /// receiver does not exist, or if two tasks have the same id (checked only if the ranks of
+  /// receivers are not given).
   OwnGraph(Communicator& ranks, const OwnTasks& own);
 
-  /// Merges tasks along the heaviest messages within this rank and returns the clusters; background
-  /// load is a further one, which is pinned.
+  /// Merges tasks of this rank along the heaviest messages and returns the clusters. Background
+  /// load becomes one more cluster, which is pinned.
   std::vector<PieceVertex> merge(double speed, const AveragePlace& average,
                                  const MergeLimits& limits);
-  /// Per task, its cluster.
+  /// The cluster of each task.
   std::vector<std::uint32_t>& cluster_of() { return cluster_of_; }
 
-  /// The tasks of other ranks that receive messages from here.
+  /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
-  /// The rank of the receiver of message i, given those of own tasks and of ghosts.
+  /// Returns the rank of the receiver of message i. `own` has the rank of each own task, `ghosts`
+  /// that of each ghost.
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];
   }
 
-  /// The messages that clusters send. Ghost g is in the cluster with the name ghost_cluster[g];
-  /// cluster c of this rank is vertex first + c of rank `leader`. Takes 16 bytes per cluster.
+  /// Returns the messages between clusters whose sender is a cluster of this rank. `first` names
+  /// this rank's first cluster in the parent's piece; further clusters have the following indices.
+  /// ghost_cluster[g] names the cluster of ghost g. Takes 16 bytes per cluster.
   std::vector<PieceEdge> edges(VertexName first,
                                const std::vector<VertexName>& ghost_cluster) const;
 

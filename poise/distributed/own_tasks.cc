@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// As for workloads on one rank: sums within these limits do not overflow.
+/// The same limits as for workloads on one rank. Sums within these limits do not overflow.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 
@@ -58,7 +58,7 @@ void check(const OwnTasks& own, std::uint32_t num_ranks) {
     fail("background_s is {}; it must be from 0 to {}", own.background_s, kMaxSeconds);
   for (std::size_t i = 0; i < own.to_rank.size(); ++i)
     if (own.to_rank[i] >= num_ranks)
-      fail("neighbour rank [{}] is {}; there are {} ranks", i,
+      fail("the rank of neighbour {} is {}, but there are only {} ranks", i,
            static_cast<std::int32_t>(own.to_rank[i]), num_ranks);
   check_counts(own.bytes, "bytes");
   check_counts(own.counts, "counts");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank knows of a distributed workload: its own tasks and the messages that they send.
+// The part of a distributed workload that one rank knows: its own tasks and the messages that they
+// send.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,14 @@
 
 namespace poise {
 
-/// Borrowed arrays. Those marked "or empty" are optional.
+/// Arrays that the caller owns. Those marked "or empty" are optional.
 struct OwnTasks {
   std::span<const std::uint64_t> ids;    // no two tasks of all ranks have the same
   std::span<const double> load_s;        // per task
   std::span<const std::uint64_t> bytes;  // per task, or empty: moving costs no bytes
   std::span<const std::uint8_t> pinned;  // per task, not 0 if it must stay; or empty
-  /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for
-  /// first[t] <= i < first[t + 1]. All empty: no messages.
+  /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for first[t] <=
+  /// i < first[t + 1]. If there are no messages, the arrays are empty.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
   std::span<const std::uint32_t> to_rank;        // where that task is, or empty: looked up
@@ -29,8 +30,8 @@ struct OwnTasks {
   }
 };
 
-/// Throws Error naming the first wrong array, index and value. Neither checks that ids differ nor
-/// that receivers exist.
+/// Throws Error naming the first wrong array, index and value. It does not check that ids are
+/// unique or that receivers exist.
 void check(const OwnTasks& own, std::uint32_t num_ranks);
 
 }  // namespace poise

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs that are distributed over leaders: vertices, edges between them, and what they merge into.
+// Graphs that are distributed over leaders. Each leader holds a piece, which consists of vertices
+// and their edges.
 #pragma once
 
 #include <compare>
@@ -10,13 +11,13 @@
 
 namespace poise {
 
-/// A vertex of another rank's piece: the rank, and its index there.
+/// Names a vertex in the piece of some rank: the rank, and the index of the vertex in that piece.
 struct VertexName {
   std::uint32_t rank = 0, index = 0;
   friend auto operator<=>(const VertexName&, const VertexName&) = default;
 };
 
-/// A task, or tasks that stay together.
+/// A task, or several tasks that stay together.
 struct PieceVertex {
   double load_s = 0;
   double weight = 0;  // share of the average place: of its load, and a little of its tasks
@@ -32,29 +33,30 @@ struct PieceEdge {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// What one leader holds of the graph of a level.
+/// The part of a level's graph that one leader holds.
 struct Piece {
   std::vector<PieceVertex> vertices;
   std::vector<PieceEdge> out;  // messages that its vertices send
   std::vector<PieceEdge> in;   // and those that they receive from vertices of other leaders
-  /// Per vertex, the index of the vertex of the parent's piece that it is merged into.
+  /// For each vertex, the index (in the parent's piece) of the vertex into which it is merged.
   std::vector<std::uint32_t> merged;
 };
 
-/// Collective. For each name, the value in `table` at its rank; names may repeat.
+/// Collective. Returns for each name the entry of `table` on the rank of the name, at its index.
+/// Names may repeat.
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
                                       const std::vector<std::uint32_t>& table);
 
-/// The different names of `other`, in ascending order.
+/// Returns the names in `other` of all edges, without duplicates and in ascending order.
 std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges);
-/// The index of a name that is in such a list.
+/// Returns the index of a name in such a list, which must contain it.
 std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
 
-/// Adds up edges with the same ends. Their order becomes ascending.
+/// Sorts the edges and merges those with the same two ends by adding their messages.
 void merge_parallel(std::vector<PieceEdge>& edges);
 
-/// Keeps the `max_edges` edges that cost most; each carries a share of the messages of those
-/// dropped, so that their sum stays nearly the same.
+/// Keeps the `max_edges` most expensive edges. The messages of the dropped edges are distributed
+/// among them, so that the total stays nearly the same.
 void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
                    double byte_s);
 

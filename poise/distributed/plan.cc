@@ -18,24 +18,27 @@ namespace poise {
 
 namespace {
 
-/// Of the messages' cost if all were between nodes, the share expected between places.
+/// Expected share of the messages that stay between different places, relative to a placement in
+/// which every message is between two nodes.
 constexpr double kShareOfMessages = 0.5;
-/// Share of the load from which messages weigh. The first cycle then has narrow groups: more
-/// vertices per rank find more of the locality. The second, with wide groups, evens out loads.
+/// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
+/// narrow groups: each group then decides about more vertices per rank, which keeps communicating
+/// tasks together. The second has wide groups and evens out loads.
 constexpr double kMessagesWeigh = 0.02;
 constexpr std::uint32_t kMinWidth = 4;
-/// A rank with this many times the load of its group's average member has clusters too heavy for
-/// balance; a second cycle makes them anew.
+/// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
+/// too heavy to balance well, and a second cycle forms new ones.
 constexpr double kCoarse = 2;
 
-/// What a rank has, in average places.
+/// The load and tasks of a rank, as a multiple of those of an average place.
 double weight_of(const OwnTasks& own, const AveragePlace& average) {
   double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
   for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
   return weight;
 }
 
-/// One V-cycle. All members are collective; ranks that lead no group take part with nothing.
+/// One V-cycle. All member functions are collective; a rank that leads no group takes part without
+/// data.
 class Cycle {
  public:
   Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
@@ -47,7 +50,7 @@ class Cycle {
         limits_(limits),
         pieces_(groups_.num_levels()) {}
 
-  /// The rank that gets each own task.
+  /// Returns the rank that gets each own task.
   std::vector<std::uint32_t> run(const OwnTasks& own, OwnGraph& graph) {
     if (groups_.top() == 0) return std::vector<std::uint32_t>(own.num_tasks(), 0);  // one rank
     rise_from_tasks(own, graph);
@@ -64,8 +67,8 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  /// A leader's share of what its parent may hold, if it has the average load; never more than the
-  /// parent may hold in all.
+  /// Limits for the graph that a leader sends to its parent: a share of the parent's limit in
+  /// proportion to the leader's load, but never more than the whole limit.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -114,7 +117,8 @@ class Cycle {
     hand_up(level, clusters, std::move(edges), limits.max_edges);
   }
 
-  /// The parent's number of the first of `count` vertices: children follow each other.
+  /// Returns the index, in the parent's piece, of the first of `count` vertices. The vertices of
+  /// the children are numbered one child after another.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
     if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
@@ -125,7 +129,8 @@ class Cycle {
     return leads(level) ? answer.at(parent(level)).at(0) : 0;
   }
 
-  /// The names that vertices of this level have in the pieces of the parents.
+  /// Returns the names of the vertices of the parents' pieces into which these vertices were
+  /// merged.
   std::vector<VertexName> merged_names(std::size_t level, const std::vector<VertexName>& names) {
     const std::vector<std::uint32_t> index = ask_owners(ranks_, names, pieces_[level].merged);
     std::vector<VertexName> merged;
@@ -160,7 +165,7 @@ class Cycle {
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
-  /// Messages between pieces become known to the receivers' leaders too.
+  /// Sends each edge between two pieces to the leader of the receiver's piece, too.
   void tell_receivers(std::size_t level) {
     Mail<PieceEdge> mail;
     for (const PieceEdge& edge : pieces_[level].out)
@@ -189,7 +194,7 @@ class Cycle {
     }
   }
 
-  /// Decides for the guests, and tells the leaders that are their homes.
+  /// Assigns the guests, and sends the result to the leaders of their homes.
   std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
                                   const std::vector<GuestEdge>& edges) {
     struct Answer {
@@ -205,7 +210,8 @@ class Cycle {
     return targets;
   }
 
-  /// From the targets of a leader's vertices to those of the vertices merged into them below.
+  /// Converts the targets of a leader's vertices into targets of the vertices that were merged into
+  /// them on the level below.
   std::vector<std::uint32_t> of_children(std::size_t level,
                                          const std::vector<std::uint32_t>& targets) {
     const auto children = groups_.children(level, ranks_.rank());
@@ -222,7 +228,7 @@ class Cycle {
     return below;
   }
 
-  /// Sends the vertices of a level to the leaders of the groups that get them.
+  /// Sends the vertices of a level to the leaders of the groups to which they were assigned.
   void ship(std::size_t level, const std::vector<std::uint32_t>& targets,
             std::vector<Guest>& guests, std::vector<GuestEdge>& edges) {
     const Piece& piece = pieces_[level];
@@ -268,7 +274,7 @@ AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTa
           .tasks = static_cast<double>(ranks.sum(own.ids.size())) / ranks.num_ranks()};
 }
 
-/// True if messages may take a notable part of the time.
+/// True if messages may take a noticeable part of the time.
 bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                     const AveragePlace& average) {
   const UnitCosts unit = unit_costs(machine, machine.costs());
@@ -280,7 +286,7 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
          kMessagesWeigh * average.load_s;
 }
 
-/// The width of the groups in each cycle.
+/// Returns the maximum size of the groups in each cycle.
 std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                   const AveragePlace& average, const DistributedLimits& limits) {
   if (messages_weigh(ranks, machine, own, average)) {
@@ -294,7 +300,7 @@ std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, c
   return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
 }
 
-/// The rank that gets each own task.
+/// Returns the rank that gets each own task.
 std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machine,
                                       const OwnTasks& own, const Choice& strategy,
                                       std::uint64_t seed, const DistributedLimits& limits) {

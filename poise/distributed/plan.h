@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A decision by all ranks together, each of which knows its own tasks only.
+// Decides where tasks run if each rank knows only its own tasks; all ranks decide together.
 //
-// A V-cycle on the machine's tree, from the current placement (multilevel partitioning as in
-// Sanders and Seemaier, "Distributed Deep Multilevel Graph Partitioning", Euro-Par 2023, but along
-// the machine's groups, and with the time of messages and migrations as the objective):
+// The decision is a V-cycle on the machine's tree that starts from the current placement. It is
+// multilevel partitioning as in Sanders and Seemaier, "Distributed Deep Multilevel Graph
+// Partitioning", Euro-Par 2023, but it follows the groups of the machine, and minimises the time of
+// messages and migrations:
 //
 // 1. Each rank merges its tasks along heavy messages into clusters. The leader of each group of
-//    ranks merges what its members have, up to the leader of all (rank_groups.h).
-// 2. That one decides which of its groups gets which vertex, by a strategy of the table on a
-//    machine whose places are the groups (leader_problem.h).
-// 3. Downwards each leader does the same for its group, in parallel; messages to other groups end
-//    at ports.
-// 4. If messages weigh, or if clusters were too heavy to balance because few ranks had most of the
-//    load, tasks change to their targets on paper and a second cycle runs from there.
+//    ranks (rank_groups.h) merges the clusters of its members, and so on up to one top leader.
+// 2. The top leader assigns each merged vertex to one of its child groups. It runs a strategy of
+//    the table on a machine whose places are the child groups (leader_problem.h).
+// 3. On the way down each leader does the same for its own group, all leaders at the same time.
+//    Messages to vertices of other groups end at ports.
+// 4. If messages matter, or if few ranks had most of the load and their clusters were too heavy to
+//    balance, a second cycle follows. It starts from the result of the first, without migrating
+//    tasks in between.
 //
-// With few tasks in all, nothing is merged and the decision is that of the strategy itself. A
-// rank's memory is O(own tasks + own messages + neighbours) and a constant; nothing is stored per
-// task of other ranks.
+// If there are few tasks in all, nothing is merged, and the decision is that of the strategy
+// itself. A rank's memory is O(own tasks + own messages + neighbours) plus a constant; a rank
+// stores nothing per task of other ranks.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +42,15 @@ struct DistributedPlan {
   std::vector<Arrival> imports;             // by rank, then in the order of tasks there
 };
 
-/// Numbers that bound a leader's work and memory.
+/// Limits on the work and memory of a leader.
 struct DistributedLimits {
   std::uint32_t width = 64;     // members of a group
   std::size_t vertices = 4096;  // for which a leader decides
   std::size_t edges = 49152;    // between them
 };
 
-/// Collective. Rank r is place r of the machine, which all ranks give alike, as they do strategy
-/// and seed. Throws Error on all ranks if the input of one is wrong.
+/// Collective. Rank r is place r of the machine. All ranks must pass the same machine, strategy and
+/// seed. Throws Error on all ranks if the input of one rank is wrong.
 DistributedPlan plan_distributed(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                  const Choice& strategy, std::uint64_t seed,
                                  const DistributedLimits& limits = {});

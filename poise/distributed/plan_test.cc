@@ -40,7 +40,7 @@ Outcomes planned(const OwnedProblem& problem, const DistributedLimits& limits = 
   return outcomes;
 }
 
-/// What ten iterations and the migration take.
+/// Seconds of ten iterations plus the migration.
 double total_s(const OwnedProblem& problem, const Placement& after) {
   const Metrics metrics =
       evaluate(problem.machine, problem.workload, problem.machine.costs(), problem.current, after);
@@ -72,19 +72,20 @@ void expect_consistent(const OwnedProblem& problem, const Outcomes& outcomes) {
   }
 }
 
-TEST(DistributedPlan, is_that_of_the_strategy_if_nothing_needs_merging) {
+TEST(DistributedPlan, equals_the_central_decision_if_the_graph_is_small_enough_to_gather) {
   const OwnedProblem problem = made(physical("node:2 core:4"), "stencil3d", 200);
   const Placement central = parse_strategy("poise").rebalance(problem.view());
   EXPECT_NE(central, problem.current);
   EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
 }
 
-TEST(DistributedPlan, places_every_task_once_and_imports_what_others_export) {
+TEST(DistributedPlan, places_every_task_once_and_every_export_has_its_import) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // Narrow groups and few vertices, so that small problems have levels and clusters too.
+    // Groups are narrow and vertices few, so that even small problems have several levels and
+    // clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));
@@ -92,14 +93,14 @@ TEST(DistributedPlan, places_every_task_once_and_imports_what_others_export) {
   }
 }
 
-TEST(DistributedPlan, is_the_same_each_time) {
+TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
   OwnedProblem problem = made(physical("node:4 core:4"), "geometric:message_bytes=1e5", 6000);
   const DistributedLimits limits{.width = 4, .vertices = 300, .edges = 2000};
   EXPECT_EQ(placement_of(problem.view(), planned(problem, limits)),
             placement_of(problem.view(), planned(problem, limits, false)));
 }
 
-TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_one) {
+TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_plan) {
   struct Instance {
     std::string_view machine, recipe;
     TaskId tasks;
@@ -123,7 +124,7 @@ TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_one) {
   EXPECT_LT(sum / count, 1.03);
 }
 
-TEST(DistributedPlan, balances_what_one_rank_has_in_all) {
+TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
   for (const std::string_view machine : {"node:4 core:8", "node:12 core:8"}) {
     OwnedProblem problem = made(physical(machine), "stencil3d", 9000);
     problem.current = Placement(problem.workload.num_tasks(), 0);
@@ -134,7 +135,7 @@ TEST(DistributedPlan, balances_what_one_rank_has_in_all) {
   }
 }
 
-TEST(DistributedPlan, bears_a_task_that_all_others_write_to) {
+TEST(DistributedPlan, handles_a_task_to_which_all_other_tasks_send_messages) {
   OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
   problem.workload.messages.clear();
   for (TaskId t = 1; t < problem.workload.num_tasks(); ++t) {
@@ -157,14 +158,14 @@ TEST(DistributedPlan, counts_background_load) {
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
-TEST(DistributedPlan, works_on_one_rank_and_with_empty_ranks) {
+TEST(DistributedPlan, works_on_one_rank_and_with_ranks_without_tasks) {
   OwnedProblem alone = made(physical("core:1"), "ring", 5);
   EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
   OwnedProblem empty{physical("node:3 core:4"), {}, Placement(TaskId{0})};
   expect_consistent(empty, planned(empty));
 }
 
-TEST(DistributedPlan, tells_all_ranks_if_the_input_of_one_is_wrong) {
+TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_is_wrong) {
   const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
   const auto errors = [&](const auto& spoil, bool knows_ranks = true) {
     std::vector<OwnArrays> own = split(problem.view());
@@ -179,19 +180,19 @@ TEST(DistributedPlan, tells_all_ranks_if_the_input_of_one_is_wrong) {
   expect_text(errors([](OwnArrays& own) { own.load_s[3] = std::nan(""); }), "load_s[3] is nan");
   expect_text(errors([](OwnArrays& own) { own.bytes.pop_back(); }), "bytes has 9 entries");
   expect_text(errors([](OwnArrays& own) { own.first[4] = 0; }), "indptr[4] is 0");
-  expect_text(errors([](OwnArrays& own) { own.to_rank[1] = 4; }), "neighbour rank [1] is 4");
-  expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }), "neighbour 77 is not a task of rank");
+  expect_text(errors([](OwnArrays& own) { own.to_rank[1] = 4; }), "the rank of neighbour 1 is 4");
+  expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }), "a task lists neighbour 77 on rank ");
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }, false),
-              "neighbour 77 is a task of no rank");
+              "a task lists neighbour 77, but no rank has a task with that id");
   expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "id[1] is");
-  // Two ranks with the same id: the rank that keeps its entry in the directory finds out.
+  // Two ranks have a task with the same id. The error is found by the rank whose part of the
+  // directory contains this id.
   const auto twice = errors([](OwnArrays& own) { own.ids[0] = id_of(0); }, false);
-  EXPECT_THAT(
-      twice, testing::Contains(HasSubstr("id 0 is that of a task of rank 0 and of one of rank 2")));
+  EXPECT_THAT(twice, testing::Contains(HasSubstr("rank 0 and rank 2 both have a task with id 0")));
   EXPECT_THAT(twice, testing::Not(testing::Contains(IsEmpty())));
 }
 
-TEST(DistributedPlan, ends_on_all_ranks_whichever_collective_fails_on_one) {
+TEST(DistributedPlan, all_ranks_return_if_a_collective_fails_on_one_rank) {
   const OwnedProblem problem = made(physical("node:3 core:2"), "stencil2d", 600);
   const std::vector<OwnArrays> own = split(problem.view());
   const DistributedLimits limits{.width = 3, .vertices = 60, .edges = 200};

@@ -11,7 +11,8 @@ namespace {
 
 using Bounds = std::vector<std::uint32_t>;
 
-/// The largest number of groups of `finer` in a group of `coarser`, whose bounds are a subset.
+/// Returns the largest number of groups of `finer` inside one group of `coarser`. The bounds of
+/// `coarser` are a subset of those of `finer`.
 std::size_t widest(const Bounds& finer, const Bounds& coarser) {
   std::size_t most = 0, at = 0;
   for (std::size_t g = 1; g < coarser.size(); ++g) {
@@ -47,7 +48,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // Bounds of a level that has at least as many groups are no longer a subset.
+    // A level of the machine with at least as many groups as the present groups does not follow
+    // their bounds, so it is skipped.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks in nested groups that follow the levels of a machine: who decides for whom.
+// Ranks in nested groups that follow the levels of a machine. The leader of a group decides for its
+// members.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +12,10 @@
 
 namespace poise {
 
-/// Rank r is place r of the machine. On level 0 each rank is a group of its own; each further level
-/// joins at most `width` consecutive groups of the level before, along the machine's levels where
-/// these are narrow enough; on the last level all ranks are one group. The leader of a group is its
-/// first rank. Takes 4 bytes per rank, and little more.
+/// Nested groups of ranks; rank r is place r of the machine. On level 0 each rank is a group. Each
+/// further level joins at most `width` consecutive groups of the level below; where the machine's
+/// levels are narrow enough, the groups are those of the machine. On the last level all ranks are
+/// one group. The leader of a group is its first rank. Takes little more than 4 bytes per rank.
 class RankGroups {
  public:
   RankGroups(const Machine& machine, std::uint32_t width);
@@ -24,14 +25,14 @@ class RankGroups {
   std::uint32_t num_groups(std::size_t level) const {
     return static_cast<std::uint32_t>(first_[level].size()) - 1;
   }
-  /// Group g of a level is the ranks from first(level)[g] to first(level)[g + 1] - 1.
+  /// Group g of a level contains the ranks first(level)[g] to first(level)[g + 1] - 1.
   std::span<const std::uint32_t> first(std::size_t level) const { return first_[level]; }
   std::uint32_t group_of(std::size_t level, std::uint32_t rank) const;
   std::uint32_t leader_of(std::size_t level, std::uint32_t rank) const {
     return first_[level][group_of(level, rank)];
   }
-  /// The first ranks of the groups of the level below that are part of this rank's group, then the
-  /// end of the group.
+  /// Returns the first rank of each child group (group of the level below) inside this rank's
+  /// group, and one more entry: the end of this rank's group.
   std::vector<std::uint32_t> children(std::size_t level, std::uint32_t rank) const;
 
  private:

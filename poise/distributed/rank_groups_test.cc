@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sizes(std::string_view machine, std::uint32_t width) 
   return result;
 }
 
-TEST(RankGroups, follow_the_levels_of_the_machine) {
+TEST(RankGroups, groups_follow_the_levels_of_the_machine) {
   EXPECT_THAT(sizes("core:1", 64), ElementsAre(1));
   EXPECT_THAT(sizes("node:4 core:16", 64), ElementsAre(64, 1));
   EXPECT_THAT(sizes("node:16 core:16", 64), ElementsAre(256, 16, 1));
@@ -29,12 +29,12 @@ TEST(RankGroups, follow_the_levels_of_the_machine) {
   EXPECT_THAT(sizes("node:4 numa:4 core:8", 8), ElementsAre(128, 16, 4, 1));
 }
 
-TEST(RankGroups, cut_groups_that_are_too_wide) {
+TEST(RankGroups, groups_that_are_too_large_are_split) {
   EXPECT_THAT(sizes("core:130", 64), ElementsAre(130, 3, 1));
   EXPECT_THAT(sizes("node:100 core:4", 16), ElementsAre(400, 100, 7, 1));
 }
 
-TEST(RankGroups, know_leaders_and_children) {
+TEST(RankGroups, every_rank_knows_its_leader_and_its_children) {
   const RankGroups groups(machine_from_text("node:3 core:4"), 4);
   EXPECT_EQ(groups.leader_of(0, 6), 6u);
   EXPECT_EQ(groups.leader_of(1, 6), 4u);
@@ -43,7 +43,7 @@ TEST(RankGroups, know_leaders_and_children) {
   EXPECT_THAT(groups.children(2, 6), ElementsAre(0, 4, 8, 12));
 }
 
-TEST(RankGroups, are_never_wider_than_asked) {
+TEST(RankGroups, no_group_exceeds_the_requested_size) {
   for (const std::string_view text : {"core:1000", "node:37 core:11", "rack:3 node:70 core:5"})
     for (const std::uint32_t width : {2u, 3u, 64u}) {
       const Machine machine = machine_from_text(text);

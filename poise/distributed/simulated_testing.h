@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as threads of one process, for tests: the same code runs as under MPI.
+// Simulates ranks by threads of one process, so that tests run the same code as under MPI.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,9 @@
 
 namespace poise {
 
-/// Runs body(table of communication functions) on every rank and returns when all have. A test may
-/// let one collective fail on one rank: it takes part, but returns an error.
+/// Calls body() with a table of communication functions on every simulated rank, and returns when
+/// all calls have returned. A test may let one collective fail on one rank: that rank takes part,
+/// but gets an error.
 class SimulatedRanks {
  public:
   explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks), running_(num_ranks) {

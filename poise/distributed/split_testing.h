@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A workload on one rank, split into what each rank of a distributed decision knows; for tests.
+// Splits the workload of a problem into the parts that the ranks of a distributed decision know;
+// for tests.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct OwnArrays {
   }
 };
 
-/// The id of a task in split problems: neither consecutive nor in the order of tasks.
+/// Ids of tasks in split problems. They are neither consecutive nor in the order of tasks.
 inline std::uint64_t id_of(TaskId t) { return std::uint64_t{t} * 0x9e3779b97f4a7c15; }
 
 inline std::vector<OwnArrays> split(const Problem& problem) {
@@ -63,7 +64,7 @@ inline std::vector<OwnArrays> split(const Problem& problem) {
   return ranks;
 }
 
-/// What all ranks decided, or their errors ("": none).
+/// The plans of all ranks, and the error of each rank (empty if it had none).
 struct Outcomes {
   std::vector<DistributedPlan> plans;
   std::vector<std::string> errors;
@@ -86,7 +87,7 @@ inline Outcomes plan_on(SimulatedRanks& simulated, const Machine& machine,
   return outcomes;
 }
 
-/// The placement of all tasks, which must not have failed on any rank.
+/// The placement of all tasks according to all plans. No rank may have failed.
 inline Placement placement_of(const Problem& problem, const Outcomes& outcomes) {
   Placement after = problem.current;
   std::vector<std::size_t> next(outcomes.plans.size(), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that have changed to other ranks on paper, so that a further decision starts from there.
+// Tasks that a first cycle has assigned to other ranks. They have not migrated yet; only their
+// descriptions are sent, so that the second cycle can start from there.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,19 @@
 
 namespace poise {
 
-/// The description of tasks that are on this rank now, and where they came from. A task away from
-/// home has no bytes: it migrates anyway.
+/// Descriptions of the tasks that are assigned to this rank, with their home ranks. A task that is
+/// not at home counts with 0 bytes, because it migrates in any case.
 class Travellers {
  public:
-  /// Collective. From the ranks of `own` to their targets, one per task. `graph` is that of `own`,
-  /// which may be the view of travellers that become these.
+  /// Collective. Sends descriptions of the tasks in `own` to their targets (one rank per task).
+  /// `graph` must belong to `own`. If `own` is itself a view() of travellers, `before` points to
+  /// them.
   static Travellers moved(Communicator& ranks, const OwnTasks& own, const OwnGraph& graph,
                           const std::vector<std::uint32_t>& targets, const Travellers* before);
 
   OwnTasks view() const;
-  /// Collective. Tells the rank `targets[t]` of each task here to the task's home; returns them in
-  /// the order of the tasks at home.
+  /// Collective. Sends the rank targets[t] of each task t here to the rank that owns it now.
+  /// Returns the targets of the tasks whose home is this rank, in their order there.
   std::vector<std::uint32_t> told_home(Communicator& ranks,
                                        const std::vector<std::uint32_t>& targets,
                                        std::size_t num_own) const;

@@ -62,7 +62,7 @@ struct CostModel {
   double card_s_per_message = 1e-8;   // g: gap between messages of a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them
   /// Bandwidth between a group of each network tier and the rest of the machine, in each direction,
-  /// coarsest tier first. Tiers without an entry never limit.
+  /// coarsest tier first. Tiers without an entry have unlimited bandwidth.
   std::vector<double> uplink_bytes_per_s = {};
   /// Bandwidth of one network that all nodes share, such as Ethernet without a switch. 0 means that
   /// there is none.

@@ -28,7 +28,7 @@ constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
-constexpr double kMinNumaFactor = 0.01;  // of measured ones, which may be below 1
+constexpr double kMinNumaFactor = 0.01;  // lower limit for measured factors, which may be below 1
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
@@ -40,7 +40,7 @@ Topology new_topology() {
   return {topology, hwloc_topology_destroy};
 }
 
-/// A core (or a processing unit without a core) before it becomes a place.
+/// A core, or a processing unit without a core, before it becomes a place of the machine.
 struct Site {
   hwloc_obj_t core;
   hwloc_obj_t unit;  // its first processing unit
@@ -494,8 +494,10 @@ void check_size(std::string_view text) {
     char* end = nullptr;
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
-      fail("machine text: \"{}\" has a count above {}; without \"pu\" and brackets any is allowed",
-           text, kMaxSyntheticCount);
+      fail(
+          "machine text: \"{}\" contains a count above {}; only a text without \"pu\" and brackets "
+          "may have larger ones",
+          text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(
@@ -524,8 +526,7 @@ Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(
-        "{}: it is damaged: hwloc cannot read it to its end; write it again with \"lstopo --of "
-        "xml FILE\"",
+        "{}: hwloc can read only a part of this file; write it again with \"lstopo --of xml FILE\"",
         name);
   return machine_from_json(*json, name);
 }

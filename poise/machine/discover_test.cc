@@ -234,7 +234,7 @@ TEST(Discover, a_core_with_dram_and_faster_memory_belongs_to_the_domain_of_the_d
   EXPECT_EQ(machine.parts().facts.other_memory[0].kind, "HBM");
 }
 
-TEST(Discover, asymmetric_trees_have_all_their_levels) {
+TEST(Discover, all_levels_of_an_asymmetric_tree_are_found) {
   // One package with two caches of level 3, one with none, and a third that is a single core.
   const std::string l3 = "cache_size=\"4096\" depth=\"3\" cache_linesize=\"64\" cache_type=\"0\"";
   Xml xml;
@@ -249,7 +249,7 @@ TEST(Discover, asymmetric_trees_have_all_their_levels) {
   EXPECT_EQ(machine.levels()[2].first_place, (std::vector<PlaceId>{0, 2, 4, 6, 7}));
 }
 
-TEST(Discover, firmware_distances_become_factors) {
+TEST(Discover, distances_reported_by_the_firmware_become_factors) {
   SKIP_WITHOUT_DATA();
   const Machine machine = real_machine("192em64t-24n8c2t.xml");
   EXPECT_EQ(machine.parts().numa_source, Source::firmware);

@@ -38,7 +38,7 @@ TEST(Hosts, fits_latency_and_bandwidth_to_exact_data) {
   EXPECT_EQ(pair.latency_ns.median, 1500.8);
 }
 
-TEST(Hosts, constant_times_give_no_bandwidth) {
+TEST(Hosts, times_that_do_not_grow_with_size_give_no_bandwidth) {
   const std::vector<MessageTime> falling{{8, {100, 100, 100}}, {1000, {50, 50, 50}}};
   EXPECT_EQ(host_pair("a", "b", falling).fit_bytes_per_s, 0);
   EXPECT_GT(host_pair("a", "b", falling).fit_latency_ns, 0);
@@ -103,7 +103,7 @@ TEST(Hosts, a_cluster_stores_the_measured_factor_of_each_pair) {
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
-TEST(Hosts, two_hosts_need_one_factor_instead_of_a_matrix) {
+TEST(Hosts, a_cluster_of_two_hosts_stores_one_factor_instead_of_a_matrix) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
   const std::vector<std::string> hosts{"a", "b"};
   EXPECT_EQ(cluster_of(node, hosts).network().shape, Network::Shape::tree);

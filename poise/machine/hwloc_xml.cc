@@ -29,7 +29,9 @@ std::vector<hwloc_obj_t> nodes_of(hwloc_topology_t topology, const Machine& mach
   std::vector<hwloc_obj_t> nodes;
   for (const std::uint32_t number : machine.parts().facts.numa_index) {
     nodes.push_back(hwloc_get_numanode_obj_by_os_index(topology, number));
-    if (nodes.back() == nullptr) fail("this host has no NUMA node {}; measure it anew", number);
+    if (nodes.back() == nullptr)
+      fail("the machine has NUMA node {}, but this host does not; run poise measure on this host",
+           number);
   }
   return nodes;
 }
@@ -42,7 +44,7 @@ void add_matrix(hwloc_topology_t topology, std::vector<hwloc_obj_t>& nodes, cons
       hwloc_distances_add_values(topology, matrix, static_cast<unsigned>(nodes.size()),
                                  nodes.data(), values.data(), 0) != 0 ||
       hwloc_distances_add_commit(topology, matrix, 0) != 0)
-    fail("hwloc does not take the distances {}", name);
+    fail("hwloc does not accept the distance matrix \"{}\"", name);
 }
 
 }  // namespace

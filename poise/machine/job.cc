@@ -53,7 +53,7 @@ std::vector<std::string> range_of(std::string_view text) {
   const auto first = parse_unsigned(first_text);
   const auto last = dash == text.npos ? first : parse_unsigned(text.substr(dash + 1));
   if (!first || !last || *last < *first || *last - *first >= kMaxHosts)
-    fail("hosts of the job: \"{}\" is not a range such as 1-4", text);
+    fail("list of the job's hosts: \"{}\" is not a range such as 1-4", text);
   std::vector<std::string> numbers;
   for (auto number = *first; number <= *last; ++number)
     numbers.push_back(fmt::format("{:0{}}", number, first_text.size()));
@@ -70,7 +70,7 @@ std::vector<std::string> names_of(std::string_view piece) {
     if (piece.empty()) break;
     const std::size_t close = piece.find(']');
     if (close == piece.npos || close == 1)
-      fail("hosts of the job: \"{}\" needs numbers in its brackets, such as [1-4]", piece);
+      fail("list of the job's hosts: \"{}\" needs numbers in its brackets, such as [1-4]", piece);
     std::vector<std::string> longer;
     for (const std::string& name : names)
       for (const std::string_view range : split(piece.substr(1, close - 1), ','))
@@ -93,7 +93,7 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
       times = piece.ends_with(')') ? parse_unsigned(piece.substr(open + 2, piece.size() - open - 3))
                                    : std::nullopt;
     if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
-      fail("processors of the job: \"{}\" is not a count such as 16 or 16(x3)", piece);
+      fail("processors per host of the job: \"{}\" is not a count such as 16 or 16(x3)", piece);
     counts.insert(counts.end(), *times, static_cast<std::uint32_t>(*count));
   }
   return counts;
@@ -127,7 +127,7 @@ std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view pro
   for (std::string& name : expanded_hosts(nodes)) hosts.push_back({.name = std::move(name)});
   const std::vector<std::uint32_t> counts = counts_of(processors);
   if (!counts.empty() && counts.size() != hosts.size())
-    fail("the job has {} hosts, but numbers of processors for {} hosts", hosts.size(),
+    fail("the job lists {} hosts, but gives numbers of processors for {} hosts", hosts.size(),
          counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) hosts[i].slots = counts[i];
   return hosts;

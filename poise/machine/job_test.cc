@@ -72,7 +72,7 @@ TEST(Job, hosts_of_one_switch_get_consecutive_numbers) {
   }
 }
 
-TEST(Job, without_a_topology_hosts_keep_their_order) {
+TEST(Job, hosts_keep_their_order_if_the_network_topology_is_unknown) {
   std::vector<std::string> names;
   const Machine machine =
       machine_of_job(machine_from_text("core:4"), hosts_of_slurm("n[4,0]", "4(x2)"), names);

@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // limit on the sum over all levels
+// Limit on the number of groups, summed over all levels.
+constexpr std::size_t kMaxGroups = std::size_t{1} << 28;
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
 
@@ -96,7 +97,7 @@ class Value {
     std::vector<double> numbers = list(size);
     const std::size_t given = numbers.size();
     if (!repeat_to(size, numbers))
-      refuse("{} has {} numbers; it must have {}, or a number that divides that", given, size);
+      refuse("{} has {} numbers; it must have {}, or a divisor of that", given, size);
     return numbers;
   }
   template <typename Number>
@@ -152,22 +153,21 @@ std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_ab
     if (each == 0) count.refuse("{} contains 0; every group needs at least one subgroup or place");
     total += each;
   }
-  if (total > kMaxPlaces) count.refuse("{}: a level may not have more than {} groups", kMaxPlaces);
+  if (total > kMaxPlaces) count.refuse("{}: a level may have at most {} groups", kMaxPlaces);
   groups = total;
   return counts;
 }
 
 void read_levels(const Value& json, std::uint32_t max_places, MachineParts& parts) {
   const std::size_t depth = json.size();
-  if (depth == 0) json.refuse("{} is empty; a machine has at least one level");
+  if (depth == 0) json.refuse("{} is empty; a machine needs at least one level");
   std::vector<std::vector<std::uint32_t>> counts(depth);
   std::size_t groups = 1;
   for (std::size_t l = 0; l < depth; ++l) {
     const Value level = json[l];
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
-    if (groups > max_places)
-      json.refuse("{}: the machine may not have more than {} places", max_places);
+    if (groups > max_places) json.refuse("{}: the machine may have at most {} places", max_places);
     if (groups * depth > kMaxGroups) json.refuse("{}: the levels have too many groups in total");
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
@@ -244,7 +244,8 @@ std::vector<double> read_matrix(const Value& json) {
       row.refuse("{} has {} numbers; the matrix has {} rows", row.size(), rows);
     for (std::size_t j = 0; j < rows; ++j) matrix.push_back(row[j].number());
     if (matrix[i * rows + i] != 1)
-      row[i].refuse("{} is on the diagonal, so it must be 1: access is local");
+      row[i].refuse(
+          "{} is on the diagonal and must be 1, because it is the factor of local access");
   }
   return matrix;
 }
@@ -267,8 +268,7 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   const auto numa = machine.find("numa");
   if (!numa) {
     if (domains != nodes)
-      machine.refuse("{} lacks \"numa\", which gives the factors between its {} memory domains",
-                     domains);
+      machine.refuse("{} needs \"numa\", with the factors between its {} memory domains", domains);
     return;
   }
   numa->expect_keys({"source", "latency_factor", "bandwidth_factor", "kinds", "kind_of_node"});

@@ -33,8 +33,8 @@ bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
 void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
   if (matrix.size() != rows * rows)
-    fail("machine: the {} has {} rows and {} numbers; it needs {} numbers", what, rows,
-         matrix.size(), rows * rows);
+    fail("machine: the {} has {} rows, but {} numbers; a square matrix of that size has {}", what,
+         rows, matrix.size(), rows * rows);
   for (const double value : matrix)
     if (!is_factor(value))
       fail("machine: the {} contains {}; factors must be from 0 to {}", what, value, kMaxValue);
@@ -86,9 +86,11 @@ void Machine::check_places_and_levels() const {
                         level.first_place.back() == parts_.places.size() &&
                         std::adjacent_find(level.first_place.begin(), level.first_place.end(),
                                            std::greater_equal<>()) == level.first_place.end();
-    if (!covers) fail("machine: the groups of level \"{}\" do not cover its places", level.name);
+    if (!covers)
+      fail("machine: the groups of level \"{}\" do not contain every place exactly once",
+           level.name);
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
-      fail("machine: the groups of level \"{}\" are not parts of the groups of level \"{}\"",
+      fail("machine: a group of level \"{}\" extends over more than one group of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
       fail("machine: level \"{}\" has a factor outside the range from 0 to {}", level.name,
@@ -121,8 +123,10 @@ void Machine::number_domains() {
       node_of_domain_.push_back(node);
       first_place_.push_back(p);
     } else if (domain + 1 != node_of_domain_.size() || is_new_node) {
-      fail("machine: place {} is in domain {}; domains must be numbered along the places", p,
-           domain);
+      fail(
+          "machine: place {} is in memory domain {}; domains must be numbered in the order of the "
+          "places",
+          p, domain);
     }
   }
   first_domain_.push_back(num_domains());
@@ -173,7 +177,7 @@ void Machine::check_costs() const {
                                        costs.shared_network_bytes_per_s});
   for (const double bandwidth : bandwidths)
     if (!(bandwidth >= 0 && bandwidth <= kMaxBandwidth))
-      fail("machine: a bandwidth is {} B/s; it must be from 0 (never limits) to {}", bandwidth,
+      fail("machine: a bandwidth is {} B/s; it must be from 0 (unlimited) to {}", bandwidth,
            kMaxBandwidth);
   if (costs.cards == 0 || costs.cards > kMaxCards)
     fail("machine: a node has {} network cards; it must have 1 to {}", costs.cards, kMaxCards);
@@ -193,13 +197,13 @@ void Machine::check_network() const {
   for (const std::uint32_t dim : network.dims) routers *= dim;
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
-    fail("machine: the dimensions of the {} are invalid", name_of(network.shape));
+    fail("machine: the {} network has invalid dimensions", name_of(network.shape));
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
-      fail("machine: {} nodes do not fit on {} routers with {} nodes each", num_nodes(), routers,
-           network.nodes_per_router);
+      fail("machine: there are {} nodes, but {} routers with {} nodes each have room for fewer",
+           num_nodes(), routers, network.nodes_per_router);
     return;
   }
   if (network.router_of_node.size() != num_nodes())

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(Machine, a_text_gives_levels_domains_and_factors) {
+TEST(Machine, a_machine_text_gives_levels_and_domains_and_factors) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2 factors:10,1.5,1");
   EXPECT_EQ(machine.num_places(), 80u);
   EXPECT_EQ(machine.num_nodes(), 20u);
@@ -21,9 +21,9 @@ TEST(Machine, a_text_gives_levels_domains_and_factors) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, is_one_place_by_default) { EXPECT_EQ(Machine().num_places(), 1u); }
+TEST(Machine, the_default_machine_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
 
-TEST(Machine, hops_are_edges_up_and_down_the_tree) {
+TEST(Machine, the_hop_count_is_the_number_of_edges_in_the_tree) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");
   EXPECT_EQ(machine.hops(0, 0), 0u);
   EXPECT_EQ(machine.hops(0, 1), 2u);
@@ -47,7 +47,7 @@ TEST(Machine, levels_above_the_nodes_are_tiers_of_the_network) {
   EXPECT_EQ(machine.hops(0, 8), 6u);
 }
 
-TEST(Machine, a_torus_has_links_around_its_edges) {
+TEST(Machine, a_torus_has_wrap_around_links) {
   const Machine machine = machine_from_text("torus:8x8x8 numa:4 core:8 factors:10,1.5,1 hop:0.5");
   EXPECT_EQ(machine.num_places(), 16384u);
   const PlaceId far = 32 * (7 * 64 + 7 * 8 + 7);
@@ -80,7 +80,7 @@ TEST(Machine, the_table_of_a_torus_follows_changes_of_its_dimensions) {
   EXPECT_EQ(Machine(parts).network().hops(0, 8), 1u);
 }
 
-TEST(Machine, routers_may_carry_several_nodes) {
+TEST(Machine, several_nodes_may_share_a_router) {
   const Machine machine = machine_from_text("torus:4x4 node:2 core:2 factors:10,5,1");
   EXPECT_EQ(machine.num_nodes(), 32u);
   EXPECT_EQ(machine.message_factor(0, 2), 5);
@@ -107,7 +107,7 @@ TEST(MachineText, a_misspelt_setting_is_not_taken_as_a_level) {
   EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);
 }
 
-TEST(MachineText, sets_the_costs_of_the_physical_model) {
+TEST(MachineText, a_machine_text_sets_the_costs_of_the_physical_model) {
   const CostModel costs =
       machine_from_text(
           "rack:2 node:2 core:2 factors:9,5,1 bandwidth:1e9 bus:2e9 cards:3 gap:1e-7 uplink:4e9 "
@@ -129,7 +129,7 @@ TEST(MachineText, sets_the_costs_of_the_physical_model) {
 }
 
 }  // namespace
-TEST(AssumedBus, bandwidth_grows_with_the_places_of_a_domain) {
+TEST(AssumedBus, the_bandwidth_of_a_domain_grows_with_its_number_of_places) {
   const auto bus = [](const char* text) { return machine_from_text(text).costs().bus_bytes_per_s; };
   EXPECT_EQ(bus("core:2"), 2e10);
   EXPECT_EQ(bus("core:64"), 64 * 3.5e9);

@@ -56,9 +56,9 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
-    throw std::runtime_error(
-        fmt::format("cannot measure the {} from domain {} to {}: its cores had no time for a probe",
-                    what, from, to));
+    throw std::runtime_error(fmt::format(
+        "cannot measure the {} from memory domain {} to {}: other programs kept its cores busy",
+        what, from, to));
   return spread_of(std::move(values));
 }
 

@@ -132,7 +132,7 @@ TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
   EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
 }
 
-TEST(Measure, cores_keep_the_assumed_factor_if_their_probes_never_run) {
+TEST(Measure, cores_keep_the_assumed_factor_if_no_probe_runs_on_them) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -142,7 +142,7 @@ TEST(Measure, cores_keep_the_assumed_factor_if_their_probes_never_run) {
   EXPECT_EQ(measured.message_factor(0, 1), 1);
 }
 
-TEST(Spread, consists_of_the_median_and_the_quartiles) {
+TEST(Spread, a_measured_value_consists_of_its_median_and_its_quartiles) {
   const Spread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.low, 2);
   EXPECT_EQ(spread.median, 3);

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
 constexpr std::size_t kMaxChase = std::size_t{1} << 30, kMaxTriad = std::size_t{4} << 30;
-constexpr std::size_t kStepsPerLook = 4096;  // steps between two readings of the clock
+constexpr std::size_t kStepsPerLook = 4096;  // steps of a probe between two readings of the clock
 constexpr double kPatienceSeconds =
     2;  // how long to wait for a thread whose core is busy with other work
 constexpr std::uint64_t kCycleSeed = 1;

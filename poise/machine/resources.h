@@ -35,7 +35,7 @@ class ResourceRates {
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
 
-  /// Seconds that the messages take on the slowest of these resources if nothing else uses them.
+  /// Seconds that such a message takes on the slowest of these resources if nothing else uses it.
   double slowest_s(DomainId from, DomainId to, double count, double bytes) const;
 
   std::size_t num_tiers() const { return uplink_s_per_byte_.size(); }
@@ -67,7 +67,7 @@ class Resources {
     });
   }
 
-  /// Gives the whole crossing, for callers that ask which kind of resource it is.
+  /// Returns the rates, whose for_each_crossed() also tells the kind of each resource.
   const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
 

@@ -15,7 +15,8 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// The function is not inlined, because the compiler would warn that malloc and delete do not match.
+// This function is not inlined; otherwise the compiler would warn that malloc and delete do not
+// match.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

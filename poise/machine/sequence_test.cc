@@ -18,11 +18,11 @@ std::vector<double> read(const std::vector<std::string>& items) {
   return numbers;
 }
 
-TEST(Sequence, items_are_numbers_and_repetitions_and_ranges) {
+TEST(Sequence, an_item_is_a_number_or_a_repetition_or_a_range) {
   EXPECT_EQ(read({"5", "0.5", "3 x 2", "0-3"}), (std::vector<double>{5, 0.5, 2, 2, 2, 0, 1, 2, 3}));
 }
 
-TEST(Sequence, writes_the_shortest_list_that_repeats) {
+TEST(Sequence, writes_a_list_in_its_shortest_repeating_form) {
   EXPECT_EQ(items_of({4, 4, 4, 4}), (std::vector<std::string>{"4"}));
   EXPECT_EQ(items_of({1, 1, 2, 1, 1, 2}), (std::vector<std::string>{"2 x 1", "2"}));
   EXPECT_EQ(items_of({0, 1, 2, 3, 8}), (std::vector<std::string>{"0-3", "8"}));

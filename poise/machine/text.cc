@@ -18,7 +18,7 @@ struct Word {
   std::string_view key, value;
 };
 
-/// The parsed text, before anything is built.
+/// The content of a machine text after parsing, before the machine is built.
 struct Spec {
   struct LevelSpec {
     std::string name;

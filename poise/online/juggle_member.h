@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A place, as the balancer uses it.
+/// The state of a place.
 struct JugglePlace {
   DomainId domain = 0;  // numbered from 0; threads stay in their domain
   double speed = 1;     // relative to the fastest

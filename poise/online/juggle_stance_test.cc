@@ -50,7 +50,7 @@ const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 // This was observed with loads like those of llama.cpp: two threads that spin, phases of 200 us and
 // of 100 ms, and another program, on two cpus. The kernel puts both threads on one cpu for a third
 // of the time.
-TEST(JuggleStances, two_free_spinning_threads_beside_another_program_get_a_cpu_each) {
+TEST(JuggleStances, two_unbound_spinning_threads_beside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
     const Case spinners{phase_s, SimulatedWait::spin, kTwoFree, 1};
@@ -61,7 +61,7 @@ TEST(JuggleStances, two_free_spinning_threads_beside_another_program_get_a_cpu_e
   }
 }
 
-TEST(JuggleStances, threads_are_left_to_the_kernel_again_when_the_other_program_has_ended) {
+TEST(JuggleStances, threads_are_returned_to_the_kernel_when_the_other_program_has_ended) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.add_program(0.0002, SimulatedWait::spin, kTwoFree);
@@ -73,7 +73,7 @@ TEST(JuggleStances, threads_are_left_to_the_kernel_again_when_the_other_program_
   EXPECT_EQ(team.action(), JuggleAction::leave);
 }
 
-TEST(JuggleStances, free_spinning_threads_without_another_program_are_left_alone) {
+TEST(JuggleStances, unbound_spinning_threads_without_another_program_are_left_alone) {
   for (const std::size_t threads : {1u, 2u}) {
     const Result watched =
         run({0.0002, SimulatedWait::spin, Affinities(threads)}, JugglePolicy::automatic);
@@ -81,7 +81,7 @@ TEST(JuggleStances, free_spinning_threads_without_another_program_are_left_alone
   }
 }
 
-TEST(JuggleStances, free_threads_that_sleep_are_left_alone_beside_another_program) {
+TEST(JuggleStances, unbound_threads_that_sleep_are_left_alone_beside_another_program) {
   for (const double phase_s : {0.1, 1.0})
     EXPECT_EQ(run({phase_s, SimulatedWait::sleep, kThreeFree, 1}, JugglePolicy::automatic).orders,
               0)
@@ -102,7 +102,7 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
 }
 
 // This happens with OMP_PROC_BIND=true and three threads on two cpus.
-TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
+TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all_cpus) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
     const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};

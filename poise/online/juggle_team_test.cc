@@ -122,7 +122,7 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
-TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_loses_its_place) {
+TEST(JuggleTeam, a_main_thread_that_only_starts_the_others_soon_loses_its_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
@@ -155,7 +155,7 @@ TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
   }
 }
 
-TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
+TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_keeps_its_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 2 || now_s > 4; });
@@ -164,7 +164,7 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
   EXPECT_EQ(team.num_taking_part(), 4u);
 }
 
-TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
+TEST(JuggleTeam, the_progress_of_threads_differs_by_at_most_one_period) {
   // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Discrete
   // measurements and the margin add to it. Without balancing, the difference in progress would be
   // half of the time.
@@ -195,7 +195,7 @@ TEST(JuggleTeam, numbers_of_threads_on_two_places_differ_by_at_most_one) {
   }
 }
 
-TEST(JuggleTeam, waits_for_the_expected_threads) {
+TEST(JuggleTeam, does_not_balance_before_the_expected_number_of_threads_exists) {
   JuggleSettings settings = proactive();
   settings.expected_threads = 3;
   JuggleTeam team(settings, places(2));
@@ -252,21 +252,18 @@ TEST(JuggleTeam, does_not_move_excluded_threads) {
   EXPECT_EQ(team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, reactive_gives_the_places_of_sleeping_threads_to_others) {
+TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_others) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
-  kernel.add(0, true, [](double now_s) { return now_s < 2; });
-  kernel.add(0, true);
-  kernel.add(1, true, [](double now_s) { return now_s < 2; });
-  kernel.add(1, true);
-  kernel.add(1, true);
-  kernel.run_until(3);  // three threads are ready
-  const double before_s =
-      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
+  for (PlaceId home = 0; home < 5; ++home)  // every other thread is on place 1, and will sleep
+    kernel.add(home % 2, true, [=](double now_s) { return home % 2 == 0 || now_s < 2; });
+  kernel.run_until(3);
+  const auto run_s = [&] {
+    return kernel.threads[0].run_s + kernel.threads[2].run_s + kernel.threads[4].run_s;
+  };
+  const double before_s = run_s();
   kernel.run_until(4);
-  const double after_s =
-      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
-  EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
+  EXPECT_NEAR(run_s() - before_s, 2, 0.05);  // both places are in use
 }
 
 TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
@@ -437,7 +434,7 @@ TEST(JuggleTeamAuto, balances_unbound_threads_if_the_kernel_lets_some_fall_behin
               }).is_balancing);
 }
 
-TEST(JuggleTeamAuto, leaves_unbound_threads_to_a_kernel_that_rotates_them) {
+TEST(JuggleTeamAuto, leaves_unbound_threads_to_the_kernel_if_it_rotates_them) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
@@ -554,7 +551,7 @@ TEST(JuggleTeam, every_policy_has_a_name) {
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);
 }
 
-TEST(JuggleStance, waits_longer_after_each_change) {
+TEST(JuggleStance, the_interval_until_the_next_change_grows_after_each_change) {
   JuggleStance stance(0.02, 0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;
@@ -579,7 +576,7 @@ TEST(JuggleStance, does_nothing_while_the_length_of_phases_is_unknown) {
             JuggleAction::rotate);
 }
 
-TEST(JuggleStance, follows_the_length_of_phases) {
+TEST(JuggleStance, the_period_is_a_fifth_of_a_phase_within_its_limits) {
   EXPECT_DOUBLE_EQ(period_for(1, 0.02, 0.1), 0.1);
   EXPECT_DOUBLE_EQ(period_for(0.25, 0.02, 0.1), 0.05);
   EXPECT_DOUBLE_EQ(period_for(0.01, 0.02, 0.1), 0.02);

@@ -37,7 +37,7 @@ TEST(Juggle, swaps_only_threads_that_differ_by_more_than_the_margin) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, swaps_with_the_slow_place_with_the_least_progress_first) {
+TEST(Juggle, the_slow_place_with_the_least_progress_swaps_first) {
   // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
   // behind.
   const double progress_s[] = {3, 1, 1, 1, 3};
@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_threads_behind_with_threads_ahead_at_most_once_each) {
+TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_at_most_once) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

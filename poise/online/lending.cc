@@ -125,7 +125,8 @@ class WholeTasks {
     double more = 0;  // tasks that end then
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
-  // Sets the rest of the present task of every thread or, if transfers take time, of the next task.
+  // Sets the time at which the borrower's next tasks end, and their number: one task per thread
+  // (less those of this round that have ended) or, if transfers take time, a single task.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;

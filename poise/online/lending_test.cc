@@ -72,7 +72,7 @@ std::vector<Borrower> neighbours(double farthest_s, double middle_s, double near
           {.rank = 1, .delay_s = nearest_s}};
 }
 
-TEST(CostAwareLoans, fill_the_own_domain_first_then_the_node_then_other_nodes) {
+TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_nodes) {
   const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
     return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
@@ -86,7 +86,7 @@ TEST(CostAwareLoans, fill_the_own_domain_first_then_the_node_then_other_nodes) {
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
 
-TEST(SizedLoans, go_to_the_own_domain_first_then_to_the_node_then_to_other_nodes) {
+TEST(SizedLoans, go_to_the_own_memory_domain_first_then_to_the_node_then_to_other_nodes) {
   const auto others = neighbours(0.5, 0.5, 0.5);
   std::vector<QueuedTask> queue;
   for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
@@ -200,7 +200,7 @@ TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
               ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(SizedLoans, keep_tasks_that_are_slow_to_send_and_borrowed_tasks) {
+TEST(SizedLoans, exclude_borrowed_tasks_and_tasks_that_are_slow_to_send) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
                               {.name = 2, .task_s = 2, .borrowed = true},
                               {.name = 3, .task_s = 1, .lend_s = 0.1}};
@@ -278,7 +278,7 @@ TEST(LoanToLearn, considers_distance_and_load_of_the_borrower) {
                 IsEmpty());
 }
 
-TEST(LoanToLearn, names_the_tasks_if_they_are_unequal) {
+TEST(LoanToLearn, an_exploratory_loan_lists_its_tasks_if_their_costs_differ) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
                               {.name = 2, .task_s = 1, .lend_s = 3}};
   const Borrower other{.rank = 7, .extra_s = 3};
@@ -287,7 +287,7 @@ TEST(LoanToLearn, names_the_tasks_if_they_are_unequal) {
   EXPECT_THAT(exploration_loans(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {
+TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
   const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
   const CountThresholds thresholds{.max_tasks = 100};
   EXPECT_THAT(paired_loans(tasks, 2, thresholds), ElementsAre(Loan{1, 20}));
@@ -305,7 +305,7 @@ TEST(PairedLoans, respect_the_thresholds) {
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
 }
 
-TEST(LightestLoans, go_from_a_rank_with_more_than_the_average_load_to_the_lightest) {
+TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_rank) {
   const std::vector<double> tasks = {10, 0, 40, 20};
   EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
   EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));

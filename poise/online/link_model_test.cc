@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(RobustMin, follows_smaller_values_quickly_and_larger_ones_slowly) {
+TEST(RobustMin, the_estimate_follows_smaller_samples_quickly_and_larger_ones_slowly) {
   RobustMin floor(8);
   floor.learn(4);
   EXPECT_DOUBLE_EQ(floor.value(), 7);
@@ -51,7 +51,7 @@ void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
     ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
-TEST(LinkModel, guesses_unknown_nodes_from_the_known_ones) {
+TEST(LinkModel, estimates_an_unknown_node_from_the_known_nodes) {
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
   answer(ways, elsewhere(1), 200e-6);

@@ -30,7 +30,7 @@ QueueState queue_of(std::size_t tasks, double task_s) {
 constexpr LoanMoment kNow{.now_s = 1, .wait = 1, .threads = 1};
 const auto kNoNames = [] { return std::vector<QueuedTask>{}; };
 
-TEST(LoanPolicy, considers_as_many_ranks_and_steps_with_any_number_of_ranks) {
+TEST(LoanPolicy, the_work_of_a_decision_does_not_grow_with_the_number_of_ranks) {
   LoanPolicy policy(LoanSettings{});
   for (const std::uint32_t num_ranks : {100u, 10'000u, 1'000'000u}) {
     Random random(num_ranks);
@@ -86,7 +86,7 @@ TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_with_requests_while_times_ar
   EXPECT_THAT(policy.loans(problem, queue, {}, 1, kNoNames), testing::ElementsAre(Loan{3, 2}));
 }
 
-TEST(LoanPolicy, lends_tasks_at_once_that_wait_behind_a_long_task) {
+TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -104,7 +104,7 @@ TEST(LoanPolicy, lends_tasks_at_once_that_wait_behind_a_long_task) {
   EXPECT_EQ(lent(2), 500u);
 }
 
-TEST(LoanPolicy, explores_at_most_a_hundredth_of_the_time) {
+TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -134,7 +134,7 @@ TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
   EXPECT_EQ(policy.room_at(peer, 1000, 1), 0u);
 }
 
-TEST(LoanPolicy, is_due_sooner_for_a_steal_request) {
+TEST(LoanPolicy, decides_sooner_if_a_steal_request_waits) {
   LoanPolicy policy(LoanSettings{});
   policy.decided(1, 10e-6);
   EXPECT_FALSE(policy.is_due(1 + 15e-6, true));
@@ -143,7 +143,7 @@ TEST(LoanPolicy, is_due_sooner_for_a_steal_request) {
   EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
 }
 
-TEST(Thieves, requests_beyond_the_limit_are_declined_but_never_lasting_ones) {
+TEST(Thieves, requests_beyond_the_limit_are_declined_unless_they_are_lasting) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

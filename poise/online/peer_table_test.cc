@@ -175,7 +175,7 @@ TEST(PeerTable, chooses_near_random_victims_more_often_than_far_ones) {
   EXPECT_GT(far, 0);
 }
 
-TEST(PeerTable, needs_no_memory_for_ranks_never_heard_of) {
+TEST(PeerTable, needs_no_memory_for_ranks_that_it_never_heard_of) {
   const PeerTable peers(3, 1'000'000, everywhere_near);
   EXPECT_EQ(peers.bytes(), 0u);
   EXPECT_FALSE(peers.find(7));
@@ -208,7 +208,7 @@ TEST(PeerTable, never_forgets_a_rank_with_tasks_in_flight) {
 }
 
 // Compares the table with a std::unordered_map. There are not more ranks than the table can hold.
-TEST(PeerTable, finds_the_loads_that_were_stored) {
+TEST(PeerTable, every_stored_load_can_be_found) {
   Random random(5);
   PeerTable peers(0, 1 << 30, everywhere_near, 64);
   std::unordered_map<std::uint32_t, std::uint32_t> expected;

@@ -29,7 +29,7 @@ TEST(Polling, becomes_more_frequent_as_less_work_remains) {
   EXPECT_TRUE(poll_is_due(view, kMin_s));
 }
 
-TEST(Batches, are_short_in_time_and_leave_tasks_for_other_threads) {
+TEST(Batches, take_little_time_and_leave_tasks_for_other_threads) {
   EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxBatch);
   EXPECT_EQ(next_batch(100e-6, 100000), 3u);
   EXPECT_EQ(next_batch(1e-6, 40), 4u);
@@ -58,7 +58,7 @@ TEST(ProgressSleep, doubles_while_other_threads_poll) {
   EXPECT_DOUBLE_EQ(sleep.next_s(false, 10, 1e-3), lending_tuning::kMaxProgressSleep_s);
 }
 
-TEST(WakeBackoff, doubles_after_wakes_without_a_loan_and_ends_with_a_loan) {
+TEST(WakeBackoff, doubles_after_wakes_without_a_loan_and_is_reset_by_a_loan) {
   WakeBackoff backoff;
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
   EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kMinWakeBackoff_s);
@@ -68,7 +68,7 @@ TEST(WakeBackoff, doubles_after_wakes_without_a_loan_and_ends_with_a_loan) {
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
 }
 
-TEST(Results, wait_for_other_results_on_a_busy_rank_only) {
+TEST(Results, an_idle_rank_sends_results_at_once_and_a_busy_rank_waits_for_more) {
   EXPECT_TRUE(results_are_due(true, 0));
   EXPECT_FALSE(results_are_due(false, 50e-6));
   EXPECT_TRUE(results_are_due(false, 150e-6));

@@ -33,7 +33,7 @@ struct Scene {
   double now_s = 0;
 };
 
-TEST(StealPolicy, asks_a_few_random_ranks_and_then_every_partner_once_and_then_no_other) {
+TEST(StealPolicy, requests_from_a_few_random_ranks_then_from_every_partner_once_then_stops) {
   for (const std::uint32_t num_ranks : {2u, 3u, 16u, 1000u, 100'000u}) {
     Scene scene(num_ranks);
     const auto requests = scene.until_silent();
@@ -48,7 +48,7 @@ TEST(StealPolicy, asks_a_few_random_ranks_and_then_every_partner_once_and_then_n
   }
 }
 
-TEST(StealPolicy, asks_again_once_tasks_have_arrived) {
+TEST(StealPolicy, sends_requests_again_after_tasks_have_arrived) {
   Scene scene(8);
   scene.until_silent();
   scene.steal.got_tasks(scene.peers, 4, true, scene.now_s);
@@ -57,7 +57,7 @@ TEST(StealPolicy, asks_again_once_tasks_have_arrived) {
   EXPECT_TRUE(scene.steal.is_remembered_by(scene.peers, 2));
 }
 
-TEST(StealPolicy, asks_a_rank_that_becomes_known_to_have_tasks) {
+TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   Scene scene(100);
   scene.until_silent();
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
@@ -69,7 +69,7 @@ TEST(StealPolicy, asks_a_rank_that_becomes_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, names_each_victim_with_tasks_that_does_not_answer_once) {
+TEST(StealPolicy, reports_once_each_victim_with_tasks_that_does_not_answer) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
   ASSERT_TRUE(scene.next());

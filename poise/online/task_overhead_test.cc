@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(TaskOverhead, learns_more_from_loans_of_many_tasks) {
+TEST(TaskOverhead, loans_of_many_tasks_have_more_weight_in_the_estimate) {
   TaskOverhead one, many;
   one.learn(1, 0, 10e-6);
   EXPECT_LT(one.seconds(0), 1.1 * TaskOverhead().seconds(0));

@@ -7,14 +7,14 @@
 namespace poise {
 namespace {
 
-TEST(TaskTimes, hardly_rise_when_a_short_task_is_preempted) {
+TEST(TaskTimes, estimates_hardly_rise_when_a_short_task_is_preempted) {
   TaskTimes times(1);
   for (int i = 0; i < 10000; ++i) times.learn(0, 20e-6, 1);
   times.learn(0, 4e-3, 1);
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, learn_the_same_from_a_batch_as_from_its_single_tasks) {
+TEST(TaskTimes, a_batch_teaches_the_same_as_its_single_tasks) {
   TaskTimes rows(1), tasks(1);
   for (int i = 0; i < 8; ++i) rows.learn(0, 30e-6, 1), tasks.learn(0, 30e-6, 1);
   for (int i = 0; i < 160; ++i) tasks.learn(0, 20e-6, 1);
@@ -22,14 +22,14 @@ TEST(TaskTimes, learn_the_same_from_a_batch_as_from_its_single_tasks) {
   EXPECT_NEAR(rows.per_unit(0), tasks.per_unit(0), 0.2e-6);
 }
 
-TEST(TaskTimes, hardly_rise_when_one_task_of_a_batch_is_preempted) {
+TEST(TaskTimes, estimates_hardly_rise_when_one_task_of_a_batch_is_preempted) {
   TaskTimes times(1);
   for (int i = 0; i < 1000; ++i) times.learn(0, 320e-6, 16, 16);
   times.learn(0, 4.3e-3, 16, 16);
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, follow_a_change_of_long_tasks_within_16_tasks) {
+TEST(TaskTimes, estimates_follow_a_change_of_long_tasks_within_16_tasks) {
   TaskTimes times(1);
   for (int i = 0; i < 100; ++i) times.learn(0, 0.5, 2);
   EXPECT_DOUBLE_EQ(times.per_unit(0), 0.25);
@@ -37,7 +37,7 @@ TEST(TaskTimes, follow_a_change_of_long_tasks_within_16_tasks) {
   EXPECT_GT(times.per_unit(0), 0.45);
 }
 
-TEST(RemainingTime, of_a_running_task_is_estimated_from_its_elapsed_time) {
+TEST(RemainingTime, the_time_of_a_running_task_is_estimated_from_its_elapsed_time) {
   EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
   EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
   EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);
@@ -45,7 +45,7 @@ TEST(RemainingTime, of_a_running_task_is_estimated_from_its_elapsed_time) {
   EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // of unknown time
 }
 
-TEST(TaskTimes, forget_a_slow_first_task) {
+TEST(TaskTimes, a_slow_first_task_has_no_lasting_influence) {
   TaskTimes times(1);
   times.learn(0, 1e-3, 1);
   for (int i = 0; i < 1000; ++i) times.learn(0, 20e-6, 1);

@@ -121,7 +121,7 @@ class World {
   int unfinished_ = 0;
 };
 
-TEST(TerminationDetector, ends_if_and_only_if_no_task_is_unfinished) {
+TEST(TerminationDetector, detects_termination_if_and_only_if_no_task_is_unfinished) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -147,7 +147,7 @@ TEST(TerminationDetector, ends_if_and_only_if_no_task_is_unfinished) {
   }
 }
 
-TEST(TerminationDetector, names_missing_parent_and_children) {
+TEST(TerminationDetector, names_the_parent_and_children_that_are_missing) {
   TerminationDetector root(termination_tree(0, 3, 1));
   std::vector<TerminationMessage> out;
   root.enter(out);
@@ -156,7 +156,7 @@ TEST(TerminationDetector, names_missing_parent_and_children) {
   EXPECT_THAT(root.missing(), testing::ElementsAre(1));
 }
 
-TEST(TerminationDetector, ends_at_once_on_a_single_rank_without_tasks) {
+TEST(TerminationDetector, terminates_at_once_on_a_single_rank_without_tasks) {
   TerminationDetector wave(termination_tree(0, 1, 1));
   std::vector<TerminationMessage> out;
   wave.enter(out);
@@ -196,7 +196,7 @@ TEST(TerminationTree, reaches_every_rank_once_with_at_most_16_children_in_a_node
     }
 }
 
-TEST(TerminationTree, of_listed_ranks_equals_the_tree_of_consecutive_ranks) {
+TEST(TerminationTree, the_tree_of_listed_ranks_equals_the_tree_of_consecutive_ranks) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

@@ -8,8 +8,8 @@
 
 namespace poise::graphs {
 
-/// Swaps or moves free vertices from the fullest part to the emptiest while a part exceeds its
-/// share and tolerance and a swap helps. Looks at weights only. O(n log n + swaps log n).
+/// Moves or swaps free vertices from the fullest part to the emptiest, as long as a part exceeds
+/// its share plus tolerance and a swap helps. Only weights count. O(n log n + swaps log n).
 void even_out_by_swaps(const Graph& graph, const Shares& shares, std::span<Part> part_of);
 
 }  // namespace poise::graphs

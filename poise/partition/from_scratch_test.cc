@@ -44,7 +44,7 @@ TEST(FromScratch, the_cut_of_a_grid_is_near_the_cut_into_squares) {
   EXPECT_LE(metrics.makespan_s, (1.0001 + kTuning.tolerance) * metrics.makespan_bound_s);
 }
 
-TEST(FromScratch, holds_the_load_cap) {
+TEST(FromScratch, every_place_stays_below_the_load_cap) {
   for (const char* recipe :
        {"stencil3d:skew=lognormal", "geometric", "rmat", "leanmd", "commbench"})
     for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "numa:2 core:4 speeds:1,0.5",
@@ -60,7 +60,7 @@ TEST(FromScratch, holds_the_load_cap) {
     }
 }
 
-TEST(FromScratch, holds_a_load_cap_that_only_list_scheduling_can_reach) {
+TEST(FromScratch, reaches_a_load_cap_that_only_list_scheduling_can_reach) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -135,7 +135,7 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
   EXPECT_LE(as_uneven.makespan_s, 1.0001 * theirs.makespan_s);
 }
 
-TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_holds_the_cap) {
+TEST(FromScratch, has_no_more_traffic_than_a_current_placement_within_the_load_cap) {
   for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "torus:4x4 core:4"})
     for (const char* recipe : {"stencil3d:skew=equal", "stencil2d:skew=equal", "rmat", "geometric"})
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {

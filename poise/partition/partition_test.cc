@@ -41,7 +41,7 @@ TEST(Partition, the_cut_is_near_that_of_the_best_bisection) {
   }
 }
 
-TEST(Partition, finds_cliques_for_few_and_for_many_parts) {
+TEST(Partition, puts_each_clique_into_one_part) {
   for (const Vertex count : {2u, 5u, 32u, 64u, 100u, 512u}) {
     SCOPED_TRACE(count);
     Random random(count);
@@ -79,7 +79,7 @@ TEST(Partition, fixed_vertices_stay_in_their_part) {
   }
 }
 
-TEST(Coarsening, pairs_respect_the_weight_limit_and_the_parts) {
+TEST(Coarsening, matched_pairs_respect_the_weight_limit_and_the_parts) {
   Random random(3);
   Graph graph = drawn_graph(60, random);
   std::vector<Part> fixed;
@@ -99,7 +99,7 @@ TEST(Coarsening, pairs_respect_the_weight_limit_and_the_parts) {
   }
 }
 
-TEST(Coarsening, stars_and_isolated_vertices_shrink_too) {
+TEST(Coarsening, graphs_of_stars_and_of_isolated_vertices_are_coarsened_too) {
   Workload workload;
   workload.tasks.assign(1000, {.load_s = 1});
   for (TaskId t = 1; t < 500; ++t) workload.messages.push_back({0, t, 1, 10});
@@ -107,7 +107,7 @@ TEST(Coarsening, stars_and_isolated_vertices_shrink_too) {
   EXPECT_LE(match_heavy_edges(graph, {}, 10).num_groups, 502u);
 }
 
-TEST(EvenOut, swaps_bring_every_part_near_its_share) {
+TEST(EvenOut, swaps_bring_the_weight_of_every_part_near_its_share) {
   Random random(4);
   Graph graph = drawn_graph(200, random);
   for (double& weight : graph.weight) weight = portable_exp(random.normal());

@@ -19,7 +19,8 @@ using graphs::Vertex;
 
 constexpr unsigned kAttempts = 4;  // seeds per bisection
 constexpr TaskId kMaxRanksToTryAll = 9;
-constexpr std::size_t kMaxVisits = 4'000'000;  // of partial maps; takes about half a second
+// Limit on partial maps; they take about half a second.
+constexpr std::size_t kMaxVisits = 4'000'000;
 /// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 

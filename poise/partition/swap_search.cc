@@ -23,18 +23,22 @@ constexpr double kEndTemperature = 0.02;  // final temperature relative to the s
 /// which pays only if there is time to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-constexpr int kDraws = 4;                       // random vertices drawn until one can gain
-constexpr int kSamples = 2000;                  // swaps that determine the start temperature
+// Number of random vertices drawn to find one that can gain.
+constexpr int kDraws = 4;
+// Number of trial swaps from which the start temperature is computed.
+constexpr int kSamples = 2000;
 /// One in this many candidates is drawn from all slots; the others are near.
 constexpr std::uint64_t kAnywhereOneIn = 64;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
 constexpr std::size_t kMaxPartners =
     32;  // maximum number of partners that descent tries for a vertex
-constexpr std::size_t kMinPartners = 4;        // minimum of that number
-constexpr std::size_t kDescentDegrees = 2048;  // limit on that number times the degree
+// Lower limit of kMaxPartners for vertices of high degree.
+constexpr std::size_t kMinPartners = 4;
+// Limit on the number of partners tried times the degree.
+constexpr std::size_t kDescentDegrees = 2048;
 constexpr double kDescentScansPerEdge = 200;
-constexpr Slot kSlotsOfGroup = 8;  // slots that descent tries around a partner
+constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries
 
 /// The bytes by which each node exceeds its limits.
 class Excess {

@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(TaskGraph, lists_each_edge_in_both_rows) {
+TEST(TaskGraph, lists_each_edge_in_the_rows_of_both_vertices) {
   Workload workload;
   workload.tasks.resize(4);
   workload.messages = {{0, 2, 1, 0}, {2, 0, 2, 0}, {3, 3, 9, 9}, {1, 2, 9, 0}, {3, 2, 1, 0}};
@@ -38,7 +38,7 @@ TEST(TaskGraph, weighs_bytes_if_messages_are_free) {
   EXPECT_THAT(graph.edge_weight, ElementsAre(100, 100, 1, 1));
 }
 
-TEST(WholeWeights, add_up_to_at_most_the_total) {
+TEST(WholeWeights, integer_weights_add_up_to_at_most_the_limit) {
   EXPECT_THAT(whole_weights(std::vector<double>{1, 2, 1}, 100), ElementsAre(25, 50, 25));
   EXPECT_THAT(whole_weights(std::vector<double>{0, 0}, 100), ElementsAre(50, 50));
   constexpr double kHuge = std::numeric_limits<double>::max();

@@ -38,7 +38,7 @@ struct PairDrawnAway {
   }
 };
 
-TEST(TrafficDescent, single_moves_leave_a_pair_that_must_move_together) {
+TEST(TrafficDescent, single_moves_cannot_improve_a_pair_that_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
@@ -49,7 +49,7 @@ TEST(TrafficDescent, chains_of_moves_move_a_cluster_as_a_whole) {
   EXPECT_EQ(pair.placement.of(1), 1);
 }
 
-TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_a_cap_leaves_no_room) {
+TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_the_load_cap_forbids_single_moves) {
   PairDrawnAway pair;
   pair.caps = {45, 31, 45};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);

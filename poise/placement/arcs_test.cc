@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-TEST(Arcs, hold_the_sums_of_the_messages_of_each_pair) {
+TEST(Arcs, each_arc_holds_the_sum_of_the_messages_of_a_pair) {
   Random random(7);
   for (int round = 0; round < 50; ++round) {
     Workload workload;

@@ -167,7 +167,8 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns the increase of X of place `to` if task t arrives there.
+/// Returns by how much the time increases for which place `to` waits for shared resources (X in the
+/// header) if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))

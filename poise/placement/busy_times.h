@@ -50,13 +50,13 @@ class BusyTimes {
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest of all busy times. O(spots).
   double peak_s() const;
-  /// The larger of the busy time of the place and its X: the time of the place or of the resource
-  /// for which it waits.
+  /// The larger of the busy time of the place and of X, the time for which it waits for shared
+  /// resources.
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
-  /// X of the place as of the last refresh(), with increases since then; 0 under the formula
-  /// `nuco`.
+  /// X of the place: the seconds for which it waits for shared resources, as of the last refresh(),
+  /// plus increases since then. It is 0 under the formula `nuco`.
   double exposed_s(PlaceId p) const { return exposed_s_.empty() ? 0 : exposed_s_[p]; }
   /// T of a resource: the seconds for which messages occupy it.
   double resource_s(ResourceId r) const {
@@ -69,7 +69,7 @@ class BusyTimes {
   /// How much a second of the spot counts. For a resource it is about the number of places that
   /// wait for it and are as busy as the busiest, as of the last refresh(); for a place it is 1.
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
-  /// The fraction of X that adds to the busy time of a place.
+  /// The fraction of the waiting time X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
@@ -78,7 +78,7 @@ class BusyTimes {
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
-  /// Of all tasks together.
+  /// Number of arcs of all tasks together.
   std::size_t num_arcs() const { return arcs_->count(); }
 
   /// Returns the effect of moving t to `to`, without changing anything.

@@ -61,7 +61,7 @@ bool is_within(const Problem& problem, const Placement& placement) {
   return true;
 }
 
-TEST(Capacity, is_kept_by_every_strategy_that_does_not_refuse_it) {
+TEST(Capacity, every_strategy_respects_capacities_or_refuses_them) {
   int kept = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const Drawn drawn(seed);
@@ -83,7 +83,7 @@ TEST(Capacity, is_kept_by_every_strategy_that_does_not_refuse_it) {
   EXPECT_GT(kept, 200);
 }
 
-TEST(Capacity, changes_nothing_that_fits_and_little_otherwise) {
+TEST(Capacity, a_placement_that_fits_stays_unchanged_and_others_change_little) {
   int fitting = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Drawn drawn(seed);
@@ -97,7 +97,7 @@ TEST(Capacity, changes_nothing_that_fits_and_little_otherwise) {
   EXPECT_GT(fitting, 3);
 }
 
-TEST(Capacity, sends_a_task_without_room_to_the_nearest_place) {
+TEST(Capacity, a_task_without_room_moves_to_the_nearest_place_with_room) {
   const Machine machine = machine_from_text(kMachine);
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
@@ -107,7 +107,7 @@ TEST(Capacity, sends_a_task_without_room_to_the_nearest_place) {
   EXPECT_EQ(fitted, Placement(std::vector<PlaceId>{4, 3, 5, 0}));
 }
 
-TEST(Capacity, refuses_tasks_for_which_there_is_no_room) {
+TEST(Capacity, throws_if_no_place_has_room_for_a_task) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks.resize(3, {.load_s = 1});
@@ -121,7 +121,7 @@ TEST(Capacity, refuses_tasks_for_which_there_is_no_room) {
   EXPECT_THROW(within_capacity({machine, workload, apart, machine.costs()}, apart), Error);
 }
 
-TEST(CoreRoom, agrees_with_counting_anew) {
+TEST(CoreRoom, incremental_counts_equal_a_full_count) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Drawn drawn(seed);
     const Problem problem = drawn.view();

@@ -24,7 +24,7 @@ TEST(InitialPlacement, every_name_gives_a_valid_placement) {
       for (const std::uint32_t places : {1u, 3u, 64u}) tasks_per_place(name, tasks, places);
 }
 
-TEST(InitialPlacement, uneven_gives_the_places_linearly_decreasing_numbers_of_tasks) {
+TEST(InitialPlacement, uneven_gives_each_place_fewer_tasks_than_the_one_before) {
   EXPECT_EQ(tasks_per_place("uneven", 1600, 4), (std::vector<int>{700, 500, 300, 100}));
 }
 

@@ -60,7 +60,7 @@ TEST(MessageTimes, streams_into_one_node_share_its_card) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 1.25);
 }
 
-TEST(MessageTimes, the_two_directions_of_a_card_do_not_disturb_each_other) {
+TEST(MessageTimes, sending_and_receiving_through_one_card_do_not_slow_each_other) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}, {2, 0, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
@@ -294,7 +294,7 @@ TEST(MessageTimes, equal_a_naive_sum_on_random_machines) {
   }
 }
 
-TEST(Resources, have_names_of_their_own) {
+TEST(Resources, every_kind_of_resource_has_its_own_name) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     Random random(mix(seed));
     const Machine machine = random_physical_machine(random);

@@ -43,7 +43,7 @@ class MigrationTimes {
   /// because another place and another resource are as busy as the busiest ones. The arguments are
   /// the times of the busiest place and of the busiest resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
-  /// What the migration can become shorter by at most if t returns home.
+  /// Upper bound on the seconds by which the migration becomes shorter if t returns home.
   double most_saved_s(TaskId t) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-TEST(MigrationTimes, equal_the_migration_cost_after_random_moves) {
+TEST(MigrationTimes, sums_equal_the_migration_cost_after_random_moves) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(SpeedGroups, contain_every_place_once) {
+TEST(SpeedGroups, each_place_is_in_exactly_one_group) {
   for (const char* text : {"core:1", "core:7", "core:9 speeds:1,0.5", "core:12 speeds:4,4,2,1,3"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -36,7 +36,7 @@ TEST(SpeedGroups, contain_every_place_once) {
   }
 }
 
-TEST(SpeedGroups, merge_similar_speeds_if_there_are_many) {
+TEST(SpeedGroups, similar_speeds_share_a_group_if_there_are_many_speeds) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p * 37 % 100;
   const Machine machine(parts);

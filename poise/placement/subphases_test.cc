@@ -21,7 +21,7 @@ Workload divided(std::vector<std::vector<double>> rows, const std::vector<double
   return workload;
 }
 
-TEST(Subphases, there_is_one_if_loads_per_subphase_are_unknown) {
+TEST(Subphases, there_is_only_one_subphase_if_loads_per_subphase_are_unknown) {
   for (const auto& rows : {std::vector<std::vector<double>>{},
                            {{3}, {1}},
                            {{0, 0}, {0, 0}},
@@ -34,13 +34,13 @@ TEST(Subphases, there_is_one_if_loads_per_subphase_are_unknown) {
   }
 }
 
-TEST(Subphases, there_is_one_if_places_do_not_wait_for_each_other) {
+TEST(Subphases, there_is_only_one_subphase_if_places_do_not_wait_for_each_other) {
   Workload workload = divided({{1, 0}, {0, 1}}, {1, 1});
   workload.subphase_rule = SubphaseRule::no_wait;
   EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 
-TEST(Subphases, their_loads_add_up_to_the_load_of_the_task) {
+TEST(Subphases, the_loads_per_subphase_add_up_to_the_load_of_the_task) {
   const Workload workload = divided({{1, 3}, {2}, {}, {0, 0}}, {8, 4, 6, 3});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
@@ -54,7 +54,7 @@ TEST(Subphases, their_loads_add_up_to_the_load_of_the_task) {
   EXPECT_EQ(subphases.load_s(3, 0), 1.5);
 }
 
-TEST(Subphases, rows_whose_sum_overflows_are_ignored) {
+TEST(Subphases, loads_per_subphase_whose_sum_overflows_are_ignored) {
   const Workload workload = divided({{1e308, 1e308}, {1, 1e-320}}, {1, 2});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
@@ -62,7 +62,7 @@ TEST(Subphases, rows_whose_sum_overflows_are_ignored) {
   EXPECT_EQ(subphases.load_s(1, 0), 2);
 }
 
-TEST(Subphases, the_total_adds_up_the_busiest_place_of_each_subphase) {
+TEST(Subphases, the_total_is_the_sum_over_subphases_of_the_busiest_place) {
   // Both places work 10 s, one in the first subphase and the other in the second.
   Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
   const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");
@@ -101,7 +101,7 @@ TEST(Subphases, the_sum_is_at_least_the_makespan_of_the_phase) {
   }
 }
 
-TEST(Subphases, throw_for_invalid_loads) {
+TEST(Subphases, throws_for_invalid_loads_per_subphase) {
   Workload workload = divided({{1, -1}}, {1});
   EXPECT_THROW(check(workload, 2), Error);
   workload.subphase_load_s = {{1, 1}, {1, 1}};

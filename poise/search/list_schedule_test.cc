@@ -42,7 +42,7 @@ TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_machine
   }
 }
 
-TEST(ListSchedule, queries_only_a_few_nodes_of_a_torus) {
+TEST(ListSchedule, computes_the_times_of_only_a_few_nodes_of_a_torus) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);

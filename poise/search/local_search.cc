@@ -14,7 +14,8 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// If cores are few, all places are destinations on machines with at most this many.
+/// If places may be full, every place is a possible destination on machines with at most this many
+/// places.
 constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {

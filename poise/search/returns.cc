@@ -102,8 +102,9 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// False if the return changes neither the busiest place, what holds it up, nor the migration, or
-  /// makes another place busier than the shorter migration is worth.
+  /// Returns false if returning t cannot shorten the total: it changes neither the busiest place
+  /// nor the resource for which that place waits nor the migration, or it makes the iteration
+  /// longer by more than the shorter migration saves.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -171,10 +172,8 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
   const PlaceTimes times = place_times(machine, workload, costs, placement);
   const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
   const PhaseTimes phase = phase_times(machine, workload, placement, times);
-  double busy_s = 0;
-  for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s += times.work_s[p] + times.comm_s[p];
-  return {std::move(placement),          phase.iteration_s, migration.seconds, phase.makespan_s,
-          busy_s / machine.num_places(), migration.bytes};
+  return {std::move(placement), phase.iteration_s, migration.seconds, phase.makespan_s,
+          migration.bytes};
 }
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {

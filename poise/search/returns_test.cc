@@ -24,7 +24,7 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Returns, keep_the_new_placement_if_many_steps_remain) {
+TEST(Returns, many_remaining_steps_justify_the_new_placement) {
   const Crowded crowded;
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 0);
@@ -32,14 +32,14 @@ TEST(Returns, keep_the_new_placement_if_many_steps_remain) {
   EXPECT_DOUBLE_EQ(best.total_s(100), 505);
 }
 
-TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
+TEST(Returns, all_tasks_return_if_migrations_cost_more_than_they_save) {
   const Crowded crowded;
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 0.5), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
+TEST(Returns, tasks_whose_migration_costs_more_than_it_saves_return) {
   // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
   // little.
   Workload workload;
@@ -59,7 +59,7 @@ TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, nearly_equal_totals_are_decided_by_the_bytes_migrated) {
+TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win) {
   const Crowded crowded;
   // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
   const Outcome best =
@@ -67,7 +67,7 @@ TEST(Returns, nearly_equal_totals_are_decided_by_the_bytes_migrated) {
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, lengthen_the_iteration_of_random_problems_only_to_migrate_fewer_bytes) {
+TEST(Returns, returning_a_task_lengthens_the_iteration_only_if_fewer_bytes_migrate) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

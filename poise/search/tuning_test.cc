@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-TEST(Tuning, every_number_is_in_its_range_and_has_a_unique_name) {
+TEST(Tuning, every_number_is_in_its_allowed_range_and_has_a_unique_name) {
   std::set<std::string_view> names;
   for (const Knob& knob : kTuningKnobs) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name;

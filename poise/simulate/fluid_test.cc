@@ -150,7 +150,7 @@ TEST(Fluid, agrees_with_the_definition_on_random_networks) {
   }
 }
 
-TEST(Fluid, merging_ends_within_a_window_changes_them_little) {
+TEST(Fluid, ending_flows_together_within_a_window_changes_their_times_little) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);

@@ -18,10 +18,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSharings{"fluid", "queue"};
 
-// Limits on the work of an exact simulation with fluids. Larger exchanges treat close starts and
-// ends as simultaneous. Computing all rates once visits all stops, which takes about 10 ns each.
+// Limits on the work of the fluid model. Exchanges below kMaxExactVisits are simulated exactly. In
+// larger ones, starts and ends of messages that are close together count as simultaneous, so that
+// rates are computed at most kMaxVisits / (number of stops) times, but between kMinComputations and
+// kMaxComputations times. Computing all rates once visits all stops, which takes about 10 ns each.
 constexpr double kMaxExactVisits = 1e6;  // exact below
-constexpr double kMaxVisits = 1e8;       // else as many computations as this allows, between
+constexpr double kMaxVisits = 1e8;
 constexpr double kMinComputations = 50, kMaxComputations = 200;
 
 /// Places do the first part of their work and send. This sets the times of `places` up to worked_s

@@ -77,7 +77,7 @@ TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
-TEST(Iteration, a_hub_that_sends_slower_than_its_card_never_waits_for_it) {
+TEST(Iteration, a_hub_that_sends_more_slowly_than_its_card_never_waits_for_the_card) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({0, t, 1, 100});  // 0.1 s on the card
   for (const EngineOptions& options : {kFluid, kQueue}) {
@@ -100,7 +100,7 @@ TEST(Iteration, with_queues_the_pieces_of_a_message_form_a_pipeline) {
                    0.125 + 0.25 + 2.1 + 0.125);
 }
 
-TEST(Iteration, with_queues_the_first_message_is_served_first) {
+TEST(Iteration, with_queues_messages_are_served_in_order_of_arrival) {
   const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
   const Iteration iteration =
       simulated(machine, {0.5}, {{0, 2, 100, 1000}, {1, 4, 100, 3000}}, kQueue);
@@ -144,7 +144,7 @@ TEST(Iteration, all_nodes_share_the_bandwidth_of_a_network_without_a_switch) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, messages).end_s, 4);
 }
 
-TEST(Iteration, a_card_needs_its_gap_for_each_message) {
+TEST(Iteration, a_network_card_needs_a_gap_between_messages) {
   const char* machine =
       "node:2 core:1 factors:1,1 bandwidth:1000 gap:0.5 bus:0 copy:0 latency:0 overhead:0";
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 0}}).end_s, 3);
@@ -167,7 +167,7 @@ TEST(Iteration, a_task_sends_nothing_to_its_own_place) {
   EXPECT_TRUE(message_traffic(machine, workload, machine.costs(), Placement(2)).pairs().empty());
 }
 
-TEST(Iteration, each_way_to_share_bandwidth_has_a_name) {
+TEST(Iteration, each_bandwidth_sharing_model_has_a_name) {
   EXPECT_EQ(sharing_named("queue"), Sharing::queue);
   EXPECT_EQ(name_of(Sharing::fluid), "fluid");
   EXPECT_THROW(sharing_named("flood"), Error);
@@ -194,7 +194,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, keeps_resources_and_places_busy_as_long_as_the_formula_says) {
+TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();
@@ -215,7 +215,7 @@ TEST(Iteration, keeps_resources_and_places_busy_as_long_as_the_formula_says) {
   }
 }
 
-TEST(Iteration, merging_ends_of_flows_changes_the_time_by_at_most_twice_the_precision) {
+TEST(Iteration, ending_flows_together_changes_the_time_by_at_most_twice_the_precision) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

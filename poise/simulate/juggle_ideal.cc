@@ -334,7 +334,7 @@ void check(const JuggleRun& run) {
     fail("domains are given for {} of {} places; give one for each, or none",
          run.domain_of_place.size(), run.program.places);
   if (!run.work_of_thread.empty() && run.work_of_thread.size() != run.program.threads)
-    fail("work is given for {} of {} threads; give it for each, or for none",
+    fail("work is given for {} of {} threads; give it for every thread or for none",
          run.work_of_thread.size(), run.program.threads);
   for (const double work : run.work_of_thread)
     if (!(work > 0 && std::isfinite(work)))
@@ -342,11 +342,11 @@ void check(const JuggleRun& run) {
   if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
     fail("costs and time slices must be at least 0 s");
   if (is_periodic && run.point_cost_s >= run.period_s)
-    fail("a balancing point costs {} s; it must be below the period, {} s", run.point_cost_s,
+    fail("a balancing point costs {} s; that must be less than the period, {} s", run.point_cost_s,
          run.period_s);
   if (run.slice_s > 0 &&
       (run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid))
-    fail("time slices need periodic balancing or none, not reactive or hybrid balancing");
+    fail("time slices can be simulated only with periodic balancing or without balancing");
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
@@ -357,8 +357,8 @@ void check(const JuggleRun& run) {
          run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
   if (!(threads * steps <= kMaxThreadSteps))
     fail(
-        "simulation: {:.3g} balancing points of {} threads on {} cpus take too long; use a longer "
-        "period, fewer phases or fewer threads",
+        "simulation: {:.3g} balancing points of {} threads on {} cpus would take too long to "
+        "simulate; use a longer period, fewer phases or fewer threads",
         steps, run.program.threads, run.program.places);
 }
 

@@ -95,28 +95,28 @@ TEST(IdealJuggle, with_unequal_phases_conserves_work_and_respects_the_lower_boun
   }
 }
 
-TEST(IdealJuggle, work_given_per_thread_takes_as_long_as_the_same_work_in_common) {
+TEST(IdealJuggle, equal_work_given_per_thread_takes_as_long_as_work_given_once_for_all) {
   JuggleRun run{.program = {16, 7, 1, 3}, .period_s = 0.1};
   const double plain_s = completion_s(run);
   run.work_of_thread.assign(16, 1.0);
   EXPECT_DOUBLE_EQ(completion_s(run), plain_s);
 }
 
-TEST(IdealJuggle, time_slices_far_below_the_period_change_nothing) {
+TEST(IdealJuggle, time_slices_far_below_the_period_do_not_change_the_time) {
   JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
   const double fair_s = completion_s(run);
   run.slice_s = 0.001;
   EXPECT_NEAR(completion_s(run), fair_s, 0.02 * fair_s);
 }
 
-TEST(IdealJuggle, time_slices_do_not_change_the_end_without_balancing) {
+TEST(IdealJuggle, without_balancing_time_slices_do_not_change_the_time) {
   for (const double slice_s : {0.01, 0.3, 5.0})
     EXPECT_NEAR(
         completion_s({.program = {3, 2, 10}, .balancing = Balancing::none, .slice_s = slice_s}), 20,
         1e-9);
 }
 
-TEST(IdealJuggle, impossible_overheads_are_refused) {
+TEST(IdealJuggle, inconsistent_work_and_costs_and_time_slices_are_refused) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
@@ -149,7 +149,7 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
   });
 }
 
-TEST(IdealJuggle, never_beats_the_bounds_and_is_never_worse_than_static) {
+TEST(IdealJuggle, is_never_faster_than_the_bounds_and_never_slower_than_static) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.07, 0.3, 0.5, 1.0, 1.3, 2.0, 5.0}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -220,7 +220,7 @@ TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jit
   EXPECT_LT(completion_s(run), 0.97 * static_s(run.program));
 }
 
-TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_in_the_paper) {
+TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_stated_in_the_paper) {
   // If points are uniform in [0, 2], the mean time with one point at T is 5/3.
   double sum_s = 0;
   constexpr int kPoints = 2000;

@@ -58,7 +58,7 @@ void check_seeds(std::uint64_t first, std::uint64_t last) {
 
 // Every task runs exactly once, and every rank leaves every wait, but not before all tasks have
 // finished.
-TEST(LendingSimulation, ends_every_wait_and_loses_no_task) {
+TEST(LendingSimulation, every_rank_leaves_its_wait_and_no_task_is_lost) {
   check_seeds(0, num_seeds(300));  // CTest runs 10,000 under the label "long"
 }
 
@@ -114,7 +114,7 @@ TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
   EXPECT_LE(outcome.requests, 64 * (lending_tuning::kRandomTries + 6 + 2));
 }
 
-TEST(LendingSimulation, detects_the_end_within_three_rounds_of_the_tree) {
+TEST(LendingSimulation, detects_termination_within_three_rounds_of_the_tree) {
   LendingScenario scenario;
   scenario.num_ranks = 1024;
   scenario.ranks_per_node = 16;

@@ -15,8 +15,9 @@ namespace {
 /// Five ticks of a 250 Hz kernel. With shorter periods, threads do not get equal parts of a place's
 /// time.
 constexpr double kMinPeriod_s = 0.020;
-constexpr double kGoodShare = 0.97;     // fraction of the ideal speed
-constexpr double kWorthGaining = 1.02;  // speed-up over static placement
+constexpr double kGoodShare = 0.97;  // fraction of the ideal speed-up that counts as good
+// Smallest speed-up over static placement that justifies moving threads.
+constexpr double kWorthGaining = 1.02;
 constexpr std::uint64_t kPhasesTried = 50;
 
 /// The parts of the program that run in the domains.

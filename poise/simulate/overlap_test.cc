@@ -53,7 +53,7 @@ TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
-TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
+TEST(Overlap, tasks_run_in_the_order_in_which_their_messages_have_arrived) {
   const Machine machine = machine_from_text("core:2 factors:1 message:1");
   // Task 0 waits for a late message of task 2; meanwhile its place runs task 1.
   Workload workload;
@@ -66,7 +66,7 @@ TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, repeated_steps_take_between_the_time_of_their_work_and_that_of_the_formula) {
+TEST(Overlap, an_iteration_takes_between_the_time_of_its_work_and_that_of_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -137,7 +137,7 @@ double by_events(const Machine& machine, const Workload& workload, const Placeme
   return *std::max_element(place_s.begin(), place_s.end());
 }
 
-TEST(Overlap, equals_a_discrete_event_simulation) {
+TEST(Overlap, equals_a_discrete_event_simulation_of_the_same_step) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-constexpr double kRounding = 1e-9;  // relative error of a computed time
+constexpr double kRounding = 1e-9;  // tolerated relative rounding error of a computed time
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 

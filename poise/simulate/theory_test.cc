@@ -78,7 +78,7 @@ TEST(Theory, times_are_ordered_from_ideal_to_static) {
       }
 }
 
-TEST(Theory, the_mean_of_one_balancing_point_is_the_average_over_the_phase) {
+TEST(Theory, the_mean_for_one_balancing_point_equals_the_average_over_its_position) {
   for (const SpmdProgram program : {SpmdProgram{8, 7, 2}, {17, 8, 2}, {33, 8, 2}}) {
     const Slots slots = slots_of(program);
     const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
@@ -92,7 +92,7 @@ TEST(Theory, the_mean_of_one_balancing_point_is_the_average_over_the_phase) {
   }
 }
 
-TEST(Theory, with_long_periods_only_some_phases_are_balanced) {
+TEST(Theory, if_the_period_exceeds_a_phase_only_some_phases_are_balanced) {
   const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20

@@ -28,7 +28,7 @@ double last_s(const ThreadsRun& run) {
   return *std::max_element(run.done_s.begin(), run.done_s.end());
 }
 
-TEST(Threads, without_balancing_places_end_when_their_work_is_done) {
+TEST(Threads, without_balancing_each_place_ends_when_its_work_is_done) {
   const Machine machine = machine_from_text("numa:2 core:2 speeds:1,1,0.5,0.5");
   Workload workload;
   workload.tasks = {{1}, {2}, {4}, {3}, {0}};
@@ -40,7 +40,7 @@ TEST(Threads, without_balancing_places_end_when_their_work_is_done) {
   EXPECT_EQ(run.swaps, 0u);
 }
 
-TEST(Threads, equal_threads_end_when_the_model_of_ideal_juggling_says) {
+TEST(Threads, equal_threads_end_at_the_time_of_the_ideal_model) {
   for (const std::uint32_t threads : {8u, 9u, 10u, 13u, 16u})
     for (const double period_s : {0.1, 0.25, 1.0, 3.0}) {
       const Machine machine = flat_machine(7);
@@ -56,7 +56,7 @@ TEST(Threads, equal_threads_end_when_the_model_of_ideal_juggling_says) {
     }
 }
 
-TEST(Threads, stay_in_their_domain) {
+TEST(Threads, threads_stay_in_their_memory_domain) {
   const Machine machine = machine_from_text("numa:2 core:1");
   const ThreadsRun run =
       run_threads(machine, equal_threads(3, 1), Placement(std::vector<PlaceId>{0, 0, 1}), 0.1);

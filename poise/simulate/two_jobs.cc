@@ -13,7 +13,8 @@ namespace poise {
 
 namespace {
 
-constexpr double kRounding = 1e-12;  // fraction of a phase; less remaining work is rounding
+// Fraction of a phase; remaining work below it is a rounding error.
+constexpr double kRounding = 1e-12;
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 

@@ -46,7 +46,7 @@ TEST(TwoJobs, the_jobs_of_the_paper_approach_the_limit_with_shorter_periods) {
   }
 }
 
-TEST(TwoJobs, balanced_as_one_team_end_together_without_idle_cpus) {
+TEST(TwoJobs, jobs_balanced_as_one_team_end_together_without_idle_cpus) {
   const TwoEnds ends = one_team_limit(kOfThePaper);
   EXPECT_DOUBLE_EQ(ends.a_s, 18. / 16);
   EXPECT_DOUBLE_EQ(ends.b_s, 18. / 16);

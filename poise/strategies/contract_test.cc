@@ -197,7 +197,7 @@ TEST_P(Contract, is_deterministic) {
   }
 }
 
-TEST_P(Contract, ignores_messages_if_its_row_says_so) {
+TEST_P(Contract, strategies_that_the_table_marks_as_ignoring_messages_do_so) {
   if (!GetParam().ignores_messages) GTEST_SKIP() << "it uses messages";
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
@@ -358,7 +358,7 @@ TEST(ContractOfGreedy, stays_within_grahams_bounds) {
   }
 }
 
-TEST(ContractOfKeep, returns_the_current_placement) {
+TEST(ContractOfKeep, keep_returns_the_current_placement) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 5)) {

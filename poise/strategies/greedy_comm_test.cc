@@ -20,7 +20,7 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyComm, groups_tasks_whose_messages_cost_more_than_their_load) {
+TEST(GreedyComm, keeps_tasks_together_whose_messages_cost_more_than_their_load) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 2.0, 1.0}) workload.tasks.push_back({load_s});
   workload.messages = {{3, 0, 10, 0}, {2, 1, 1, 0}};

@@ -147,7 +147,7 @@ struct Small {
   }
 };
 
-TEST(Nuco, weighs_distance_against_load_by_alpha) {
+TEST(Nuco, alpha_weighs_distance_against_load) {
   // If task 0 joins its sender on place 3, it saves a message of factor 2 and gains a local
   // message, 3 s together.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
@@ -274,7 +274,7 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
   return sum_s;
 }
 
-TEST(Nuco, gives_shorter_iterations_of_lb_test_than_greedy_comm) {
+TEST(Nuco, gives_shorter_iterations_of_the_miniapp_lb_test_than_greedy_comm) {
   // Results in table IV of the paper: an iteration takes 0.52 s on 32 cores and 0.36 s on 48. With
   // GreedyCommLB it takes 1 % to 3 % longer.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);

@@ -148,7 +148,7 @@ TEST(Numa, counts_messages_in_both_directions) {
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {0, 1, 1, 0}), 1u);
 }
 
-TEST(Numa, moves_few_tasks_of_a_balanced_program) {
+TEST(Numa, moves_few_tasks_of_a_balanced_placement) {
   // According to the slides, NumaLB costs 0.5 to 1.7 % of the time of Poisson3D, and greedy 8.6 to
   // 29 %.
   const Machine machine = paper_machine("Xeon4x8");

@@ -139,8 +139,7 @@ struct Bisection {
 Placement orb(const Problem& problem, const Knobs&) {
   if (problem.workload.positions.empty())
     fail(
-        "strategy orb: the tasks have no positions; without them, metis or scotch keep "
-        "neighbours together by their messages");
+        "strategy orb: the tasks have no positions; use metis or scotch, which need only messages");
   Placement placement = problem.current;
   std::vector<Item> items = movable_items(problem.workload);
   const std::vector<double> shares =

@@ -13,7 +13,8 @@
 /// schedule (finish_schedule.h).
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay.
-/// 4. Polish: less traffic at equal loads where traffic counts; then a last stage of local search.
+/// 4. Polish: a last stage of local search, with an exponent by which the busiest place alone
+/// counts.
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
@@ -48,7 +49,6 @@
 #include "poise/base/in_parallel.h"
 #include "poise/base/knobs.h"
 #include "poise/partition/from_scratch.h"
-#include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
 #include "poise/placement/room.h"
@@ -77,7 +77,7 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
 /// a pair of tasks that exchange messages).
 constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
-                 kLessTraffic = 4, kTrial = 0.5;
+                 kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
 
@@ -98,7 +98,6 @@ class Search {
         way_(problem, options.steps, options.memory_bytes),
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
-        average_work_s_(average_s(problem.machine, problem.workload)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(static_cast<double>(problem.workload.num_tasks() + way_.arcs->count())),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
@@ -155,17 +154,10 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// Where local search has made all places equally busy, lowers their traffic together, then evens
-  /// out the rest.
+  /// Shortens the busiest places of the best placement.
   void polish() {
-    if (best_.iteration_s <= bound_s_) return;
-    const bool traffic_counts = this->traffic_counts();
-    if (!may_spend(kDescent + (traffic_counts ? kLessTraffic : 0))) return;
-    if (traffic_counts) budget_.spend(kLessTraffic * entries_);
-    LocalSearch descent =
-        from(traffic_counts ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
-                            : best_.placement);
-    if (traffic_counts) run(descent, sharp(tuning_));
+    if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
+    LocalSearch descent = from(best_.placement);
     run(descent, fine(tuning_));
     take_if_better(outcome_of(problem_, descent.placement()));
   }
@@ -281,8 +273,6 @@ class Search {
 
   bool messages_weigh() const { return exceeds(best_.iteration_s, best_.makespan_s); }
 
-  bool traffic_counts() const { return exceeds(best_.average_s, average_work_s_) && pays(); }
-
   bool pays() const { return exceeds(best_.iteration_s, bound_s_); }
 
   void try_from(const Placement& start) { take_if_better(descended_from(fitted(start))); }
@@ -292,7 +282,7 @@ class Search {
   const Tuning& tuning_;
   const Way way_;
   const bool is_within_room_;
-  const double bound_s_, average_work_s_;
+  const double bound_s_;
   Outcome best_;
   const double entries_;
   ScanBudget budget_;
@@ -303,7 +293,7 @@ class Search {
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
-    fail("poise: from_scratch=1 makes no passes; leave out passes and budget_s");
+    fail("strategy poise: passes and budget_s have no effect with from_scratch=1; leave them out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

@@ -66,7 +66,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, after_a_drift_it_moves_a_tenth_of_the_tasks_and_beats_greedy) {
+TEST(Poise, after_loads_drift_moves_a_tenth_of_the_tasks_and_beats_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(
@@ -87,7 +87,7 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
   EXPECT_EQ(rebalanced("poise:steps=100", machine, workload, current).migrations, 2u);
 }
 
-TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
+TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
   // This tests local search alone: tasks are so short that other starts do not pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
@@ -113,6 +113,35 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
     for (const char* other : {"keep", "refine", "refine_comm", "greedy_refine", "numa", "greedy"})
       EXPECT_LE(ours_s, 1.005 * total_s(other)) << other << " " << name_of(formula);
   }
+}
+
+/// Totals of 1,000 steps and bytes moved, summed over four seeds of a recipe.
+struct Sums {
+  double total_s = 0, bytes = 0;
+};
+
+Sums sums(const char* recipe, const std::string& setting) {
+  const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
+                                       CostFormula::physical);
+  Sums sums;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Workload workload = generate(parse_recipe(recipe), 600, seed).front();
+    const Metrics metrics = rebalanced(("poise:steps=1000" + setting).c_str(), machine, workload,
+                                       initial_placement("blocked", 600, 32, 1));
+    sums.total_s += 1000 * metrics.iteration_s + metrics.migration_s;
+    sums.bytes += static_cast<double>(metrics.migrated_bytes);
+  }
+  return sums;
+}
+
+TEST(Poise, a_last_stage_shortens_the_busiest_places) {
+  EXPECT_LT(sums("stencil3d", "").total_s, sums("stencil3d", ",fine_exponent=49").total_s);
+}
+
+TEST(Poise, moves_fewer_bytes_if_the_total_is_nearly_the_same) {
+  const Sums usual = sums("geometric", ""), shortest = sums("geometric", ",same_total=0");
+  EXPECT_LT(usual.bytes, 0.95 * shortest.bytes);
+  EXPECT_LT(usual.total_s, 1.002 * shortest.total_s);
 }
 
 TEST(Poise, more_passes_never_give_a_worse_result) {
@@ -214,7 +243,7 @@ TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, gathers_tasks_on_few_places_if_messages_outweigh_work) {
+TEST(Poise, gathers_tasks_on_few_places_if_messages_cost_more_than_work) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;

@@ -37,8 +37,8 @@ std::span<const Strategy> strategies();
 struct Choice {
   const Strategy* strategy;
   Knobs knobs;
-  /// The strategy's placement, changed as far as the workload's capacity demands
-  /// (placement/capacity.h): strategies other than `poise` do not know it.
+  /// Returns the strategy's placement. If it violates the workload's capacity, it is changed as
+  /// little as necessary (placement/capacity.h), because only `poise` knows capacities.
   Placement rebalance(const Problem& problem) const;
   /// The strategy as text that parse_strategy() reads, such as "nuco:alpha=0.001".
   std::string text() const;

@@ -87,6 +87,53 @@ TEST(Treematch, maps_a_ring_optimally_from_any_start) {
   }
 }
 
+/// Random messages between 16 tasks of equal load.
+Workload drawn_messages(Random& random) {
+  Workload workload;
+  workload.tasks.assign(16, {.load_s = 1e-3, .bytes = 100});
+  for (TaskId a = 0; a < 16; ++a)
+    for (TaskId b = 0; b < a; ++b)
+      if (random.below(4) == 0) send_both_ways(workload, a, b, 1 + random.below(1000));
+  return workload;
+}
+
+/// Expects that no two places, other than `pinned`, would be better off with each other's tasks.
+void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& workload,
+                                       const Placement& placed, PlaceId pinned) {
+  const std::uint64_t hop_bytes = judge(machine, workload, placed, placed).hop_bytes;
+  for (PlaceId a = 0; a < machine.num_places(); ++a)
+    for (PlaceId b = 0; b < a; ++b) {
+      if (a == pinned || b == pinned) continue;
+      Placement exchanged = placed;
+      for (TaskId t = 0; t < placed.num_tasks(); ++t)
+        if (placed.of(t) == a || placed.of(t) == b) exchanged.move(t, placed.of(t) == a ? b : a);
+      EXPECT_GE(judge(machine, workload, placed, exchanged).hop_bytes, hop_bytes) << a << " " << b;
+    }
+}
+
+TEST(Treematch, no_exchange_of_two_nodes_of_a_torus_shortens_paths) {
+  const Machine machine = machine_from_text("torus:4x4 core:1");
+  Random random(3);
+  for (int seed = 0; seed < 5; ++seed) {
+    const Workload workload = drawn_messages(random);
+    const Placement placed =
+        place("treematch:only_better=0", machine, workload, drawn_placement(16, 16, random));
+    expect_no_exchange_shortens_paths(machine, workload, placed, machine.num_places());
+  }
+}
+
+TEST(Treematch, no_exchange_of_two_places_shortens_paths_to_a_pinned_task) {
+  const Machine machine = machine_from_text("numa:4 core:4");
+  Random random(3);
+  for (int seed = 0; seed < 5; ++seed) {
+    Workload workload = drawn_messages(random);
+    workload.tasks[3].movable = false;
+    const Placement current = drawn_placement(16, 16, random);
+    const Placement placed = place("treematch:only_better=0", machine, workload, current);
+    expect_no_exchange_shortens_paths(machine, workload, placed, current.of(3));
+  }
+}
+
 TEST(Treematch, a_second_decision_moves_nothing) {
   Random random(3);
   const Machine machine = machine_from_text("node:4 numa:2 core:4");
@@ -96,7 +143,7 @@ TEST(Treematch, a_second_decision_moves_nothing) {
   EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
 }
 
-TEST(Treematch, finds_clusters_that_fit_a_node) {
+TEST(Treematch, places_each_cluster_of_tasks_on_one_node) {
   for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -165,7 +212,7 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
   EXPECT_EQ(*std::max_element(tasks.begin(), tasks.end()), 9);
 }
 
-TEST(Treematch, takes_less_than_quadratic_time_on_hubs_and_random_graphs) {
+TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
   // A hub that communicates with all tasks, and nodes that all exchange messages, on a network that
   // needs a mapping. If either took quadratic time, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
@@ -200,7 +247,7 @@ TEST(Treematch, does_not_depend_on_the_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, keeps_current_groups_together) {
+TEST(Treematch, keeps_tasks_together_that_share_a_group_of_places_now) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has a run of the ring, but the runs are far apart

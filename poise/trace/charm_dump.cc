@@ -200,7 +200,7 @@ class Parser {
       dump_.from.push_back(i32());
       if (dump_.from.back() < 0 ||
           static_cast<std::size_t>(dump_.from.back()) >= dump_.processors.size())
-        return refuse("an object is on a processor that does not exist");
+        return refuse("an object is on a processor that the file does not list");
     }
     if (layout_.counts_first) file_.take(4 * count);  // the places to which the strategy moved them
     return true;
@@ -257,8 +257,8 @@ void check_head(Cursor file) {
   const std::uint64_t at = file.offset();
   const auto version = file.fixed<std::uint32_t>();
   if (version != 3)
-    fail("{}: byte {}: version {} of the LB dump; versions other than 3 are not known", file.file(),
-         at, version);
+    fail("{}: byte {}: the LB dump has version {}; only version 3 can be read", file.file(), at,
+         version);
 }
 
 Dump parse(const std::string& name, std::string_view bytes) {
@@ -270,8 +270,10 @@ Dump parse(const std::string& name, std::string_view bytes) {
     if (auto dump = Parser(file, layout).parse(misfit)) return *std::move(dump);
     if (misfit.offset > furthest.offset) furthest = misfit;
   }
-  fail("{}: byte {}: {}; neither the layout of Charm++ 6.10 nor that of 7 and 8 fits", name,
-       furthest.offset, furthest.why);
+  fail(
+      "{}: byte {}: {}; the file has neither the layout of Charm++ 6.10 nor that of Charm++ 7 and "
+      "8",
+      name, furthest.offset, furthest.why);
 }
 
 struct IdHash {

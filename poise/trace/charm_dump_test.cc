@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, CharmDump, testing::Bool(), [](const auto& lay
   return layout.param ? std::string("charm_6_10") : std::string("charm_7_and_8");
 });
 
-TEST_P(CharmDump, the_file_size_is_that_of_the_documented_layout) {
+TEST_P(CharmDump, the_size_of_a_file_matches_the_documented_layout) {
   writer_.to_object(Writer::from_object(7, 100), 7, 200, 1, 1);
   writer_.to_pe(Writer::from_object(7, 100), 1, 1, 1);
   writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {8, 100}}, 1, 1);
@@ -162,7 +162,7 @@ TEST_P(CharmDump, every_member_of_a_multicast_receives_the_whole_message) {
   }
 }
 
-TEST_P(CharmDump, loads_are_multiplied_by_the_speed_of_their_processor) {
+TEST_P(CharmDump, loads_are_multiplied_by_the_speed_of_the_processor_that_measured_them) {
   writer_.slow = 0.5;
   const Trace trace = charm::read_dump("lb.0", writer_.bytes());
   ASSERT_TRUE(trace.machine.has_value());
@@ -186,7 +186,7 @@ TEST_P(CharmDump, refuses_every_truncated_or_extended_file_and_names_the_byte) {
   EXPECT_THAT(error_of(bytes + "x"), HasSubstr("lb.0: byte "));
 }
 
-TEST_P(CharmDump, false_counts_are_refused_before_memory_is_allocated) {
+TEST_P(CharmDump, counts_larger_than_the_file_are_refused_before_memory_is_allocated) {
   const std::string good = writer_.bytes();
   for (std::size_t at = 20; at + 4 <= (GetParam() ? 40 : 36); at += 4) {
     std::string bytes = good;

@@ -16,7 +16,7 @@ namespace poise::matrix {
 
 namespace {
 
-constexpr double kMaxBytes = 1e15;  // limit for one entry, so that sums fit in 64 bits
+constexpr double kMaxBytes = 1e15;  // limit for the bytes of one entry, so that sums fit in 64 bits
 
 /// The lines of a file, without those that are blank or start with '%'.
 class Lines {

@@ -34,7 +34,7 @@ void expect_refused(const Read& read, std::string_view text, std::string_view sa
   }
 }
 
-TEST(MatrixMarket, reads_coordinates_from_row_to_column) {
+TEST(MatrixMarket, reads_each_entry_as_bytes_from_its_row_to_its_column) {
   const Trace trace = market(
       "%%MatrixMarket matrix coordinate real general\n% a comment\n3 3 4\n1 2 10.4\n3 1 7\n"
       "2 2 5\n3 1 1e3\n");
@@ -73,7 +73,7 @@ TEST(MatrixMarket, refuses_invalid_files) {
   expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
 }
 
-TEST(MatrixCsv, reads_a_matrix_without_names) {
+TEST(MatrixCsv, reads_a_matrix_without_row_and_column_names) {
   EXPECT_EQ(bytes_of(csv("0, 5,1e2\n6,9,0\n0,0,0")), (Rows{{0, 5, 100}, {6, 0, 0}, {0, 0, 0}}));
 }
 
@@ -95,7 +95,7 @@ TEST(MatrixCsv, refuses_invalid_files) {
   expect_refused(csv, "from,to,bytes\n", "no messages");
 }
 
-TEST(MatrixForms, a_random_matrix_is_the_same_from_all_formats) {
+TEST(MatrixForms, a_random_matrix_is_the_same_when_read_from_any_format) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Random random(seed);
     const std::size_t n = 1 + random.below(12);

@@ -153,10 +153,10 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   for (const Message& edge : rows) {
     const std::size_t back = next[edge.to]++;
     if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
-      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
+      fail("{}:{}: vertex {} lists vertex {} as a neighbour, but not the other way round", name,
            graph.line[edge.from], edge.from + 1, edge.to + 1);
     if (rows[back].to < edge.from)
-      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
+      fail("{}:{}: vertex {} lists vertex {} as a neighbour, but not the other way round", name,
            graph.line[edge.to], edge.to + 1, rows[back].to + 1);
     if (rows[back].bytes != edge.bytes)
       fail("{}:{}: the edge from vertex {} to {} has weight {}, but in the other direction {}",

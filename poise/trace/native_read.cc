@@ -247,8 +247,8 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
          file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)
-    fail("{}: byte 8: version {} of the format; this program reads version {}", file.file(),
-         version, kVersion);
+    fail("{}: byte 8: the file has version {} of the format; this program reads version {}",
+         file.file(), version, kVersion);
   std::string damage;
   std::optional<Section> head = next_section(file, damage);
   if (!head) file.fail_here("{}", damage);

@@ -28,7 +28,7 @@ std::string error_of_reading(const std::string& bytes) {
   return "no error";
 }
 
-TEST(Crc32, equals_that_of_zlib) {
+TEST(Crc32, the_checksum_equals_that_of_zlib) {
   EXPECT_EQ(crc32("123456789"), 0xCBF43926u);
   EXPECT_EQ(crc32("6789", crc32("12345")), 0xCBF43926u);
   EXPECT_EQ(crc32(""), 0u);
@@ -161,7 +161,7 @@ TEST(Native, missing_columns_have_defaults) {
   EXPECT_EQ(trace.phases[0].placement.of(0), 1u);
 }
 
-TEST(Native, false_counts_are_refused_before_memory_is_allocated) {
+TEST(Native, counts_larger_than_the_file_are_refused_before_memory_is_allocated) {
   const std::uint64_t billion = 1'000'000'000;
   EXPECT_THAT(error_of_reading(file_with(phase_head(billion, 0) + kLoads + kPlaces)),
               HasSubstr("\"load_s\" has 8 bytes for 1000000000 items"));

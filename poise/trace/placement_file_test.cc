@@ -24,7 +24,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(PlacementFile, recognises_lines_and_json) {
+TEST(PlacementFile, recognises_files_with_lines_and_files_with_json) {
   EXPECT_THAT(placement_from_text("p", "0\n2\n1\n").places(), ElementsAre(0, 2, 1));
   EXPECT_THAT(placement_from_text("p", "0\r\n2").places(), ElementsAre(0, 2));
   EXPECT_THAT(placement_from_text("p", " {\"placement\": [3, 0]}").places(), ElementsAre(3, 0));

@@ -93,7 +93,7 @@ Trace read_several(const std::string& path, std::string_view format) {
     const auto files = charm::find_series(path);
     if (!files.empty()) return charm::read_series(files);
   }
-  fail("{}: there is no such file, nor {}.0.json or {}.0", path, path, path);
+  fail("{}: neither this file nor {}.0.json nor {}.0 exists", path, path, path);
 }
 
 Trace read_any(const std::string& path, const ReadOptions& options) {

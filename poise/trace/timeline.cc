@@ -53,11 +53,11 @@ Span span_of(const element& event, Activity activity, const std::string& where) 
   const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
   if (!start_us || !time_us) fail("{} needs numbers \"ts\" and \"dur\"", where);
   if (!(0 <= *start_us && 0 <= *time_us))
-    fail("{} may not last from {} us for {} us", where, *start_us, *time_us);
+    fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
   return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity};
 }
 
-/// The name in an event that names a group or a row.
+/// Returns the name in an event that names a group or a row.
 std::string name_in(const element& event) {
   std::string_view name;
   if (event["args"]["name"].get(name) != simdjson::SUCCESS) return "";
@@ -98,7 +98,7 @@ std::vector<Span> without_overlaps(std::vector<Span> spans) {
   return result;
 }
 
-/// "rank 0" if the group has one row, "rank 0, thread 1" otherwise.
+/// Returns "rank 0" if the group has one row, otherwise "rank 0, thread 1".
 std::string label_of(const Rows& rows, RowId id) {
   const auto group = rows.group_names.find(id.first);
   std::string label =

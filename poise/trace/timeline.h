@@ -16,7 +16,7 @@ enum class Activity : std::uint8_t {
   wait,     // sends or receives messages, or waits
   balance,  // measures, decides and migrates
 };
-/// Their names: the categories of slices in files.
+/// Names of the activities, which are the categories of events in files.
 inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "balance"};
 
 /// One activity of a place. Times are in seconds since the start of the run.
@@ -32,7 +32,7 @@ struct Timeline {
   std::vector<std::string> names = {};    // per place; empty: place 0, place 1, …
 };
 
-/// Returns the end of the last span.
+/// Returns the time at which the last span ends.
 double end_s(const Timeline& timeline);
 
 /// Seconds of each activity at a place, in the order of kActivities.
@@ -44,9 +44,9 @@ std::string name_of(const Timeline& timeline, std::size_t place);
 /// Writes a file for Perfetto. Throws Error naming the path; never leaves a partial file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
-/// Reads what a runtime wrote: a place per row of slices whose category is an activity, such as a
-/// thread of a rank; of slices that overlap in a row, the one that begins first counts. Throws
-/// Error naming the path and what is wrong.
+/// Reads a timeline that a runtime wrote. Each row with events whose category is an activity
+/// becomes a place, such as a thread of a rank. Of events that overlap in a row, the one that
+/// begins first counts. Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
 /// Reads a timeline from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);

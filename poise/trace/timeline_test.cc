@@ -47,7 +47,7 @@ Timeline timeline_with(const std::string& events) {
   return timeline_from_text("t.json", file_with(events));
 }
 
-TEST_F(TimelineTest, is_in_the_format_of_perfetto) {
+TEST_F(TimelineTest, the_file_is_in_the_format_of_perfetto) {
   write_timeline(two_places(), path_);
   const std::string text = read_file(path_);
   EXPECT_THAT(text, HasSubstr(R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":)"
@@ -56,7 +56,7 @@ TEST_F(TimelineTest, is_in_the_format_of_perfetto) {
                               R"("ts":500000.000,"dur":250000.000})"));
 }
 
-TEST_F(TimelineTest, has_a_place_per_row_of_slices_whose_category_is_an_activity) {
+TEST_F(TimelineTest, each_row_whose_events_are_activities_becomes_a_place) {
   const Timeline timeline = timeline_with(
       R"({"ph":"M","name":"process_name","pid":7,"args":{"name":"rank 7"}},
          {"ph":"M","name":"thread_name","pid":7,"tid":1,"args":{"name":"thread 1"}},
@@ -73,7 +73,7 @@ TEST_F(TimelineTest, has_a_place_per_row_of_slices_whose_category_is_an_activity
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
 }
 
-TEST_F(TimelineTest, of_slices_that_overlap_the_one_that_begins_first_counts) {
+TEST_F(TimelineTest, of_two_overlapping_events_the_one_that_begins_first_counts) {
   const Timeline timeline = timeline_with(
       R"({"ph":"X","cat":"wait","pid":0,"ts":1e6,"dur":1e6},{"ph":"X","cat":"work","pid":0,"ts":0,"dur":3e6},
          {"ph":"X","cat":"balance","pid":0,"ts":2e6,"dur":2e6})");
@@ -96,7 +96,7 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)"})
     EXPECT_THAT(
         refusal_of(file_with(std::string(R"({"ph":"X","cat":"work","pid":0,)") + times + "}")),
-        ThrowsMessage<Error>(HasSubstr("may not last")));
+        ThrowsMessage<Error>(HasSubstr("both must be at least 0")));
 }
 
 }  // namespace

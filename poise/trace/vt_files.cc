@@ -104,8 +104,8 @@ void check_no_other_files(const std::string& stem, std::string_view ending,
     for (const std::string& file : files)
       if (rank >= num_ranks || file.ends_with(".br") != ending.ends_with(".br"))
         fail(
-            "{} is left from another trace and would be read with this one; remove it or write "
-            "elsewhere",
+            "{} belongs to another trace and would be read together with this one; remove it or "
+            "write to another folder",
             file);
 }
 

@@ -23,7 +23,8 @@ namespace {
 /// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
 /// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-constexpr std::size_t kPhaseItself = 64;  // a phase counts as this number of tasks
+// Number of tasks to which a phase is equivalent in this limit.
+constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
 struct Part {
@@ -123,7 +124,7 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but only tasks with other homes have that seq_id",
+      fail("{}: phase {}: a message {} {}, but every task with that seq_id has another home",
            part.file->name, phase_id_, verb, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
@@ -257,7 +258,8 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   phase.id = id;
   std::vector<Message> messages = join_messages(parts, tasks);
   const auto [entries, position] = tasks.in_order();
-  if (entries.empty()) fail("{}: phase {}: no rank has a task", parts[0].file->name, id);
+  if (entries.empty())
+    fail("{}: phase {}: the phase has no tasks on any rank", parts[0].file->name, id);
   if (entries.size() > std::numeric_limits<TaskId>::max())
     fail("{}: phase {}: there are more than {} tasks", parts[0].file->name, id,
          std::numeric_limits<TaskId>::max());

@@ -91,7 +91,7 @@ TEST(VtRead, a_task_keeps_its_number_when_it_moves_to_another_rank) {
   EXPECT_THAT(trace.phases[1].placement.places(), ElementsAre(1, 0));
 }
 
-TEST(VtRead, tasks_with_the_same_seq_id_but_other_homes_are_different) {
+TEST(VtRead, tasks_with_the_same_seq_id_but_different_homes_are_different) {
   const auto entity = [](int home) {
     return R"({"type":"object","seq_id":4,"collection_id":7,"migratable":true,"home":)" +
            std::to_string(home) + "}";
@@ -140,7 +140,7 @@ TEST(VtRead, a_receiver_that_cannot_move_and_is_not_listed_becomes_a_task_withou
   EXPECT_EQ(trace.phases[0].placement.of(1), 1u);
 }
 
-TEST(VtRead, messages_of_objects_without_task_and_of_nodes_belong_to_their_rank) {
+TEST(VtRead, messages_of_nodes_and_of_objects_without_a_task_belong_to_their_rank) {
   const std::string node = R"({"type":"node","id":0})";
   const std::string nobody = object(0, 0, false);
   const Trace trace =
@@ -172,7 +172,7 @@ TEST(VtRead, phases_identical_to_the_one_before_are_filled_in) {
   EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
 }
 
-TEST(VtRead, a_rank_without_any_phase_had_no_tasks) {
+TEST(VtRead, a_rank_without_any_phase_counts_as_a_rank_without_tasks) {
   const Trace trace = join_texts({rank_file(phase(0, task(object(1, 0), 1))), rank_file("")});
   EXPECT_EQ(trace.num_places, 2u);
   EXPECT_EQ(trace.phases[0].workload.num_tasks(), 1u);
@@ -209,7 +209,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("neither \"id\" nor \"seq_id\""));
   EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
               HasSubstr("subphase 1 is out of order; 0 is expected"));
-  EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: no rank has a task"));
+  EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: the phase has no tasks on any rank"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
               HasSubstr("phase 8: a message goes to the task with id 2, but no rank lists"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(2, 0), object(1, 0), 1, 1)))}),
@@ -225,7 +225,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("data.1.json: phase 1 is missing"));
 }
 
-TEST(VtRead, errors_outside_of_phases_name_the_file) {
+TEST(VtRead, errors_before_the_first_phase_name_the_file) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
@@ -322,7 +322,7 @@ TEST(VtRead, nodes_of_ranks_become_the_machine) {
   EXPECT_EQ(trace.machine->num_places(), 6u);
 }
 
-TEST(VtRead, nodes_whose_ranks_are_not_consecutive_or_not_equally_many_are_no_machine) {
+TEST(VtRead, no_machine_is_built_if_the_ranks_of_a_node_are_not_consecutive_or_equally_many) {
   for (const std::vector<int>& nodes :
        {std::vector{0, 1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {0, 0, 1, 1, 1}})
     EXPECT_FALSE(join_texts(files_on(nodes)).machine);

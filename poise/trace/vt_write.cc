@@ -233,8 +233,8 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
   for (const Phase& phase : trace.phases)
     if (phase.placement.num_tasks() == 0)
       fail(
-          "a vt trace has a file per place, but nothing says where the tasks of phase {} are; give "
-          "a placement",
+          "a vt trace has one file per place, but the places of the tasks of phase {} are unknown; "
+          "give a placement",
           phase.id);
   std::vector<Arranged> phases;
   for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));

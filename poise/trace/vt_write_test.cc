@@ -149,7 +149,7 @@ TEST_F(VtWrite, the_files_pass_the_validator_of_vt) {
 TEST_F(VtWrite, refuses_to_write_if_old_files_of_the_same_series_would_remain) {
   write_file(folder_ + "/out.7.json", "{}");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
-              testing::ThrowsMessage<Error>(HasSubstr("out.7.json is left from another trace")));
+              testing::ThrowsMessage<Error>(HasSubstr("out.7.json belongs to another trace")));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/out.0.json"));
   std::filesystem::remove(folder_ + "/out.7.json");
   write_trace(full_trace(), folder_ + "/out.json");

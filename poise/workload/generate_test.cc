@@ -87,7 +87,7 @@ TEST(Generate, messages_are_the_same_in_both_directions) {
   }
 }
 
-TEST(Generate, bytes_depend_only_on_the_seed) {
+TEST(Generate, the_bytes_of_a_trace_depend_only_on_the_recipe_and_the_seed) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     EXPECT_EQ(hash_of(make(kind.name, 500, 3)), hash_of(make(kind.name, 500, 3)));
@@ -96,7 +96,7 @@ TEST(Generate, bytes_depend_only_on_the_seed) {
   }
 }
 
-TEST(Generate, bytes_are_the_same_on_every_platform) {
+TEST(Generate, the_bytes_of_a_trace_are_the_same_on_every_platform) {
   const std::map<std::string_view, std::uint64_t> golden{
       // clang-format off
       {"stencil2d", 0x370410c3ff491939},
@@ -151,7 +151,7 @@ TEST(Generate, stencils_connect_exactly_the_neighbouring_tasks) {
   }
 }
 
-TEST(Generate, any_number_of_tasks_fits_a_box_and_cubic_numbers_fill_it) {
+TEST(Generate, every_number_of_tasks_gets_a_box_and_cubic_numbers_get_full_cubes) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
@@ -258,7 +258,7 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
   EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
 }
 
-TEST(Generate, nbody_connects_neighbours_on_the_curve_and_nodes_of_the_tree) {
+TEST(Generate, nbody_connects_neighbours_on_the_curve_and_in_the_tree) {
   // Curve: three neighbours on each side give 999 + 998 + 997 pairs. Tree: each step of length 2^j
   // adds one pair.
   std::size_t pairs = 999 + 998 + 997;
@@ -336,7 +336,7 @@ TEST(Generate, the_graph_does_not_depend_on_the_skew) {
   EXPECT_EQ(counts_of(make("random:skew=equal", 300)), counts_of(make("random:skew=pareto", 300)));
 }
 
-TEST(Generate, recipes_read_back_their_own_text) {
+TEST(Generate, the_text_of_a_recipe_can_be_read_back) {
   const Recipe recipe = parse_recipe("stencil3d:skew=uniform,message_bytes=2000");
   EXPECT_EQ(recipe.text(), "stencil3d:skew=uniform,message_bytes=2000");
   EXPECT_EQ(parse_recipe(recipe.text()).text(), recipe.text());

@@ -52,7 +52,10 @@ SkewDraw::SkewDraw(const Knobs& knobs)
     fail("spread={} is too large for skew={}: loads would be negative; use 0 to 1", spread_,
          kSkews[static_cast<std::size_t>(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
-    fail("spread={} is too large for skew=pareto: there would be no mean; use 0 to 0.95", spread_);
+    fail(
+        "spread={} is too large for skew=pareto: the distribution would have no mean; use 0 to "
+        "0.95",
+        spread_);
 }
 
 double SkewDraw::operator()(Random& random) const {
@@ -83,7 +86,8 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
   const double factor = 1 + (knobs["hot"] - 1) * (1 + knobs["hot_growth"] * phase);
   if (factor == 1) return;
-  if (factor < 0) fail("hot_growth makes loads negative in phase {}; use a smaller one", phase);
+  if (factor < 0)
+    fail("hot_growth makes loads negative in phase {}; use a value closer to 0", phase);
   const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
   if (workload.positions.empty()) {
     for (TaskId t = 0; t < workload.num_tasks(); ++t)

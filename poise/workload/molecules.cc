@@ -42,8 +42,10 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
     return std::uint64_t{kTasksPerCell} * box[0] * box[1] * box[2];
   };
   if (num_tasks < tasks_of(side) / 2)
-    fail("kind leanmd: {} tasks; it has {} tasks per cell and at least 27 cells, so ask for {}",
-         num_tasks, kTasksPerCell, tasks_of(side));
+    fail(
+        "kind leanmd: {} tasks are too few; with {} tasks per cell and at least 27 cells it needs "
+        "{}",
+        num_tasks, kTasksPerCell, tasks_of(side));
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];

@@ -119,7 +119,7 @@ TEST(Recorder, every_phase_starts_empty) {
   EXPECT_TRUE(recorder.end_phase(1).background_s.empty());
 }
 
-TEST(Recorder, misuse_is_reported_once_at_the_end_of_the_phase) {
+TEST(Recorder, wrong_calls_are_reported_once_at_the_end_of_the_phase) {
   Recorder recorder(std::vector<Task>(3), 2);
   Recorder::Log& log = recorder.add_thread();
   log.begin(3, 0);
@@ -142,7 +142,7 @@ TEST(Recorder, misuse_is_reported_once_at_the_end_of_the_phase) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
-TEST(Recorder, random_messages_give_the_same_sums_as_a_std_map) {
+TEST(Recorder, sums_of_random_messages_equal_those_of_a_std_map) {
   constexpr TaskId kTasks = 200;
   Random random(11);
   SCOPED_TRACE("seed 11");

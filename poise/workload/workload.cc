@@ -18,7 +18,8 @@ constexpr double kMaxSeconds = 1e15, kMaxCounted = 0x1p53;
 
 void check_length(const char* column, std::size_t length, std::size_t wanted) {
   if (length != 0 && length != wanted)
-    fail("workload: column {} has {} entries; it needs {}, or none", column, length, wanted);
+    fail("workload: column \"{}\" has {} entries; it must have {} or be empty", column, length,
+         wanted);
 }
 
 bool is_load(double load_s) { return std::isfinite(load_s) && load_s >= 0; }
@@ -100,7 +101,8 @@ class Total {
   Total(const char* what, double most) : what_(what), most_(most) {}
   void add(double value) {
     sum_ += value;
-    if (!(sum_ <= most_)) fail("workload: the sum exceeds the limit of {:.3g} {}", most_, what_);
+    if (!(sum_ <= most_))
+      fail("workload: the sum of a column exceeds the limit of {:.3g} {}", most_, what_);
   }
   void add(std::uint64_t value) { add(static_cast<double>(value)); }
 

@@ -42,7 +42,8 @@ struct Capacity {
 
   bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
   std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
-  /// Cores of a place; the largest number if it has no limit of its own.
+  /// Number of cores of a place; the largest representable number if the place has no limit of its
+  /// own.
   std::uint32_t of_place(PlaceId p) const {
     if (!of_places.empty()) return of_places[p];
     return per_place != 0 ? per_place : ~std::uint32_t{0};
@@ -77,8 +78,8 @@ struct Workload {
   std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty
   /// How subphases make an iteration. Runtimes and callers may know this; traces do not record it.
   SubphaseRule subphase_rule = SubphaseRule::no_wait;
-  // Speed of each place in each subphase, place * number of subphases + subphase, instead of the
-  // place's speed; empty: the place's speed.
+  // Speed of each place in each subphase, at index place * number of subphases + subphase. Empty if
+  // the speed of a place is the same in all subphases.
   std::vector<double> subphase_speed = {};
   Capacity capacity = {};
 

@@ -90,7 +90,7 @@ TEST(Workload, throws_for_inconsistent_columns_and_messages) {
   column.homes.push_back(0);
   block.memory[0].shared_block = 1;
   EXPECT_THAT(complaint(message), HasSubstr("to task 2"));
-  EXPECT_THAT(complaint(column), HasSubstr("column homes has 3 entries; it needs 2"));
+  EXPECT_THAT(complaint(column), HasSubstr("column \"homes\" has 3 entries; it must have 2"));
   EXPECT_THAT(complaint(block), HasSubstr("shared block 1, but there are only 1 shared blocks"));
   EXPECT_THAT(complaint({}), HasSubstr("no tasks"));
 }

@@ -172,8 +172,8 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   archive.raw(&index, sizeof index);
   if constexpr (Archive::is_loading) {
     if (index >= sizeof...(Ts))
-      fail("archive: the bytes select alternative {} of a variant with {} alternatives", index,
-           sizeof...(Ts));
+      fail("archive: the bytes name alternative {} of a std::variant that has only {} alternatives",
+           index, sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
   }
@@ -357,8 +357,10 @@ T from_bytes(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   reader(value);
   if (reader.remaining() != 0)
-    fail("archive: {} of {} bytes follow the value; the types written and read differ",
-         reader.remaining(), bytes.size());
+    fail(
+        "archive: {} of {} bytes are left after the value; the type written differs from the type "
+        "read",
+        reader.remaining(), bytes.size());
   return value;
 }
 

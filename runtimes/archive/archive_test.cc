@@ -146,7 +146,7 @@ TEST(Archive, throws_if_bytes_remain_after_the_value) {
   EXPECT_THROW(from_bytes<int>(to_bytes(std::uint64_t{1}).bytes()), Error);
 }
 
-TEST(Buffer, allocates_from_the_given_memory_resource_and_can_be_a_view) {
+TEST(Buffer, allocates_from_the_given_memory_resource) {
   std::array<std::byte, 4096> room{};
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size(),
                                              std::pmr::null_memory_resource());

@@ -46,7 +46,7 @@ class Buffer {
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   std::size_t size() const { return size_; }
-  /// The number of bytes that fit without another allocation.
+  /// The number of bytes that the buffer can hold without another allocation.
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }

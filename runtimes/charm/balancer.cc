@@ -129,15 +129,16 @@ struct Balancer::State {
   bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
 
-/// Number of earlier decisions whose loads the strategy predicts from.
+/// Number of earlier decisions from whose loads the strategy predicts the next loads.
 std::size_t Balancer::State::num_past_decisions() const {
   if (!predicts()) return 0;
   const auto window = static_cast<std::size_t>(settings.choice.knobs["window"]);
   return std::min(kMaxPastDecisions, window - 1);
 }
 
-/// The loads of earlier decisions, one per task. Remembers those of this one, and then replaces
-/// spikes in them.
+/// Returns the loads of earlier decisions, one per task and decision, for strategies that predict.
+/// Then it adds the loads of this decision to the history, and replaces spikes in them for this
+/// decision.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};
@@ -151,7 +152,7 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
   return loads_s;
 }
 
-/// The last num_past_decisions() of the past loads.
+/// Returns the newest num_past_decisions() of the past loads.
 std::vector<std::vector<double>> Balancer::State::past_for_strategy(
     std::vector<std::vector<double>> loads_s) const {
   if (const std::size_t most = num_past_decisions(); loads_s.size() > most)

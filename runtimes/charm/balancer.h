@@ -60,7 +60,7 @@ class Balancer {
   /// not movable stay. If the strategy fails, all objects stay, except those on unavailable PEs.
   Decision decide(const Statistics& statistics) noexcept;
 
-  /// The history of decisions, serialised.
+  /// The history of decisions as bytes, for a checkpoint.
   std::vector<char> checkpoint() const;
 
   /// Restores the history from a checkpoint. If the bytes are invalid, it throws std::runtime_error

@@ -45,7 +45,7 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   return pes;
 }
 
-TEST(Balancers, no_name_is_a_prefix_of_another) {
+TEST(Balancers, no_name_of_a_balancer_is_a_prefix_of_another) {
   std::set<std::string> names;
   for (const Listed& listed : balancers()) {
     EXPECT_FALSE(listed.summary.empty());
@@ -75,7 +75,7 @@ TEST(Balancer, moves_objects_except_pinned_ones) {
   EXPECT_THAT(greedy.decide(ring(20, 3)).pe_of_object, testing::IsSupersetOf({0, 1, 2}));
 }
 
-TEST(Balancer, the_order_of_rows_does_not_matter) {
+TEST(Balancer, the_order_of_the_statistics_does_not_matter) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Statistics statistics = ring(12, 2);
@@ -113,7 +113,7 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_strategy_fails) {
   EXPECT_EQ(second.pe_of_object, where_they_are(statistics));
 }
 
-TEST(Balancer, moves_nothing_and_warns_once_if_the_rows_are_invalid) {
+TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   Balancer balancer(row_of("PoiseGreedyLB"), "");
   Statistics statistics = ring(10, 3);
   statistics.objects[3].wall_s = std::numeric_limits<double>::quiet_NaN();
@@ -207,7 +207,7 @@ TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
   }
 }
 
-TEST(Balancer, an_interrupted_run_without_its_past_differs_from_an_uninterrupted_one) {
+TEST(Balancer, an_interrupted_run_without_its_checkpoint_differs_from_an_uninterrupted_one) {
   for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
     SCOPED_TRACE(name);
     Balancer first(row_of(name), ""), second(row_of(name), "");

@@ -94,7 +94,7 @@ class Directory {
     }
     std::uint32_t sum = 0;
     for (std::uint32_t& first : first_of_bucket_) sum += std::exchange(first, sum);
-    // After this loop each entry is the end of its bucket, which is the start of the next one.
+    // After this loop each entry is the end of its bucket, which is the start of the next bucket.
     for (std::uint32_t row = 0; row < task_of_row_.size(); ++row) {
       task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
       row_of_task_[task_of_row_[row]] = row;
@@ -196,7 +196,8 @@ void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& 
 
 Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages) {
-  if (pe_map.pe_of_place.empty()) fail("no PE is available; at least one must be");
+  if (pe_map.pe_of_place.empty())
+    fail("all PEs are marked unavailable; at least one must be available");
   const auto num_places = static_cast<std::uint32_t>(pe_map.pe_of_place.size());
   Converted result;
   Directory directory(statistics.objects);

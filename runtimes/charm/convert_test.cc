@@ -63,7 +63,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, background_load_counts_on_its_place_and_is_at_least_0) {
+TEST(Convert, background_load_belongs_to_its_place_and_is_at_least_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
@@ -114,7 +114,7 @@ TEST(Convert, messages_of_a_pe_come_from_a_pinned_task_on_that_pe) {
   for (const Message& message : workload.messages) EXPECT_EQ(message.from, 3u);
 }
 
-TEST(Convert, objects_on_an_unavailable_pe_must_leave_and_none_may_come) {
+TEST(Convert, objects_must_leave_an_unavailable_pe_and_none_may_move_to_it) {
   Statistics statistics = three_objects();
   statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the unavailable PE
   const PeMap pe_map{{1}, {kNoPlace, 0}};
@@ -128,7 +128,7 @@ TEST(Convert, objects_on_an_unavailable_pe_must_leave_and_none_may_come) {
               ElementsAre(1, 0, 1));
 }
 
-TEST(Convert, contradictory_rows_are_refused) {
+TEST(Convert, contradictory_statistics_are_refused) {
   Statistics statistics = three_objects();
   statistics.objects.push_back({{5, 8}, 1, 0, 0, true});
   EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 appears twice"));
@@ -204,7 +204,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
   return sums;
 }
 
-TEST(Convert, gives_the_same_result_as_a_naive_conversion_for_any_order_of_rows) {
+TEST(Convert, equals_a_simple_conversion_for_any_order_of_the_statistics) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

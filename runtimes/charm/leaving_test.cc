@@ -31,17 +31,17 @@ void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_
   statistics.messages.push_back(row);
 }
 
-TEST(Leaving, without_messages_the_heaviest_objects_that_fit_leave) {
+TEST(Leaving, without_messages_the_heaviest_objects_that_fit_leave_the_group) {
   EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
 }
 
-TEST(Leaving, the_load_that_leaves_is_within_the_limit) {
+TEST(Leaving, the_load_that_leaves_the_group_is_within_the_limit) {
   EXPECT_THAT(leaving(group({2, 2, 2}), 1), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 0), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 100), UnorderedElementsAre(0, 1, 2));
 }
 
-TEST(Leaving, objects_that_communicate_with_the_destination_leave) {
+TEST(Leaving, objects_that_communicate_with_the_destination_leave_first) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 2, 4, 3);
   send(statistics, 4, 1, 2);
@@ -61,7 +61,7 @@ TEST(Leaving, a_ring_of_objects_is_cut_at_two_places_only) {
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(Leaving, messages_of_an_object_are_weighed_against_its_load) {
+TEST(Leaving, the_messages_of_an_object_are_weighed_against_its_load) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
   send(statistics, 1, 2, 5);  // half as many messages per second of load
@@ -75,7 +75,7 @@ TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay) {
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }
 
-TEST(Leaving, the_order_of_rows_does_not_matter) {
+TEST(Leaving, the_order_of_the_statistics_does_not_matter) {
   auto statistics = group({1, 2, 2, 1});
   send(statistics, 0, 3, 1);
   auto turned = statistics;
@@ -86,7 +86,7 @@ TEST(Leaving, the_order_of_rows_does_not_matter) {
     EXPECT_EQ(statistics.objects[rows[i]].name.id, turned.objects[other_rows[i]].name.id);
 }
 
-TEST(Leaving, nothing_leaves_if_the_rows_are_invalid) {
+TEST(Leaving, no_object_leaves_if_the_statistics_are_invalid) {
   auto statistics = group({1, std::numeric_limits<double>::quiet_NaN()});
   EXPECT_THAT(leaving(statistics, 1), IsEmpty());
   statistics = group({1, 1});

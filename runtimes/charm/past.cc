@@ -44,7 +44,7 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
   return order;
 }
 
-/// Takes over the new names of the same objects. Clears the history if the objects differ.
+/// Adopts the new names of the same objects. Clears the history if the objects differ.
 void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)

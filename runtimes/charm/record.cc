@@ -34,8 +34,8 @@ class Record {
       num_places_ = machine.num_places();
     }
     if (num_places_ != machine.num_places())
-      fail("the machine has {} places now, but had {} when the trace began", machine.num_places(),
-           num_places_);
+      fail("the machine has {} places now, but it had {} when the recording of the trace began",
+           machine.num_places(), num_places_);
     return *run_record_;
   }
 

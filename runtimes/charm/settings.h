@@ -24,9 +24,10 @@ struct Named {
   bool is_free;  // a setting may select another strategy; this one is the default
 };
 
-/// `asked` (from +PoiseLB) overrides POISE_STRATEGY. It selects the strategy of a balancer with
-/// is_free. For other balancers it sets the knobs if it names their strategy; otherwise their knobs
-/// keep their defaults. Throws Error naming the variable and the valid values.
+/// `asked` is the argument of +PoiseLB, which overrides POISE_STRATEGY. It selects the strategy of
+/// a balancer with is_free. For other balancers it sets the knobs if it names their strategy;
+/// otherwise their knobs keep their defaults. Throws Error naming the variable and the valid
+/// values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

@@ -30,7 +30,7 @@ std::vector<double> ones(double spike_s = 1) {
   return loads_s;
 }
 
-TEST(Spikes, a_load_that_was_never_this_high_is_replaced_by_an_earlier_one) {
+TEST(Spikes, an_unusually_high_load_is_replaced_by_an_earlier_load) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);
   EXPECT_NEAR(workload.tasks[7].load_s, 1, 0.04);  // the mean rose by 3%
@@ -48,13 +48,13 @@ TEST(Spikes, a_load_that_stays_high_is_used_from_the_second_decision_on) {
   EXPECT_EQ(replace_spikes({ones(31), ones(), ones()}, workload), 1u) << "only the last two count";
 }
 
-TEST(Spikes, a_longer_phase_does_not_make_its_loads_spikes) {
+TEST(Spikes, loads_that_rise_because_the_phase_is_longer_are_not_spikes) {
   Workload workload = with_loads(std::vector<double>(1000, 50.0));
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 0u);
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
-TEST(Spikes, if_many_loads_jump_none_is_replaced) {
+TEST(Spikes, if_many_loads_rise_at_once_none_is_replaced) {
   std::vector<double> loads_s = ones();
   std::fill_n(loads_s.begin(), 10, 40.0);
   Workload ten = with_loads(loads_s);
@@ -65,7 +65,7 @@ TEST(Spikes, if_many_loads_jump_none_is_replaced) {
   EXPECT_EQ(loads_of(eleven), loads_s);
 }
 
-TEST(Spikes, without_past_loads_none_is_replaced) {
+TEST(Spikes, without_past_loads_no_load_is_replaced) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({}, workload), 0u);
   EXPECT_EQ(replace_spikes({std::vector<double>(1000, 0.0)}, workload), 0u);

@@ -56,7 +56,7 @@ Stage stage_of(const Machine& host, const Statistics& statistics) {
     pes.push_back(pe);
     processes.push_back({static_cast<std::uint32_t>(at - hosts.begin()), row.core_os_index});
   }
-  if (pes.empty()) fail("no PE is available; at least one must be");
+  if (pes.empty()) fail("all PEs are marked unavailable; at least one must be available");
   balance::JobMachine job = balance::job_machine(host, processes, names);
   Stage stage{std::move(job.machine), {}, {}};
   stage.pe_map.place_of_pe.assign(statistics.pes.size(), kNoPlace);

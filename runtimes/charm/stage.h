@@ -27,7 +27,7 @@ Machine host_of(const Settings& settings);
 /// Charm++ measured none (all equal). Throws Error if no PE is available or a speed is invalid.
 Stage stage_of(const Machine& host, const Statistics& statistics);
 
-/// True if both sets of rows give the same stage.
+/// True if both sets of rows describe the same PEs, so that the stage can be reused.
 bool is_same_stage(const std::vector<PeRow>& a, const std::vector<PeRow>& b);
 
 }  // namespace poise::charm

@@ -44,7 +44,7 @@ struct PeRow {
 struct MessageRow {
   ObjectName from, to;
   std::int32_t from_pe = -1;  // -1: the sender is the object `from`; otherwise the PE with this
-                              // the sender is a PE: its row; `from` is then unused
+                              // If the sender is a PE, its row; `from` is then unused.
   std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
   std::uint32_t messages = 0, bytes = 0;
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
@@ -57,8 +57,8 @@ struct Statistics {
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   bool pes_are_here = true;  // false: a replay of statistics from another job
-  // The bits of an id above these may hold a PE, so a restart on another number of PEs changes
-  // them.
+  // The bits of an id above these may contain the number of a PE, so a restart on another number of
+  // PEs changes them.
   int num_index_bits = 64;
   // False: the names are valid in this phase only, so nothing is known of the objects' past.
   bool names_last = true;

@@ -13,7 +13,7 @@ namespace poise::charm {
 
 namespace {
 
-/// Precedes the rows of a PE.
+/// The header that precedes the rows of a PE.
 struct Header {
   std::int32_t pe = 0;
   PeRow row = {};
@@ -44,7 +44,7 @@ class Reader {
   template <typename T>
   std::vector<T> take(std::size_t count) {
     if (left_ / sizeof(T) < count)
-      fail("statistics of a subtree end {} bytes too early", count * sizeof(T) - left_);
+      fail("the statistics of a subtree are {} bytes too short", count * sizeof(T) - left_);
     std::vector<T> values(count);
     if (count != 0) std::memcpy(values.data(), bytes_, count * sizeof(T));
     bytes_ += count * sizeof(T);
@@ -79,8 +79,10 @@ Block next_block(Reader& reader) {
   block.receivers = reader.take<ObjectName>(header.num_receivers);
   for (const std::uint32_t object : block.pinned)
     if (object >= header.num_objects)
-      fail("the statistics pin object {} of PE {}, but that PE has {} objects", object, header.pe,
-           header.num_objects);
+      fail(
+          "the statistics mark object {} of PE {} as not migratable, but that PE has only {} "
+          "objects",
+          object, header.pe, header.num_objects);
   return block;
 }
 

@@ -37,7 +37,8 @@ struct Move {
   std::int32_t to_pe;
 };
 
-/// The moves that bring each object to the row that `row_of_object` gives it, in order of objects.
+/// Returns the moves, sorted by object, that bring each object to the row that `row_of_object`
+/// gives it.
 std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
 
 /// The PEs and processes of a job.

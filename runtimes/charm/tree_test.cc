@@ -45,7 +45,7 @@ Subtree of_pes(const std::vector<std::int32_t>& pes, bool with_messages) {
   return subtree_of(bytes.data(), bytes.size());
 }
 
-TEST(Tree, an_object_costs_8_bytes) {
+TEST(Tree, the_statistics_of_an_object_take_8_bytes) {
   const std::size_t ten = to_bytes(0, pe_with(10, 0), false).size();
   EXPECT_EQ(to_bytes(0, pe_with(1010, 0), false).size(), ten + 8000);
   Statistics with_sizes = pe_with(10, 0);
@@ -53,7 +53,7 @@ TEST(Tree, an_object_costs_8_bytes) {
   EXPECT_EQ(to_bytes(0, with_sizes, false).size(), ten + 80);
 }
 
-TEST(Tree, statistics_of_pes_do_not_depend_on_the_order_of_arrival) {
+TEST(Tree, the_order_in_which_statistics_arrive_does_not_matter) {
   for (const bool with_messages : {false, true}) {
     const Subtree once = of_pes({1, 4, 6}, with_messages), again = of_pes({6, 1, 4}, with_messages);
     EXPECT_THAT(once.pe_of_row, ElementsAre(1, 4, 6));
@@ -86,7 +86,7 @@ TEST(Tree, measurements_of_pes_and_objects_are_unchanged_after_conversion_to_byt
   }
 }
 
-TEST(Tree, names_of_objects_are_sent_with_messages) {
+TEST(Tree, names_of_objects_are_sent_if_they_have_messages) {
   const Subtree subtree = of_pes({4, 1}, true);
   const Statistics& statistics = subtree.statistics;
   EXPECT_TRUE(statistics.names_last);
@@ -100,7 +100,7 @@ TEST(Tree, names_of_objects_are_sent_with_messages) {
   EXPECT_EQ(statistics.receivers.size(), 9u);
 }
 
-TEST(Tree, sizes_of_objects_are_sent) {
+TEST(Tree, the_sizes_of_objects_are_sent_to_the_root) {
   Statistics statistics = pe_with(3, 0);
   statistics.objects[2].bytes = 77;
   const auto bytes = to_bytes(0, statistics, true);
@@ -116,7 +116,7 @@ TEST(Tree, truncated_statistics_are_refused) {
   EXPECT_THAT(subtree_of(bytes.data(), 0).statistics.objects, IsEmpty());
 }
 
-TEST(Tree, moves_contain_pes_and_the_numbers_of_objects_on_them) {
+TEST(Tree, a_move_names_the_object_by_its_number_on_its_pe) {
   const Subtree subtree = of_pes({4, 1}, false);
   EXPECT_THAT(moves_of(subtree, {0, 0, 0, 1, 1, 1, 1, 1, 1}), IsEmpty());
   const auto moves = moves_of(subtree, {0, 0, 1, 1, 1, 1, 0, 1, 1});
@@ -129,7 +129,7 @@ TEST(Tree, moves_contain_pes_and_the_numbers_of_objects_on_them) {
   EXPECT_EQ(moves[1].to_pe, 1);
 }
 
-TEST(Tree, statistics_collected_by_subtree_give_the_same_decision_as_all_at_once) {
+TEST(Tree, statistics_collected_along_a_tree_lead_to_the_same_decision) {
   Statistics all;
   all.pes_are_here = false;
   std::vector<char> bytes;
@@ -152,8 +152,8 @@ TEST(Tree, statistics_collected_by_subtree_give_the_same_decision_as_all_at_once
   }
 }
 
-TEST(Tree, loads_of_unnamed_objects_are_not_remembered) {
-  // Under the same PE and number there may be another object at the next decision.
+TEST(Tree, no_past_loads_are_kept_for_objects_without_names) {
+  // At the next decision, another object may have the same PE and number.
   const auto remembered = [](const char* strategy, bool with_messages) {
     Statistics statistics = of_pes({0, 1}, with_messages).statistics;
     statistics.pes_are_here = false;
@@ -165,7 +165,7 @@ TEST(Tree, loads_of_unnamed_objects_are_not_remembered) {
   EXPECT_NE(remembered("multistep", true), remembered("multistep", false));
 }
 
-TEST(Tree, the_configuration_fits_the_job) {
+TEST(Tree, the_generated_configuration_fits_the_processes_of_the_job) {
   EXPECT_EQ(tree_for({1, 4}, "nuco:alpha=1e-05"),
             "{\n  \"tree\": \"PE_Root\",\n"
             "  \"root\": {\"pe\": 0, \"strategies\": [\"nuco:alpha=1e-05\"]}\n}\n");

@@ -25,7 +25,7 @@ struct ThreadAffinity {
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
   Cpus wide = {};                 // or the cpus that the balancer allows it to use
-  // The cpu to which it was pinned before. Children may have inherited it.
+  // The cpu to which the thread was pinned before. Its children may have inherited this cpu.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now
@@ -35,8 +35,8 @@ struct ThreadAffinity {
 /// allowed cpus if no requested one is. Throws if the kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
-/// Returns at most `most` of the cpus: consecutive ones from index `first` on. An index beyond the
-/// end of the list continues at its begin.
+/// Returns at most `most` of the cpus: consecutive ones from index `first` on. After the end of the
+/// list it continues at the beginning.
 Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first);
 
 class Affinities {
@@ -47,7 +47,7 @@ class Affinities {
   /// Reads the allowed cpus, which change with the cgroup's cpuset and with hotplug. Returns true
   /// if they have changed; then no thread is pinned any more.
   bool refresh_cpus();
-  /// Uses at most `most` cpus from the next refresh_cpus() on, beginning with the cpu of index
+  /// From the next refresh_cpus() on, uses at most `most` cpus, beginning with the cpu of index
   /// `first`. Balancers of several programs begin with different cpus.
   void set_limit(std::size_t most, std::size_t first);
   /// True if the limit leaves fewer cpus than are allowed.
@@ -72,12 +72,13 @@ class Affinities {
   /// Reads the affinities of threads that are not pinned, because the program may have changed
   /// them.
   void refresh_own();
-  /// Checks that pinned threads are still pinned. If one is not, the program or its user has moved
-  /// it on purpose. There is one exception: if it may use every cpu now, the kernel has changed its
-  /// affinity. Returns the keys of the threads to leave alone from now on.
+  /// Checks that pinned threads are still pinned. If a thread is not, the program or its user has
+  /// changed its affinity on purpose, so the balancer leaves it alone. There is one exception: if
+  /// the thread may now use every cpu, the kernel has changed its affinity. Returns the keys of the
+  /// threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Does the same for the first thread of each process only, whose id may belong to another thread
-  /// after an exec().
+  /// Does the same, but only for the first thread of each process, whose id may belong to another
+  /// thread after an exec().
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.
@@ -85,7 +86,7 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false, once, if another thread has the id now, or may have it.
+  /// Returns false, once per thread, if another thread has the id now, or may have it.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

@@ -81,7 +81,7 @@ TEST_F(AffinitiesTest, gives_a_child_the_original_affinity_of_its_parent) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, restores_a_child_although_its_parent_was_moved_later) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_child_whose_parent_was_moved_later) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});

@@ -127,8 +127,8 @@ bool Balancer::learn_speeds() {
 
 void Balancer::scan() {
   const Changes changes = watcher_.scan();
-  // Add new threads before dead ones are removed: a new thread may have inherited the affinity of a
-  // dead one.
+  // New threads are added before dead ones are removed, because a new thread may have inherited the
+  // affinity of a dead one.
   for (const std::uint64_t key : changes.born) {
     affinities_.add(key);
     if (counts_instructions_)

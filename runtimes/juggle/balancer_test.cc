@@ -103,7 +103,7 @@ void bind_unevenly(SimulatedKernel& kernel) {
   }
 }
 
-TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_binds_them_again) {
+TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_later_binds_them_again) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -139,7 +139,7 @@ TEST_F(BalancerTest, moves_no_thread_in_a_diagnosis_but_reports_the_cause) {
   EXPECT_EQ(causes.front().kind, JuggleCause::Kind::bound_unevenly);
 }
 
-TEST_F(BalancerTest, finds_out_how_threads_wait_if_there_are_more_threads_than_cpus) {
+TEST_F(BalancerTest, detects_spinning_threads_if_there_are_more_threads_than_cpus) {
   options.settings.policy = JugglePolicy::off;
   kernel.active = {100};
   Balancer balancer(options, store, kernel);
@@ -183,7 +183,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_actively) {
+TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_by_spinning) {
   for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);

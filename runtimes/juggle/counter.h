@@ -20,7 +20,8 @@ enum class Counted : std::uint8_t { instructions, time };
 /// allowed or the counter does not exist.
 Descriptor open_counter(pid_t thread, Counted what);
 
-/// The count so far, scaled up for periods in which the kernel multiplexed the counter.
+/// Returns the count so far, scaled up for times in which the kernel let another counter use the
+/// hardware.
 std::optional<double> read_counter(const Descriptor& counter);
 
 /// How to measure progress. Automatic: by instructions if cpus are unequal and instructions can be

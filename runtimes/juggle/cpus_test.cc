@@ -26,7 +26,7 @@ TEST(Cpus, refuse_text_that_is_not_a_list) {
     EXPECT_THROW(parse_cpu_list(text), Error) << text;
 }
 
-TEST(Cpus, are_unchanged_after_conversion_to_a_set_and_back) {
+TEST(Cpus, a_list_is_unchanged_after_conversion_to_a_cpu_set_and_back) {
   const Cpus cpus = {1, 63, 64, 1023, 1024, 8191};
   const CpuSet set(cpus);
   EXPECT_EQ(set.cpus(), cpus);
@@ -71,7 +71,7 @@ TEST(Cpus, the_cpus_of_this_host_have_memory_domains_and_speeds) {
   }
 }
 
-TEST(Cpus, have_the_speed_of_their_core_type) {
+TEST(Cpus, each_cpu_has_the_speed_of_its_core_type) {
   MachineParts parts;
   parts.places = {{0, 1, 0}, {0, 1, 2}, {0, 0.5, 4}, {0, 0.25, 5}};
   parts.levels = {{.name = "core", .first_place = {0, 1, 2, 3, 4}}};

@@ -36,7 +36,8 @@ struct Guard::Slot {
 
 namespace {
 
-constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are released within twice this
+// Threads of a stopped balancer are released within twice this time.
+constexpr int kStopCheckMs = 500;
 
 [[noreturn]] void fail_at(const char* step) {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
@@ -166,7 +167,7 @@ bool Guard::keep(std::uint64_t key, const OwnAffinity& own) {
 void Guard::drop(std::uint64_t key) {
   const auto slot = slot_of_.find(key);
   if (slot == slot_of_.end()) return;
-  // Mark the slot as free before another thread's affinity is written to it.
+  // The slot is marked as free before another thread's affinity is written to it.
   slots_[slot->second].turn.fetch_add(1, std::memory_order_seq_cst);
   free_.push_back(slot->second);
   slot_of_.erase(slot);

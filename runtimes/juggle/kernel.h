@@ -76,7 +76,7 @@ class Linux : public Kernel {
   std::optional<double> quota_cpus() const override;
   bool waits_actively(pid_t process) const override;
 
-  /// Ignores this child of the caller instead of the previous one.
+  /// From now on ignores this child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -10,7 +10,9 @@ namespace poise::juggle {
 
 namespace {
 
-constexpr double kEqual = 0.75;  // equal virtual cpus of a busy host differed by up to 20 %
+// Speeds count as equal within this factor; equal virtual cpus of a busy host differed by up to
+// 20 %.
+constexpr double kEqual = 0.75;
 constexpr int kTrials = 3;
 constexpr std::uint32_t kSteps =
     10'000;  // per trial: about 20 us, a hundred times the cost of reading a clock

@@ -38,7 +38,7 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
   /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// Restores the signal settings of the caller; called in a child.
+  /// Restores the signal settings of the caller. To be called in a child.
   void restore() const;
 
  private:

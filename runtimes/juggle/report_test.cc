@@ -103,13 +103,13 @@ TEST(Report, timeline_shows_for_each_cpu_which_threads_ran_there_and_when) {
   EXPECT_EQ(timeline.places[1].size(), 1u);
 }
 
-TEST(Report, live_picture_fits_the_screen) {
+TEST(Report, the_live_picture_fits_the_screen) {
   const std::string text = live_text(tally(), 2);
   EXPECT_THAT(text, HasSubstr("12"));
   EXPECT_THAT(text, Not(HasSubstr("13")));
 }
 
-TEST(Report, live_line_shows_the_shares_of_the_balanced_threads) {
+TEST(Report, the_live_line_shows_the_cpu_share_of_the_balanced_threads) {
   Tally three = tally();
   three.is_balancing = true;
   EXPECT_EQ(live_line(three),

@@ -194,7 +194,7 @@ Outcome Watch::run() {
 
 void check(const Options& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
-  fail("cpus {}: this process may use none of them; it may use {}", cpu_list_text(options.cpus),
+  fail("this process may use none of cpus {}; it may use cpus {}", cpu_list_text(options.cpus),
        cpu_list_text(allowed_cpus()));
 }
 

@@ -33,9 +33,9 @@ class Speeds {
   /// Takes over the result of the last probe. Returns true if the speeds may have changed.
   bool learn();
 
-  /// Probes one of the busy cpus if a probe is due in this round. (Idle cpus run at a low clock.)
-  /// Each cpu is probed several times soon after the start, then rarely. Returns true if a probe
-  /// starts.
+  /// Probes one of the busy cpus if a probe is due in this round. Idle cpus are not probed, because
+  /// they run at a low clock. Each cpu is probed several times soon after the start, then rarely.
+  /// Returns true if a probe starts.
   bool begin_probe(std::uint64_t round, const Cpus& busy);
 
  private:

@@ -42,7 +42,7 @@ TEST(Threads, children_are_read_as_process_ids) {
 }
 
 TEST(Threads, threads_of_this_process_are_found_when_they_are_created_and_when_they_end) {
-  // The finder excludes the process that runs it, so the test runs it in a child.
+  // The finder excludes the process that runs it, so the test runs the finder in a child.
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -31,7 +31,7 @@ struct Tuning {
   std::uint64_t first_probe_rounds = 2;    // while speeds are unknown
   std::uint64_t probe_rounds = 20;         // once they are known
   std::uint64_t equal_probe_rounds = 200;  // if all speeds are equal, as is common
-  // Share of time; a cpu below it is idle and has a low clock.
+  // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
 
   // Other intervals.

@@ -8,7 +8,7 @@
 namespace poise::juggle {
 namespace {
 
-TEST(Waiting, is_active_if_a_setting_says_it) {
+TEST(Waiting, threads_wait_actively_if_a_setting_of_their_runtime_says_so) {
   for (const char* setting :
        {"OMP_WAIT_POLICY=active", "OMP_WAIT_POLICY=ACTIVE", "GOMP_SPINCOUNT=infinite",
         "KMP_BLOCKTIME=infinite", "KMP_LIBRARY=turnaround"}) {
@@ -20,12 +20,12 @@ TEST(Waiting, is_active_if_a_setting_says_it) {
   }
 }
 
-TEST(Waiting, is_active_in_libraries_that_poll) {
+TEST(Waiting, threads_wait_actively_in_libraries_known_to_poll) {
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpich.so.12\n"));
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }
 
-TEST(Waiting, is_not_known_to_be_active_otherwise) {
+TEST(Waiting, otherwise_how_threads_wait_is_unknown) {
   EXPECT_FALSE(waits_actively("", ""));
   EXPECT_FALSE(waits_actively("OMP_WAIT_POLICY=passive", "7f00 r-xp /usr/lib/libgomp.so.1\n"));
   EXPECT_FALSE(waits_actively("MY_OMP_WAIT_POLICY=active", "7f00 r-xp /usr/lib/libc.so.6\n"));

@@ -26,34 +26,34 @@ struct Watched {
   Watcher watcher;
 };
 
-TEST(Watcher, searches_at_the_start) { EXPECT_EQ(Watched(0).kernel.scans, 1); }
+TEST(Watcher, scans_for_threads_at_the_start) { EXPECT_EQ(Watched(0).kernel.scans, 1); }
 
-TEST(Watcher, does_not_search_while_no_process_starts_on_the_host) {
+TEST(Watcher, does_not_scan_for_threads_while_no_process_starts_on_the_host) {
   Watched watched(10);
   for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.scans_at(time_s));
 }
 
-TEST(Watcher, searches_for_threads_if_a_process_has_started_and_a_search_is_due) {
+TEST(Watcher, scans_for_threads_if_a_process_has_started_and_a_scan_is_due) {
   Watched watched(10);
   watched.kernel.born = 77;
   EXPECT_FALSE(watched.scans_at(10.9));
   EXPECT_TRUE(watched.scans_at(10 + kTuning.max_scan_s));
 }
 
-TEST(Watcher, searches_often_at_the_start_of_a_run) {
+TEST(Watcher, scans_often_at_the_start_of_a_run) {
   Watched watched(0.1);
   watched.kernel.born = 77;
   EXPECT_TRUE(watched.scans_at(0.1 + kTuning.min_scan_s));
 }
 
-TEST(Watcher, searches_when_due_if_starts_of_processes_are_unknown) {
+TEST(Watcher, scans_whenever_due_if_it_cannot_know_whether_processes_started) {
   Watched watched(10);
   watched.kernel.born = std::nullopt;
   EXPECT_FALSE(watched.scans_at(10.2));
   EXPECT_TRUE(watched.scans_at(11));
 }
 
-TEST(Watcher, searches_at_once_after_a_process_has_ended) {
+TEST(Watcher, scans_at_once_after_a_process_has_ended) {
   Watched watched(10);
   watched.watcher.saw_death();
   EXPECT_TRUE(watched.scans_at(10));
@@ -61,13 +61,13 @@ TEST(Watcher, searches_at_once_after_a_process_has_ended) {
   EXPECT_FALSE(watched.scans_at(10));
 }
 
-TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
+TEST(Watcher, checks_the_thread_counts_of_a_few_processes_before_a_scan_is_due) {
   Watched watched(10);
   watched.kernel.changed = true;
   EXPECT_TRUE(watched.scans_at(10.2));
 }
 
-TEST(Watcher, limits_counting_to_a_fraction_of_the_time) {
+TEST(Watcher, counting_threads_takes_at_most_a_fraction_of_the_time) {
   Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;
@@ -75,7 +75,7 @@ TEST(Watcher, limits_counting_to_a_fraction_of_the_time) {
   EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
-TEST(Watcher, counts_the_threads_of_many_processes_only_if_a_process_has_started) {
+TEST(Watcher, checks_the_thread_counts_of_many_processes_only_if_a_process_has_started) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;

@@ -101,7 +101,9 @@ void expect_serial_results(const Options& options) {
   EXPECT_EQ(objects.num_steps(), kSteps);
 }
 
-TEST(Collection, delivers_every_message_once_in_the_next_step) { expect_serial_results({}); }
+TEST(Collection, delivers_every_message_exactly_once_in_the_next_step) {
+  expect_serial_results({});
+}
 
 TEST(Collection, messages_reach_objects_that_migrate) {
   for (const char* strategy : {"rotate", "random", "greedy", "poise", "keep"})
@@ -184,7 +186,7 @@ TEST(Collection, balances_measured_loads) {
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, idle_ranks_run_steps_of_other_ranks_and_the_load_counts_for_the_owner) {
+TEST(Collection, idle_ranks_run_offloaded_steps_and_the_load_is_charged_to_the_owner) {
   const auto make = [](ObjectId id) { return Heavy{id < 12 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 48, make,
                             {.strategy = "keep", .clock = Clock::wall, .lend = true});
@@ -304,7 +306,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
     }
 }
 
-TEST(Collection, refuses_subphase_64_and_above) {
+TEST(Collection, refuses_subphases_from_64_on) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);

@@ -60,8 +60,8 @@ std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std
   wait_and_yield(request);
   const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   if (total > std::numeric_limits<int>::max())
-    fail("objects: the ranks gather {} rows in total; MPI counts up to {}", total,
-         std::numeric_limits<int>::max());
+    fail("objects: the ranks would gather {} rows in total, but an MPI count can be at most {}",
+         total, std::numeric_limits<int>::max());
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
   const RowType row(row_bytes);
   std::vector<char> all;
@@ -77,7 +77,7 @@ std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std
 
 void broadcast(MPI_Comm comm, void* rows, std::size_t count, std::size_t row_bytes, int root) {
   if (count > std::numeric_limits<int>::max())
-    fail("objects: a broadcast of {} rows; MPI counts up to {}", count,
+    fail("objects: a broadcast would have {} rows, but an MPI count can be at most {}", count,
          std::numeric_limits<int>::max());
   const RowType row(row_bytes);
   MPI_Request request{};

@@ -31,7 +31,7 @@ using balance::Outcome;
 /// Makes decisions, and stores the loads of past phases for strategies that predict.
 class Decider {
  public:
-  /// `comm` and `layout` must outlive it. Collective.
+  /// Collective. `comm` and `layout` must outlive this object.
   Decider(MPI_Comm comm, const JobLayout& layout, const Options& options, ObjectId num_objects,
           std::uint32_t threads_per_place);
   ~Decider();

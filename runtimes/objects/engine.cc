@@ -102,8 +102,8 @@ void Engine::create_runner() {
   if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
 }
 
-/// Creates a runner that offloads steps. A single rank has no rank to offload to, so it destroys
-/// the runner again; it is created there only to report wrong settings.
+/// Creates a runner that offloads steps. If there is only one rank, the runner is destroyed again,
+/// since nothing can be offloaded; it is created only so that wrong settings are reported.
 void Engine::create_offloading_runner() {
   workers_.push_back(std::make_unique<Worker>(directory_));
   std::string problem;

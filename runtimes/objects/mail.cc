@@ -75,12 +75,13 @@ void Outbox::end(const OpenMessage& message, std::span<const ObjectId> to) {
 PackedMessage take_message(std::span<const std::byte>& bytes) {
   MessageHeader header{};
   if (bytes.size() < sizeof header)
-    fail("a message header needs {} bytes, but {} remain", sizeof header, bytes.size());
+    fail("a message header needs {} bytes, but the buffer has only {} left", sizeof header,
+         bytes.size());
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::size_t payload_at =
       padded(sizeof header + std::size_t{header.num_receivers} * sizeof(ObjectId));
   if (payload_at > bytes.size() || header.bytes > bytes.size() - payload_at)
-    fail("a message has a payload of {} bytes, but {} remain", header.bytes,
+    fail("a message has a payload of {} bytes, but the buffer has only {} left", header.bytes,
          bytes.size() - std::min(bytes.size(), payload_at));
   const auto* to = reinterpret_cast<const ObjectId*>(bytes.data() + sizeof header);
   const PackedMessage message{

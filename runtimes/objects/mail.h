@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so that
-// the same objects run on any host program (MPI, Charm++, OpenMP).
+// the same objects run on MPI, Charm++ or OpenMP.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class Inbox {
   std::span<const Mail> mails_;
 };
 
-/// Provides the buffers for outgoing messages. Every host program of objects implements it.
+/// Provides the buffers for outgoing messages. Every runtime that runs objects implements it.
 class MessageRouter {
  public:
   virtual ~MessageRouter() = default;

@@ -19,7 +19,7 @@ Measurements two_ranks() {
   return all;
 }
 
-TEST(Measurements, are_sorted_by_task_and_place) {
+TEST(Measurements, tasks_are_sorted_by_number_and_background_loads_by_place) {
   const auto [workload, current] = phase_of(two_ranks(), 3, 2, false, 1);
   ASSERT_EQ(workload.num_tasks(), 3u);
   for (TaskId t = 0; t < 3; ++t) {
@@ -49,7 +49,7 @@ TEST(Measurements, become_loads_of_wall_or_cpu_time_divided_by_the_threads) {
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);
 }
 
-TEST(Measurements, are_refused_unless_every_object_appears_once) {
+TEST(Measurements, measurements_are_refused_unless_every_object_appears_exactly_once) {
   EXPECT_THROW(phase_of(two_ranks(), 4, 2, false, 1), Error);
   Measurements twice = two_ranks();
   twice.rows[2].id = 0;

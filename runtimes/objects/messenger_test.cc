@@ -56,13 +56,13 @@ void expect_all_rounds_arrive(std::size_t max_piece) {
   }
 }
 
-TEST(Messenger, delivers_every_message_of_an_all_to_all_in_its_round) {
+TEST(Messenger, delivers_every_message_of_an_all_to_all_exchange_in_its_round) {
   expect_all_rounds_arrive(1 << 30);
 }
 
 TEST(Messenger, splits_large_messages_of_an_all_to_all) { expect_all_rounds_arrive(64); }
 
-TEST(Messenger, splits_point_to_point_messages_while_all_ranks_send) {
+TEST(Messenger, splits_large_messages_even_if_all_ranks_send_at_once) {
   const Ranks ranks;
   Messenger messenger(MPI_COMM_WORLD, 100);
   constexpr int kEach = 5;

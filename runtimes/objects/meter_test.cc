@@ -78,7 +78,7 @@ TEST_F(MeterTest, loads_and_busy_times_are_measured_per_subphase) {
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{2.5, 4.5}));
 }
 
-TEST_F(MeterTest, refuses_subphase_64_and_above) {
+TEST_F(MeterTest, refuses_subphases_from_64_on) {
   meter_.enter_subphase(63, objects_);
   EXPECT_THROW(meter_.enter_subphase(64, objects_), Error);
 }

@@ -16,7 +16,8 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr std::size_t kMinPieceBytes = 64;  // a message must have room for its header
+// Minimum size of a message, so that it has room for its header.
+constexpr std::size_t kMinPieceBytes = 64;
 
 void set_strategy(Options& options, Text text, const Variable&) {
   options.strategy = parse_strategy(text).text();
@@ -28,8 +29,8 @@ void set_period(Options& options, Text text, const Variable& row) {
   options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
-// Applied in this order, because a given period takes precedence over the one that a given strategy
-// implies.
+// Variables are applied in this order, because a given period takes precedence over the period that
+// a given strategy implies.
 constexpr balance::Setter<Options> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
@@ -58,7 +59,9 @@ Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment) {
   balance::apply<Options>(options, kSetters, environment);
   if (options.lend && options.place_per_thread)
-    fail("POISE_LEND=1 needs POISE_PLACES=rank: steps are offloaded between ranks, not threads");
+    fail(
+        "POISE_LEND=1 needs POISE_PLACES=rank, because steps are offloaded between ranks, not "
+        "threads");
   parse_strategy(options.strategy);
   initial_placement(options.placement, 1, 1, 0);
   if (options.max_piece_bytes < kMinPieceBytes)

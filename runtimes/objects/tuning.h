@@ -9,16 +9,17 @@ namespace poise::objects::tuning {
 
 // --- Numbers that determine when to decide (when_to_balance.h, decide.h)
 
-/// Number of steps after a decision until the first check whether balancing pays: several, so that
-/// one slow step is not taken for an imbalance. Chosen, not measured.
+/// Number of steps after a decision until the first check whether balancing pays. There are
+/// several, so that one slow step is not taken for an imbalance. The number was chosen, not
+/// measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
 /// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
-/// this limit bounds how long a late imbalance goes unnoticed. Chosen, not measured.
+/// this limit bounds how long a new imbalance goes unnoticed. The number was chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
 /// Above this number of places, Mode::automatic decides in two levels if there are several hosts,
-/// so that no rank solves the whole problem. Chosen, not measured.
+/// so that no rank solves the whole problem. The number was chosen, not measured.
 inline constexpr std::uint32_t kMaxPlacesForOneLevel = 256;
 
 /// Number of past phases whose loads are kept for strategies that predict.

@@ -8,18 +8,18 @@ namespace poise::objects {
 
 /// The data that the ranks share when they check whether to balance.
 struct RunState {
-  // Figures since the last decision.
+  // Measurements since the last decision.
   std::uint64_t steps = 0;
   // Load of the busiest rank. With subphases, the sum over the subphases of the busiest rank's
   // load.
   double busiest_s = 0;
   double average_s = 0;  // average load over the ranks
 
-  // Figures of the whole run.
+  // Measurements of the whole run.
   std::uint64_t total_steps = 0;
   std::uint64_t expected_steps = 0;  // Options::expected_steps; 0: unknown
 
-  // Figures of the last decision.
+  // Measurements of the last decision.
   double reachable_imbalance = 1;  // predicted imbalance of its placement
   double cost_s = 0;               // seconds for the decision and its migrations
 };

@@ -38,7 +38,7 @@ Sent total(const Matrix& matrix) {
   return sum;
 }
 
-TEST(attribution, trees_deliver_the_data_to_each_rank_exactly_once) {
+TEST(attribution, collective_trees_deliver_the_data_to_each_rank_exactly_once) {
   for (int size = 1; size <= 33; ++size)
     for (int root = 0; root < size; root += 3) {
       std::map<int, int> received;
@@ -62,7 +62,7 @@ TEST(attribution, trees_deliver_the_data_to_each_rank_exactly_once) {
     }
 }
 
-TEST(attribution, total_messages_and_bytes_match_closed_formulas) {
+TEST(attribution, the_messages_and_bytes_of_a_collective_match_closed_formulas) {
   for (int size = 2; size <= 33; ++size) {
     const auto n = static_cast<std::uint64_t>(size);
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allgather, .bytes = 8}, size)).bytes,
@@ -87,7 +87,7 @@ TEST(attribution, total_messages_and_bytes_match_closed_formulas) {
             4u * 2 + 3 * 2);
 }
 
-TEST(attribution, each_block_goes_to_the_rank_that_needs_it) {
+TEST(attribution, each_block_of_an_alltoall_goes_to_the_rank_that_needs_it) {
   const auto block = [](int other) { return static_cast<std::uint64_t>(100 + other); };
   for (const auto& [pair, sent] :
        matrix_of({.meaning = Meaning::alltoallv, .block_bytes = block}, 5))

@@ -15,7 +15,7 @@ struct RoundTrip {
   std::int64_t there_ns = 0;                  // by theirs, in between
 };
 
-/// How far another clock is ahead of this one at the time `at_ns` of this clock.
+/// By how much another clock is ahead of this one, at the time `at_ns` of this clock.
 struct ClockOffset {
   std::int64_t at_ns = 0, ahead_ns = 0;
   std::int64_t error_ns = 0;  // the true offset lies within it

@@ -24,7 +24,7 @@ std::vector<RoundTrip> trips_from(std::int64_t now_ns, Random& random) {
   return trips;
 }
 
-TEST(clock, the_true_offset_is_within_the_stated_error) {
+TEST(clock, the_true_clock_offset_is_within_the_stated_error) {
   Random random(3);
   for (int run = 0; run < 100; ++run) {
     const ClockOffset offset = offset_of(trips_from(run * 1'000'000'000L, random));
@@ -33,7 +33,7 @@ TEST(clock, the_true_offset_is_within_the_stated_error) {
   }
 }
 
-TEST(clock, converts_times_of_a_clock_that_runs_faster) {
+TEST(clock, converts_times_measured_with_a_clock_that_runs_faster) {
   Random random(4);
   CommonClock clock(offset_of(trips_from(0, random)));
   const std::int64_t end_ns = 1'000'000'000'000;
@@ -43,7 +43,7 @@ TEST(clock, converts_times_of_a_clock_that_runs_faster) {
     EXPECT_LE(std::abs(clock.common_ns(at_ns) - theirs(at_ns)), clock.error_ns());
 }
 
-TEST(clock, offsets_and_errors_add_up_along_a_chain) {
+TEST(clock, offsets_and_errors_add_up_along_a_chain_of_ranks) {
   const ClockOffset sum = chained({5, 100, 3}, {7, -40, 4});
   EXPECT_EQ(sum.at_ns, 5);
   EXPECT_EQ(sum.ahead_ns, 60);

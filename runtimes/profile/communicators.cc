@@ -11,7 +11,7 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kSmall = 1024;  // up to this many ranks, all are translated at once
+constexpr int kSmall = 1024;  // communicators of up to this many ranks are translated at once
 
 }  // namespace
 

@@ -15,7 +15,7 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kTag = 1, kLetterTag = 2, kClockTag = 3;
+constexpr int kTag = 1, kReportTag = 2, kClockTag = 3;
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 
 /// MPI_DOUBLE_INT.
@@ -84,8 +84,8 @@ void Exchange::answer(int leader) const {
   }
 }
 
-/// One process per host takes part, along a binomial tree: each measures its offset to its parent
-/// in the tree, and learns from the parent how far the parent's clock is off.
+/// One process per host takes part. The processes form a binomial tree: each measures its clock
+/// offset to its parent, and learns from the parent the parent's offset to the root.
 ClockOffset Exchange::offset_of_leader() const {
   int rank = 0;
   mpi_.comm_rank(leaders_, &rank);
@@ -180,22 +180,22 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
 void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
   MessageWaits messages(ends, clock);
-  deliver(messages.letters(), messages);
+  deliver(messages.reports(), messages);
   const std::vector<Wait> found = messages.waits();
   waits.insert(waits.end(), found.begin(), found.end());
 }
 
 /// No rank knows which ranks send to it. A rank enters a non-blocking barrier when its partners
-/// have begun to receive all of its letters. When the barrier completes, no letter is in flight.
+/// have begun to receive all of its reports. When the barrier completes, no report is in flight.
 /// Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data
 /// exchange", PPoPP 2010.
-void Exchange::deliver(const std::map<int, std::string>& letters, MessageWaits& reader) const {
+void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& reader) const {
   std::vector<Sent> sent;
-  sent.reserve(letters.size());
-  for (const auto& [to, text] : letters) {
-    Sent& letter = sent.emplace_back(text);
-    mpi_.issend(letter.text.data(), static_cast<int>(letter.text.size()), mpi_.byte, to, kLetterTag,
-                own_, &letter.request);
+  sent.reserve(reports.size());
+  for (const auto& [to, text] : reports) {
+    Sent& report = sent.emplace_back(text);
+    mpi_.issend(report.text.data(), static_cast<int>(report.text.size()), mpi_.byte, to, kReportTag,
+                own_, &report.request);
   }
   const auto is_over = [&](Word& request) {
     int flag = 0;
@@ -207,13 +207,13 @@ void Exchange::deliver(const std::map<int, std::string>& letters, MessageWaits& 
   bool is_in_barrier = false;
   for (;;) {
     int flag = 0, size = 0;
-    mpi_.iprobe(mpi_.any_source, kLetterTag, own_, &flag, status);
+    mpi_.iprobe(mpi_.any_source, kReportTag, own_, &flag, status);
     if (flag != 0) {
       const int from = mpi_.source_of(status);
       mpi_.get_count(status, mpi_.byte, &size);
-      std::string letter(static_cast<std::size_t>(size), '\0');
-      mpi_.recv(letter.data(), size, mpi_.byte, from, kLetterTag, own_, status);
-      reader.read(from, letter);
+      std::string report(static_cast<std::size_t>(size), '\0');
+      mpi_.recv(report.data(), size, mpi_.byte, from, kReportTag, own_, status);
+      reader.read(from, report);
       continue;
     }
     if (is_in_barrier) {

@@ -46,7 +46,7 @@ class Exchange {
 
  private:
   void find_hosts();
-  void deliver(const std::map<int, std::string>& letters, MessageWaits& reader) const;
+  void deliver(const std::map<int, std::string>& reports, MessageWaits& reader) const;
   ClockOffset offset_of_leader() const;
   std::vector<RoundTrip> ask(int leader) const;
   void answer(int leader) const;

@@ -32,8 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// The positions of a collective's count and type. They are the receiver's arguments if the
-/// sender's are not significant.
+/// The positions of a collective's count and type among the arguments. They are the receiver's if
+/// MPI ignores the sender's.
 struct Fields {
   int count, type;
 };
@@ -146,8 +146,8 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (function.meaning != Meaning::communicator_create_group)
     return communicators_.created(parent, made, std::nullopt);
   if (made == mpi_.comm_null) return;
-  // The call was collective over the new communicator only, whose ranks may have created different
-  // numbers of other communicators.
+  // The call was collective over the new communicator only. Its ranks may have created different
+  // numbers of other communicators before.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };

@@ -48,13 +48,13 @@ class Interpreter {
  public:
   Interpreter(const MpiLibrary& mpi, Sums& sums) : mpi_(mpi), communicators_(mpi), sums_(sums) {}
 
-  /// Called before the call: forgets the objects that it will free.
+  /// To be called before the call. Removes the records of the objects that the call will free.
   void before(const Function& function, const Arguments& arguments);
   /// Called after a call that succeeded.
   void after(const Function& function, const Arguments& arguments);
 
-  /// Whether this rank can delay other ranks in a collective, and whether it waits for them.
-  /// Returns nothing if that is not known.
+  /// Returns whether this rank can delay other ranks in a collective, and whether it waits for
+  /// them. Returns nothing if that is not known.
   std::optional<Part> part_in(const Function& function, const Arguments& arguments,
                               const Communicator& communicator) const;
   /// The bytes of a collective if all its ranks know the same number, otherwise 0.

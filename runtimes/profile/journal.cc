@@ -10,7 +10,7 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kFirstDescriptor = 500;  // higher than those on which programs rely
+constexpr int kFirstDescriptor = 500;  // a file descriptor above those on which programs rely
 
 }  // namespace
 

@@ -10,11 +10,12 @@
 
 namespace poise::profile {
 
-/// Writes FOLDER/rank-R. If there is no folder or it cannot be written, nothing is kept. Each phase
-/// is appended when it ends, so the file survives even SIGKILL. There are few phases (series.h).
+/// Writes the file FOLDER/rank-R. If there is no folder or it cannot be written, no journal is
+/// kept. Each phase is appended when it ends, so finished phases survive even SIGKILL. There are
+/// few phases (series.h).
 class Journal {
  public:
-  /// `head` has the content of a block except its phases.
+  /// `head` is a block with everything except its phases.
   Journal(const std::string& folder, RankProfile head);
   ~Journal();
   Journal(const Journal&) = delete;

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(key_table, has_the_same_content_as_a_standard_map) {
+TEST(key_table, behaves_like_a_standard_map) {
   Random random(9);
   KeyTable<int> table;
   std::unordered_map<std::uint64_t, int> map;

@@ -14,7 +14,7 @@ std::int64_t clock_ns();
 /// The CPU time of this thread. A read is a system call.
 std::int64_t thread_cpu_ns();
 
-/// Measures the thread that constructs it.
+/// Measures the thread that constructs this object.
 class ThreadMeter {
  public:
   ThreadMeter();

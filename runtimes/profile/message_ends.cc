@@ -121,7 +121,7 @@ bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns, std
 }
 
 void MessageEnds::resolve() {
-  // A receive gets its number once no earlier receive in the queue could match its message.
+  // A receive gets its number when no earlier receive in the queue can match its message any more.
   std::vector<Id> left;
   std::vector<Id> numbered;
   for (const Id id : queue_) {

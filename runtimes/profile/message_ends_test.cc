@@ -123,13 +123,13 @@ void check_random_messages(std::uint64_t seed) {
   }
 }
 
-TEST(message_ends, both_ends_of_a_message_have_the_same_number) {
+TEST(message_ends, sender_and_receiver_give_a_message_the_same_number) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) check_random_messages(seed);
 }
 
 /// One rank has many more messages than the other, so it keeps a smaller part of their common
 /// messages.
-TEST(message_ends, the_busier_rank_keeps_a_subset_of_the_ends_that_the_other_keeps) {
+TEST(message_ends, of_two_ranks_the_one_with_more_messages_keeps_a_subset_of_what_the_other_keeps) {
   MessageEnds busy(0), idle(1);
   const Envelope to_idle{.communicator = 1, .partner = 1, .tag = 4};
   const Envelope from_busy{.communicator = 1, .partner = 0, .tag = 4};
@@ -151,7 +151,7 @@ TEST(message_ends, the_busier_rank_keeps_a_subset_of_the_ends_that_the_other_kee
   EXPECT_GT(common, tuning::kMaxEnds / 32);
 }
 
-TEST(message_ends, stops_recording_after_too_many_queued_receives_from_any_source) {
+TEST(message_ends, stops_recording_if_too_many_receives_from_any_source_are_queued) {
   MessageEnds ends(0);
   for (std::size_t i = 0; i <= tuning::kMaxQueuedReceives; ++i) {
     EXPECT_FALSE(ends.has_given_up());

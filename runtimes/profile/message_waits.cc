@@ -9,7 +9,7 @@ namespace poise::profile {
 
 namespace {
 
-/// One end of a message, as a letter contains it.
+/// One end of a message, in the form in which reports contain it.
 struct Line {
   std::uint64_t stream = 0, number = 0;
   std::int64_t begun_ns = 0;
@@ -39,24 +39,24 @@ MessageWaits::MessageWaits(const MessageEnds& ends, const CommonClock& clock) : 
     by_partner_[end.partner].receives[{end.stream, end.number}] = end;
 }
 
-std::map<int, std::string> MessageWaits::letters() const {
-  std::map<int, std::string> letters;
+std::map<int, std::string> MessageWaits::reports() const {
+  std::map<int, std::string> reports;
   for (const auto& [partner, ends] : by_partner_) {
-    std::string& letter = letters[partner];
-    append(letter, std::uint64_t{ends.sends.size()});
+    std::string& report = reports[partner];
+    append(report, std::uint64_t{ends.sends.size()});
     for (const auto* const side : {&ends.sends, &ends.receives})
       for (const auto& [key, end] : *side)
-        append(letter, Line{key.first, key.second, clock_.common_ns(end.begun_ns)});
+        append(report, Line{key.first, key.second, clock_.common_ns(end.begun_ns)});
   }
-  return letters;
+  return reports;
 }
 
-void MessageWaits::read(int partner, std::string_view letter) {
+void MessageWaits::read(int partner, std::string_view report) {
   const auto known = by_partner_.find(partner);
   std::uint64_t num_sends = 0;
-  if (known == by_partner_.end() || !take(letter, num_sends)) return;
+  if (known == by_partner_.end() || !take(report, num_sends)) return;
   Line line;
-  for (std::uint64_t i = 0; take(letter, line); ++i) {
+  for (std::uint64_t i = 0; take(report, line); ++i) {
     const bool was_sent = i < num_sends;  // by the partner: we received it
     const auto& own = was_sent ? known->second.receives : known->second.sends;
     const auto found = own.find({line.stream, static_cast<std::uint32_t>(line.number)});
@@ -72,7 +72,7 @@ void MessageWaits::compare(const MessageEnd& own, bool is_send, int partner,
       partner_begun_ns > entered_ns + own.took_ns + 2 * clock_.error_ns())
     ++num_contradictions_;
   if (own.took_ns <= 0) return;
-  // A send that had ended before the receive was posted did not wait for it.
+  // If a send had ended before the receive was posted, its sender did not wait for the receive.
   const std::int64_t waited_ns =
       is_behind ? 0 : std::clamp<std::int64_t>(partner_begun_ns - entered_ns, 0, own.took_ns);
   const auto [entry, is_new] = by_call_.try_emplace(

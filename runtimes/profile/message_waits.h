@@ -14,21 +14,21 @@
 
 namespace poise::profile {
 
-/// Each rank sends a letter with its records to each of its partners, reads their letters, and then
-/// knows its own waits. A receiver waits for a sender that comes late; a sender whose call needs
-/// the receiver waits for a receiver that comes late. A call that waits for several messages is
-/// counted as waiting for the last of them.
+/// Each rank sends to each of its partners a report of its own message ends, reads their reports,
+/// and then knows its own waits. A receiver waits for a sender that comes late; a sender whose call
+/// needs the receiver waits for a receiver that comes late. A call that waits for several messages
+/// is counted as waiting for the last of them.
 class MessageWaits {
  public:
   MessageWaits(const MessageEnds& ends, const CommonClock& clock);
 
-  /// A letter per partner: when this rank's sends to it and receives from it began, on the common
-  /// clock.
-  std::map<int, std::string> letters() const;
-  /// Reads the letter of a partner. Ignores bytes that are not a letter.
-  void read(int partner, std::string_view letter);
+  /// Returns a report per partner: when this rank's sends to it and receives from it began, on the
+  /// common clock.
+  std::map<int, std::string> reports() const;
+  /// Reads the report of a partner. Ignores bytes that are not a report.
+  void read(int partner, std::string_view report);
 
-  /// The waits, one per call of which at least one message was compared.
+  /// Returns the waits, one per call for which at least one message was compared.
   std::vector<Wait> waits() const;
   /// Number of messages that were received before they were sent, which means that their ends were
   /// matched wrongly.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two ranks, and the letters between them. Rank 1's clock is `ahead` ns behind rank 0's.
+/// Two ranks, and the reports that they exchange. Rank 1's clock is `ahead` ns behind rank 0's.
 struct Pair {
   MessageEnds zero{0}, one{1};
   std::int64_t ahead = 0;
@@ -24,9 +24,9 @@ struct Pair {
   }
   std::vector<Wait> waits_of(int rank, std::uint64_t* contradictions = nullptr) {
     MessageWaits first(zero, {}), second(one, CommonClock({.ahead_ns = ahead}));
-    const auto letters_of_zero = first.letters(), letters_of_one = second.letters();
-    first.read(1, letters_of_one.at(0));
-    second.read(0, letters_of_zero.at(1));
+    const auto reports_of_zero = first.reports(), reports_of_one = second.reports();
+    first.read(1, reports_of_one.at(0));
+    second.read(0, reports_of_zero.at(1));
     MessageWaits& asked = rank == 0 ? first : second;
     if (contradictions != nullptr) *contradictions = asked.num_contradictions();
     return asked.waits();
@@ -80,7 +80,7 @@ TEST(message_waits, a_message_received_before_it_was_sent_counts_as_a_contradict
   EXPECT_EQ(contradictions, 1u);
 }
 
-TEST(message_waits, bytes_that_are_not_a_letter_are_ignored) {
+TEST(message_waits, received_bytes_that_are_not_a_record_are_ignored) {
   Pair pair;
   pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
   MessageWaits waits(pair.one, {});

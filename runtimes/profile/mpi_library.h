@@ -15,12 +15,12 @@ namespace poise::profile {
 /// there is none.
 void* loaded_symbol(const char* name);
 
-/// The address of a library's variable. If the program has a copy of the variable, all libraries
-/// use that copy.
+/// Returns the address of a library's variable. If the program has a copy of the variable, all
+/// libraries use that copy.
 void* loaded_variable(const char* name);
 
-/// The function that a wrapper replaces: that of another tool which wraps it as well, otherwise
-/// that of MPI.
+/// The function that a wrapper replaces: that of another tool which also wraps it, otherwise that
+/// of MPI.
 class Twin {
  public:
   /// `name` is the one that programs call, such as MPI_Send, mpi_send_ or mpi_send_f08_.
@@ -147,7 +147,7 @@ struct MpiLibrary {
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
   Word fortran_in_place_ = 0;     // of Open MPI: the address; of MPICH: where that is
-  // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if not known
+  // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if their values are not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
   int (*comm_c2f)(Word) = nullptr;
   Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;

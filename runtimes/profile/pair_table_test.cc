@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(pair_table, has_the_same_sums_as_a_map) {
+TEST(pair_table, has_the_same_sums_as_a_standard_map) {
   Random random(7);
   PairTable table;
   std::map<std::pair<std::uint32_t, bool>, std::pair<std::uint64_t, std::uint64_t>> expected;

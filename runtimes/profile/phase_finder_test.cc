@@ -29,7 +29,7 @@ Tokens repeated(const Tokens& pattern, std::size_t times) {
   return tokens;
 }
 
-TEST(phase_finder, finds_a_period_of_one_token_after_three_repeats) {
+TEST(phase_finder, finds_a_period_of_one_collective_after_three_repeats) {
   PhaseFinder finder;
   EXPECT_EQ(ends_in(finder, {7, 7, 7, 7, 7}), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(finder.period(), 1u);
@@ -50,7 +50,7 @@ TEST(phase_finder, finds_the_period_after_a_start_up_part) {
   }
 }
 
-TEST(phase_finder, finds_no_period_in_random_tokens) {
+TEST(phase_finder, finds_no_period_in_a_random_sequence_of_collectives) {
   Random random(1);
   PhaseFinder finder;
   Tokens tokens;
@@ -58,7 +58,7 @@ TEST(phase_finder, finds_no_period_in_random_tokens) {
   EXPECT_TRUE(ends_in(finder, tokens).empty());
 }
 
-TEST(phase_finder, keeps_the_period_despite_an_occasional_extra_token) {
+TEST(phase_finder, keeps_the_period_despite_an_occasional_additional_collective) {
   PhaseFinder finder;
   Tokens tokens = repeated({1, 2}, 10);
   const std::size_t before = ends_in(finder, tokens).size();

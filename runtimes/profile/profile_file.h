@@ -23,8 +23,8 @@ inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n"
 struct Reorderings {
   std::uint64_t calls = 0, reordered = 0;  // of which in a better order
   std::int64_t deciding_ns = 0;            // in these calls, until all ranks knew their place
-  // On the rank that decided: sums over all edges of weight times hops, in the old and in the new
-  // order.
+  // On the rank that decided: the sum over all edges of weight times hops, in the old order and in
+  // the new one.
   double before = 0, after = 0;
 };
 

@@ -36,7 +36,7 @@ RankProfile example(std::uint32_t rank) {
           .team = {.watched_ns = 900, .cpus = {0, 5}, .threads = {{40, 2, 9, -1}, {30, 0, 1, 5}}}};
 }
 
-TEST(profile_file, reads_what_it_wrote) {
+TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   const std::string bytes = std::string(kMagic) + encode(example(1)) + encode(example(0));
   const std::vector<RankProfile> ranks = decode("x", bytes);
   ASSERT_EQ(ranks.size(), 2u);

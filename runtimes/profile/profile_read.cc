@@ -49,7 +49,7 @@ class Reader {
   }
   std::string text() { return std::string(take(count())); }
   [[noreturn]] void refuse(std::string_view what) const {
-    fail("{}: byte {}: {}; the file is not a whole profile", name_, offset(), what);
+    fail("{}: byte {}: {}; the file is not a complete profile", name_, offset(), what);
   }
 
  private:
@@ -139,7 +139,7 @@ TeamUse team_from(Reader& reader) {
   return team;
 }
 
-/// What a file has, according to its version.
+/// Reads the parts of a block that exist in the file's version.
 struct Contents {
   bool reorderings = true, team = true;
 };

@@ -15,7 +15,8 @@ namespace poise::profile {
 
 namespace {
 
-constexpr std::size_t kSets = 16;  // of 1,024 cpus each; Linux supports fewer cpus than that
+// Number of cpu sets in a mask, with 1,024 cpus each. Linux supports fewer cpus than that.
+constexpr std::size_t kSets = 16;
 
 /// The number at the beginning of a file, or -1 if there is none. If the file is a list of cpus,
 /// this is the lowest one.

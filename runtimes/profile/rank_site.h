@@ -9,22 +9,23 @@
 
 namespace poise::profile {
 
-/// The parts of the host that contain all cpus on which the rank may run, with the kernel's
-/// numbers; -1 if no single part contains them or it is unknown. Plain bytes, because ranks send it
-/// to each other.
+/// The parts of a host (package, memory domain, cache, core) that contain all cpus on which the
+/// rank may run, with the kernel's numbers. A number is -1 if no single part contains all cpus, or
+/// if it is unknown. The type is trivially copyable, because ranks send it to each other.
 struct RankSite {
   char host[68] = {};  // a name of Linux has at most 64 characters
   std::int32_t package = -1, numa = -1, l3 = -1, core = -1;
 };
 
-/// The cpus on which a thread of this process may run, ascending. 0: the calling thread.
+/// Returns the cpus on which a thread of this process may run, in ascending order. 0 means the
+/// calling thread.
 std::vector<int> allowed_cpus(int thread);
 
-/// The site of the calling thread.
+/// Returns the site of the calling thread.
 RankSite own_site();
 
-/// The parts that contain all these cpus; `host` stays empty. `folder` is /sys/devices/system/cpu
-/// or a copy of it. Reads at most four files per cpu.
+/// Returns the parts that contain all these cpus; `host` stays empty. `folder` is
+/// /sys/devices/system/cpu or a copy of it. Reads at most four files per cpu.
 RankSite site_of(std::span<const int> cpus, const std::string& folder);
 
 }  // namespace poise::profile

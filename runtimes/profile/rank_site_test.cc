@@ -50,7 +50,7 @@ void expect_site(const RankSite& site, int package, int numa, int l3, int core) 
   EXPECT_EQ(site.core, core);
 }
 
-TEST(RankSite, names_the_parts_that_contain_all_allowed_cpus) {
+TEST(RankSite, names_the_parts_of_the_host_that_contain_all_allowed_cpus) {
   const Host host;
   expect_site(host.site({5}), 1, 2, 4, 5);
   expect_site(host.site({5, 13}), 1, 2, 4, 5);

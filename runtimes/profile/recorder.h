@@ -28,7 +28,8 @@ class Recorder {
   void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
              std::int64_t slice_ns = tuning::kSlice_ns);
 
-  /// The program calls MPI. Returns true if read_cpu_at_entry() must be called before leave().
+  /// To be called when the program calls MPI. Returns true if read_cpu_at_entry() must be called
+  /// before leave().
   bool enter(std::int64_t now_ns) {
     const std::int64_t stretch_ns = now_ns - left_ns_;
     sums_.totals.useful_ns += stretch_ns;
@@ -37,7 +38,7 @@ class Recorder {
   /// Stores the CPU clock at the entry of the call for which enter() returned true.
   void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns);
 
-  /// The call returns. Returns true if read_cpu_at_exit() must be called.
+  /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
     const auto k = static_cast<std::size_t>(kind);
     sums_.totals.mpi_ns[k] += now_ns - entered_ns;
@@ -45,14 +46,15 @@ class Recorder {
     left_ns_ = now_ns;
     return now_ns - cpu_read_ns_ >= tuning::kLongStretch_ns;
   }
-  /// States that the call which has just returned may have waited for another rank.
+  /// Records that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
     const auto w = static_cast<std::size_t>(what);
     sums_.totals.may_wait_ns[w] += took_ns;
     ++sums_.totals.may_wait_calls[w];
   }
   void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
-  /// The program resumes. The profile's own time since leave() is not counted as the program's.
+  /// To be called when the program resumes. The profile's own time since leave() is not counted as
+  /// the program's.
   void resume(std::int64_t now_ns) { left_ns_ = now_ns; }
 
   Sums& sums() { return sums_; }

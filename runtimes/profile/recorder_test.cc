@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-TEST(recorder, all_time_is_either_useful_or_in_mpi) {
+TEST(recorder, all_time_counts_as_either_useful_or_mpi_time) {
   Recorder recorder;
   recorder.start(0, 0, {});
   recorder.enter(10);
@@ -22,7 +22,7 @@ TEST(recorder, all_time_is_either_useful_or_in_mpi) {
   EXPECT_EQ(recorder.sums().totals.calls[static_cast<int>(Kind::wait)], 1u);
 }
 
-/// A rank that had a cpu for 3 of 10 ms.
+/// A rank that ran on a cpu for 3 of 10 ms.
 TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   Recorder recorder;
   recorder.start(0, 0, {});
@@ -38,7 +38,7 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
 
 /// 1,000 stretches of 20 us are too short to read the CPU clock. According to the kernel, the
 /// thread waited for a cpu for a quarter of the time.
-TEST(recorder, short_stretches_get_the_kernels_average_fraction_of_waiting) {
+TEST(recorder, for_short_stretches_the_average_share_of_cpu_waiting_is_assumed) {
   Recorder recorder;
   recorder.start(0, 0, {});
   std::int64_t now_ns = 0;
@@ -54,7 +54,7 @@ TEST(recorder, short_stretches_get_the_kernels_average_fraction_of_waiting) {
   EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), 15 * kMs, 10);
 }
 
-TEST(recorder, a_long_stretch_is_divided_among_time_slices) {
+TEST(recorder, a_long_stretch_is_divided_among_the_slices_of_the_profile) {
   Recorder recorder;
   recorder.start(0, 0, {});
   const std::int64_t now_ns = 2 * tuning::kSlice_ns + 5;
@@ -65,7 +65,7 @@ TEST(recorder, a_long_stretch_is_divided_among_time_slices) {
   EXPECT_EQ(recorder.sums().totals.useful_ns, now_ns);
 }
 
-TEST(recorder, iterations_found_in_the_collectives_end_phases) {
+TEST(recorder, iterations_that_are_found_in_the_collectives_end_phases) {
   Recorder recorder;
   recorder.start(0, 0, {});
   int ends = 0;

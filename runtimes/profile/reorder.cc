@@ -170,7 +170,7 @@ std::optional<TopologyEdges> Reordered::own_edges() const {
   if (is_distributed()) return own_edges_of_distributed();
   const int count = number(1);  // of dimensions or nodes
   if (count < 1) return std::nullopt;
-  // All ranks pass the same arguments, so it is enough if the deciding rank reads them.
+  // All ranks pass the same arguments, so only the deciding rank reads them.
   if (rank_ != 0) return TopologyEdges();
   if (is(Meaning::cart_create)) return cart_edges(span(2, count), span(3, count), size_);
   return graph_edges(span(2, count), array(3), size_);

@@ -37,7 +37,7 @@ void answer(const ReorderRequest& request, ReorderAnswer& reply) {
     reply.rank_at[rank] = static_cast<std::int32_t>(plan.rank_at[rank]);
   reply.before = plan.before;
   reply.after = plan.after;
-  if (!plan.is_better()) fail("no order of the ranks is better than the present one");
+  if (!plan.is_better()) fail("no order of the ranks is better than the current one");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ constexpr Part kParts[] = {{"package", &RankSite::package},
                            {"l3", &RankSite::l3},
                            {"core", &RankSite::core}};
 
-/// The number of the switch of each rank's host; empty unless all switches are known.
+/// Returns the number of the switch of each rank's host, or nothing unless all switches are known.
 std::vector<std::uint32_t> switches_of(std::span<const RankSite> sites,
                                        std::span<const JobHost> switches) {
   std::map<std::string_view, const JobHost*> by_name;
@@ -190,9 +190,10 @@ Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of) {
   for (const std::int32_t p : place_of) {
     const auto place = static_cast<PlaceId>(p);
     if (p < 0 || place >= machine.num_places())
-      fail("machine \"{}\" has no place {} for the rank of that number; it has {}", machine.name(),
+      fail("a rank is on place {1} of machine \"{0}\", which has only {2} places", machine.name(),
            p, machine.num_places());
-    if (is_taken[place]) fail("two ranks are on place {}", place);
+    if (is_taken[place])
+      fail("two ranks are on place {}; each rank needs a place of its own", place);
     is_taken[place] = true;
     auto& groups = paths.groups.emplace_back();
     for (std::size_t level = 0; level < paths.levels.size(); ++level)

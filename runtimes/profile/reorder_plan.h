@@ -26,8 +26,8 @@ struct Seats {
 /// all hosts have one.
 Seats seats_of(std::span<const RankSite> sites, std::span<const JobHost> switches);
 
-/// The part of a machine that the ranks use; rank r is at place_of[r]. Throws Error if a place does
-/// not exist or two ranks have the same place.
+/// Returns the part of a machine that the ranks use; rank r is at place_of[r]. Throws Error if a
+/// place does not exist or two ranks have the same place.
 Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of);
 
 struct ReorderPlan {

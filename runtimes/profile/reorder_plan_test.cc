@@ -54,7 +54,7 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, parts_of_hosts_are_used_only_if_all_ranks_know_them) {
+TEST(ReorderPlan, parts_of_hosts_are_used_only_if_all_ranks_know_theirs) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};
@@ -66,7 +66,7 @@ TEST(ReorderPlan, parts_of_hosts_are_used_only_if_all_ranks_know_them) {
   EXPECT_EQ(plan.rank_at, (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
-TEST(ReorderPlan, switches_become_a_level_if_all_are_known) {
+TEST(ReorderPlan, network_switches_become_a_level_if_all_are_known) {
   const std::vector<RankSite> sites = {site("a.site"), site("b"), site("c"), site("d")};
   std::vector<JobHost> hosts = {{.name = "a", .leaf_switch = "s"},
                                 {.name = "b", .leaf_switch = "t"},

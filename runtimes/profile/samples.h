@@ -9,7 +9,8 @@
 
 namespace poise::profile {
 
-/// The part of a rank in a collective whose ranks may wait for each other.
+/// The role of a rank in a collective: whether it can delay others, and whether it waits for
+/// others.
 struct Part {
   bool delays = false;  // others cannot finish before it has come
   bool waits = false;   // it cannot finish before those who delay have come
@@ -21,11 +22,13 @@ struct Sample {
   Part part = {};
 };
 
-/// Records all collectives at first. When there are tuning::kMaxSamples, the stride doubles. Which
-/// ones are kept depends on their number alone, so all ranks keep the same ones.
+/// Samples of a communicator's collectives. At first all collectives are kept. When
+/// tuning::kMaxSamples are stored, every second one is dropped, and from then on only every second
+/// one is kept, and so on. Which ones are kept depends only on their number, so all ranks keep the
+/// same ones.
 class Samples {
  public:
-  /// Counts a collective. Returns true if it is to be kept. To be called once per collective.
+  /// Counts a collective; to be called once per collective. Returns true if it is to be kept.
   bool next() { return is_kept(sequence_++); }
   /// Keeps the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);

@@ -9,7 +9,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(samples, two_ranks_keep_the_same_collectives_even_if_one_is_late) {
+TEST(samples, two_ranks_keep_samples_of_the_same_collectives_even_if_one_is_late) {
   Samples a, b;
   for (std::size_t i = 0; i < 5 * tuning::kMaxSamples; ++i) {
     if (a.next()) a.keep(static_cast<std::int64_t>(i), 1, {});
@@ -30,7 +30,7 @@ TEST(samples, a_small_number_of_collectives_is_kept_completely) {
   EXPECT_EQ(samples.stride(), 1u);
 }
 
-TEST(samples, a_rank_waits_for_the_last_rank_but_at_most_for_its_own_call) {
+TEST(samples, the_wait_for_the_last_rank_is_at_most_the_time_of_the_call) {
   const Sample sample{.entered_ns = 100, .took_ns = 50, .part = {true, true}};
   EXPECT_EQ(waited_ns(sample, 130), 30);
   EXPECT_EQ(waited_ns(sample, 100), 0);

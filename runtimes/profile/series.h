@@ -9,13 +9,13 @@
 
 namespace poise::profile {
 
-/// The sums of a rank since the start. A series subtracts them between cuts.
+/// Sums of a rank since the start. A phase has the difference between its two cuts.
 struct Sums {
   Totals totals;
   PairTable traffic;
 };
 
-/// Has at most tuning::kMaxPhases phases. When there are more, every two neighbours with the same
+/// Holds at most tuning::kMaxPhases phases. When there are more, every two neighbours with the same
 /// label are merged, and from then on a phase takes twice as many cuts. Ranks that make the same
 /// cuts merge the same phases, independently of their clocks. The total cost grows with the
 /// logarithm of the number of cuts.

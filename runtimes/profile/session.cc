@@ -24,11 +24,11 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-pid_t owner = 0;  // a forked child must not write its parent's profile
+pid_t owner = 0;  // process that writes the profile; its forked children must not
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
-/// The time of a call. Any thread may ask for it; only the initial thread asks often.
+/// Measures the time of a call. Any thread may use it, but only the initial thread uses it often.
 std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
 
 /// True if a call succeeded: C functions return an error code, Fortran routines set their last
@@ -215,7 +215,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
   }
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
-  // All ranks must make the same sequence of tokens, so a token must not depend on the rank.
+  // All ranks must see the same sequence of tokens, so a token must not depend on the rank.
   const auto bytes =
       static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;

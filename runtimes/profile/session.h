@@ -49,7 +49,7 @@ class Session {
   void leave(Call& call, int result);
   /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
   void finish();
-  /// Called if the process ends without MPI_Finalize: keeps what was measured up to now.
+  /// Called if the process ends without MPI_Finalize. Keeps what has been measured so far.
   void abandon();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each thread of this process used of the cpus, according to the kernel.
+// Measures how much cpu time each thread of this process used, according to the kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace poise::profile {
 
-/// One thread, while it was watched.
+/// The measurements of one thread while it was watched.
 struct ThreadUse {
   std::int64_t run_ns = 0, queued_ns = 0;  // on a cpu; ready, but not on a cpu
   std::uint64_t turns = 0;                 // how often it was put on a cpu
   std::int32_t only_cpu = -1;              // the cpu to which it is bound; -1: it may use several
 };
 
-/// All threads of a process that exist at the end.
+/// The measurements of all threads of a process that exist at the end.
 struct TeamUse {
   std::int64_t watched_ns = 0;
   std::vector<std::int32_t> cpus = {};  // Linux's numbers of those that some thread may use
   std::vector<ThreadUse> threads = {};
 };
 
-/// Watches the threads of the process from its construction on. It only reads files, once at the
+/// Watches the threads of the process from its construction on. It reads files once at the
 /// beginning and once at the end, so it costs nothing in between.
 class TeamWatch {
  public:
   TeamWatch();
-  /// What the threads used since construction. Threads that have ended are missing. Empty if the
-  /// kernel has no schedstat. O(threads).
+  /// Returns what the threads used since construction. Threads that have ended are missing. Empty
+  /// if the kernel has no schedstat. O(threads).
   TeamUse read() const;
 
  private:

@@ -42,8 +42,8 @@ std::string name_of(const RankProfile& rank, std::uint64_t label) {
   return named == rank.names.end() ? std::to_string(label) : named->second;
 }
 
-/// All ranks of a communicator count the same call, so the maximum is taken; only the deciding rank
-/// knows the gain.
+/// All ranks of a communicator count the same call, so the maximum over the ranks is taken. Only
+/// the deciding rank knows the gain.
 void add(const Reorderings& own, ReorderedTopologies& all) {
   all.calls = std::max(all.calls, own.calls);
   all.reordered = std::max(all.reordered, own.reordered);
@@ -52,7 +52,8 @@ void add(const Reorderings& own, ReorderedTopologies& all) {
   all.deciding_s = std::max(all.deciding_s, seconds(own.deciding_ns));
 }
 
-/// Threads that compute: others, such as those that help MPI, have little CPU time.
+/// A thread counts as computing if it has a large part of the CPU time. Others, such as those that
+/// help MPI, have little.
 std::vector<ThreadUse> computing(const TeamUse& team) {
   constexpr double kComputes = 0.2;  // of the CPU time of the thread that has most
   std::int64_t most_ns = 0;

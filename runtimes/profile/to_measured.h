@@ -10,8 +10,8 @@
 
 namespace poise::profile {
 
-/// `ranks` is the result of whole(). Waits are those of all calls; they are estimated if only some
-/// calls were compared. O(ranks x phases).
+/// `ranks` is the result of whole(). Waits cover all calls; if only some calls were compared, they
+/// are estimated. O(ranks x phases).
 MeasuredRun measured(const std::vector<RankProfile>& ranks);
 
 }  // namespace poise::profile

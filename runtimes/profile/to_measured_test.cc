@@ -7,7 +7,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(to_measured, waits_cover_all_calls_not_only_the_sampled_ones) {
+TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   Phase phase{.label = 3, .begin_ns = 0, .end_ns = 10'000'000'000};
   phase.totals.useful_ns = 4'000'000'000;
   phase.useful_cpu_ns = 3'000'000'000;
@@ -41,7 +41,7 @@ TEST(to_measured, waits_cover_all_calls_not_only_the_sampled_ones) {
   EXPECT_FALSE(measured(ranks).knows_waiting);
 }
 
-TEST(to_measured, threads_of_a_node_are_those_that_compute_on_all_its_ranks) {
+TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
   std::vector<RankProfile> ranks(3);
   const TeamUse one{

@@ -11,7 +11,7 @@ namespace poise::profile {
 
 namespace {
 
-/// The blocks of each rank for one way of dividing the run into phases, joined; and the smallest
+/// The blocks of each rank, joined, for one way of dividing the run into phases; and the smallest
 /// number of phases of any rank.
 struct Joined {
   std::vector<RankProfile> ranks;
@@ -49,7 +49,7 @@ void add_messages(const RankProfile& rank, const profile::Phase& phase, Workload
 }  // namespace
 
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
-  if (blocks.empty()) fail("the profile has no ranks");
+  if (blocks.empty()) fail("the profile contains no ranks");
   const std::uint32_t num_ranks = blocks[0].num_ranks;
   for (const RankProfile& block : blocks)
     if (block.num_ranks != num_ranks)

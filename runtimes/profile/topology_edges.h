@@ -9,28 +9,29 @@
 
 namespace poise::profile {
 
-/// An edge between two ranks of the new communicator. Plain bytes, because ranks send it to each
-/// other.
+/// An edge between two ranks of the new communicator. The type is trivially copyable, because ranks
+/// send it to each other.
 struct TopologyEdge {
   std::int32_t from = 0, to = 0;
   std::int32_t weight = 1;  // how much the ranks exchange, relative to others
 };
 using TopologyEdges = std::vector<TopologyEdge>;
 
-// Edges, or nothing if MPI will refuse the arguments. Edges from a rank to itself are left out.
+// The edges, or nothing if MPI will refuse the arguments. Edges from a rank to itself are left out.
 
-/// Edges of MPI_Cart_create: one per pair of neighbours, or two if they are neighbours on both
-/// sides.
+/// Returns the edges of MPI_Cart_create: one per pair of neighbours, or two if they are neighbours
+/// on both sides.
 std::optional<TopologyEdges> cart_edges(std::span<const int> dims, std::span<const int> periods,
                                         int num_ranks);
-/// Edges of MPI_Graph_create. `edges` has index.back() entries.
+/// Returns the edges of MPI_Graph_create. `edges` has index.back() entries.
 std::optional<TopologyEdges> graph_edges(std::span<const int> index, const int* edges,
                                          int num_ranks);
-/// The edges that one rank passes to MPI_Dist_graph_create. `weights` is null if there are none.
+/// Returns the edges that one rank passes to MPI_Dist_graph_create. `weights` is null if there are
+/// none.
 std::optional<TopologyEdges> dist_graph_edges(std::span<const int> sources, const int* degrees,
                                               const int* destinations, const int* weights,
                                               int num_ranks);
-/// The outgoing edges that a rank passes to MPI_Dist_graph_create_adjacent.
+/// Returns the outgoing edges that a rank passes to MPI_Dist_graph_create_adjacent.
 std::optional<TopologyEdges> edges_out_of(int rank, std::span<const int> destinations,
                                           const int* weights, int num_ranks);
 

@@ -10,7 +10,8 @@
 namespace poise::profile {
 namespace {
 
-using Pairs = std::map<std::pair<int, int>, int>;  // in both directions; weights are added up
+// Edges in both directions become one, whose weights are added up.
+using Pairs = std::map<std::pair<int, int>, int>;
 
 Pairs pairs_of(const TopologyEdges& edges) {
   Pairs pairs;

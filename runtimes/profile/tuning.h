@@ -22,7 +22,7 @@ inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
 /// period.
 inline constexpr std::size_t kMaxTokens = 4096;
 inline constexpr std::size_t kRepeats = 3;
-/// The period is given up if more than one token in this number does not fit.
+/// A period is discarded if more than one token in this many does not fit.
 inline constexpr std::size_t kOddShare = 8;
 /// Phases that are shorter than this on all ranks are merged at the end.
 inline constexpr std::int64_t kMinPhase_ns = 10'000'000;

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(wait, a_wait_belongs_to_the_phase_in_which_the_call_was_entered) {
+TEST(wait, a_wait_belongs_to_the_phase_in_which_its_call_began) {
   std::vector<Phase> phases = {{.begin_ns = 10, .end_ns = 20}, {.begin_ns = 20, .end_ns = 30}};
   add_waits({{.entered_ns = 5, .took_ns = 9, .waited_ns = 9, .for_whom = 1},  // before the first
              {.entered_ns = 20, .took_ns = 4, .waited_ns = 3, .for_whom = 2},
@@ -31,7 +31,7 @@ TEST(wait, a_wait_belongs_to_the_phase_in_which_the_call_was_entered) {
             (std::vector<std::pair<std::uint32_t, std::int64_t>>{{2, 4}}));
 }
 
-TEST(wait, the_estimate_is_exact_if_all_calls_were_compared) {
+TEST(wait, the_estimate_is_exact_if_every_call_was_sampled) {
   Waiting waiting;
   add({.took_ns = 2'000'000'000, .waited_ns = 1'000'000'000, .for_whom = 0}, waiting);
   const Estimate estimate = estimated(waiting, 1, 2'000'000'000);

@@ -18,7 +18,8 @@ auto as_tuple(const Word* words, std::index_sequence<I...>) {
   return std::make_tuple(words[I]...);
 }
 
-/// Not inlined, because there are more than a thousand wrappers. All functions return an int.
+/// These functions are not inlined, because there are more than a thousand wrappers. All wrapped
+/// functions return an int.
 template <typename... Words>
 [[gnu::noinline]] int relay(Twin& twin, const Function& function, Language language,
                             Words... words) {

@@ -39,14 +39,14 @@ std::mutex& mutex_of_mpi() {
   return mutex;
 }
 
-// Returns the offset at which a literal follows other literals. No type needs an alignment above
-// its size.
+// Returns the offset at which a literal argument is stored after other literals. No type needs an
+// alignment above its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Copies a literal, because its memory belongs to the submitter. Returns where the copied literals
-// end. If that exceeds `room`, nothing is copied.
+// Copies a literal argument into the task, because its memory belongs to the submitter. Returns the
+// offset at which the copied literals end. If that exceeds `room`, nothing is copied.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
@@ -208,7 +208,7 @@ void Runtime::describe(Task& task, With&& with) const {
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= engine_->messenger().num_ranks)
-      fail("With::replicas has rank {}; there are only {} ranks", rank,
+      fail("With::replicas contains rank {}, but there are only {} ranks", rank,
            engine_->messenger().num_ranks);
     if (rank != engine_->messenger().rank && !with.pinned)
       task.extras.make().replicas.push_back(rank);
@@ -371,8 +371,10 @@ std::uint64_t Runtime::enter(unsigned team) {
   // Another thread of the team may still be leaving the previous wait.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
-    fail("wait({}) while other threads of the team call wait({}); all must give the same number",
-         team, team_.load());
+    fail(
+        "this thread calls wait({}), but other threads of the team call wait({}); all must give "
+        "the same number",
+        team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
     reported_missing_ = false;
@@ -400,7 +402,9 @@ void Runtime::wait(unsigned team) {
     return;
   }
   if (context_of_thread == &owner_)
-    fail("on_finish, on_lend and policies must not call wait; only tasks and the program may");
+    fail(
+        "wait was called in on_finish, on_lend or a policy; only tasks and the program may call "
+        "it");
   if (team == 0) fail("wait(team): team must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");

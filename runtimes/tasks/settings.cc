@@ -46,7 +46,7 @@ std::string changed(std::string_view text, int (*change)(int)) {
     fail("there is no variable {}; did you mean {}?", variable, task_variable(nearest));
   std::vector<std::string> variables;
   for (const std::string_view known : names) variables.push_back(task_variable(known));
-  fail("there is no variable {}; known: {}", variable, fmt::join(variables, ", "));
+  fail("there is no variable {}; known variables: {}", variable, fmt::join(variables, ", "));
 }
 
 void apply_variable(Knobs& settings, std::string_view variable, std::string_view value) {

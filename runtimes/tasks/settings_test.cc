@@ -22,7 +22,7 @@ std::string error_of(const char* variable) {
   return "";
 }
 
-TEST(Settings, come_from_variables_that_begin_with_POISE_TASKS) {
+TEST(Settings, come_from_variables_whose_names_begin_with_POISE_TASKS) {
   Knobs settings(setting_knobs());
   const char* const environment[] = {"POISE_TASKS_POLICY=paired", "POISE_TASKS_PULL=0",
                                      "POISE_TASKS_TRACE=t.json", "POISE_LEND=1", nullptr};
@@ -50,7 +50,7 @@ TEST(Settings, refuse_an_unknown_variable_and_list_the_known_ones) {
   EXPECT_THAT(error_of("POISE_TASKS_XYZZY=1"), HasSubstr("known: POISE_TASKS_POLICY, "));
 }
 
-TEST(Settings, refuse_a_wrong_value_under_the_name_of_its_variable) {
+TEST(Settings, the_error_for_a_wrong_value_names_its_variable) {
   EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=lots"),
             "POISE_TASKS_MIN_GAIN=lots is not a number; it takes 0 to 1");
   EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=2"),

@@ -9,7 +9,8 @@
 
 namespace poise::tasks {
 
-/// Returns one line per rank, at most kMaxSummaryLines; empty except on rank 0. Collective.
+/// Returns one line per rank, at most kMaxSummaryLines; the text is empty except on rank 0.
+/// Collective.
 std::string summary_of(MPI_Comm communicator, const Counters& counters);
 
 }  // namespace poise::tasks

@@ -35,7 +35,7 @@ std::vector<json> events_like(const std::string& phase, const std::string& name)
   return found;
 }
 
-TEST(Trace, shows_each_task_on_the_rank_that_ran_it_with_its_owner) {
+TEST(Trace, shows_each_task_on_the_rank_that_ran_it_and_names_its_owner) {
   ASSERT_EQ(events_like("X", "multiply").size(), 1u);
   const auto lent = events_like("X", "multiply of rank 0");
   ASSERT_EQ(lent.size(), 1u);
@@ -61,7 +61,7 @@ TEST(Trace, shows_loans_and_their_reasons) {
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
-TEST(Trace, is_a_timeline_with_a_place_per_thread) {
+TEST(Trace, the_trace_is_a_timeline_with_one_place_per_thread) {
   const std::vector<std::string> names = {"multiply", "add"};
   std::vector<RankTrace> ranks = three_ranks();
   ranks[0].ran.push_back({1.5, 2.5, 1, 0, 0, 0});

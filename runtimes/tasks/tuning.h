@@ -9,8 +9,8 @@ namespace poise::tasks::tuning {
 
 // --- Numbers for running tasks and polling ------------------------------------------------------
 
-/// Seconds after which the caches hold nothing of the last poll. The cost of a poll is learnt from
-/// polls after such a pause.
+/// Seconds without a poll after which nothing of the last poll is left in the caches. The cost of a
+/// poll is learnt from polls after such a pause.
 inline constexpr double kColdPoll_s = 100e-6;
 /// Maximum number of nested tasks on one thread that wait for their children; each keeps its stack.
 inline constexpr unsigned kMaxNestedWaits = 32;
@@ -48,8 +48,9 @@ inline constexpr double kMaxKeptBytes = 1 << 28;
 
 /// Maximum number of headers received in one poll.
 inline constexpr std::size_t kMaxHeadersPerPoll = 16;
-/// After this many seconds without a poll, MPI is probed twice: some libraries first report what
-/// they have read, and only then read the network.
+/// After this many seconds without a poll, MPI is probed twice. The first probe of some MPI
+/// libraries reports only messages that they have already read; only the second one reads the
+/// network.
 inline constexpr double kStalePoll_s = 20e-6;
 /// Maximum number of bytes of a header, because MPI counts in int.
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
@@ -57,8 +58,8 @@ inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
 /// Number of tokens for replicated tasks allocated at once (4 KiB).
 inline constexpr std::size_t kTokensAtOnce = 512;
-/// Seconds for which an idle thread spins, and then yields; after that it sleeps for the third
-/// value at a time.
+/// Times in seconds since a thread became idle: it spins until the first, then yields until the
+/// second. After that it sleeps again and again, each time for kSleep_s.
 inline constexpr double kSpin_s = 50e-6, kYield_s = 1e-3, kSleep_s = 50e-6;
 static_assert(kSpin_s < kYield_s);
 /// Seconds for which a thread spins for a mutex; after that the owner has probably lost its core.

@@ -55,7 +55,7 @@ class Balancers(unittest.TestCase):
         self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
         return name
 
-    def test_every_balancer_keeps_all_objects(self):
+    def test_no_object_is_lost_with_any_balancer(self):
         names = ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB"]
         for row in json.loads(poise("strategies", "--json"))["strategies"]:
             if row["name"] not in ("orb", "optimal"):  # orb needs positions; optimal allows few objects only
@@ -73,7 +73,7 @@ class Balancers(unittest.TestCase):
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
-    def test_groups_keep_all_objects_if_their_pes_are_at_different_steps(self):
+    def test_no_object_is_lost_if_the_pes_of_groups_are_at_different_steps(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -84,11 +84,12 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
     def checkpoint(self, *flags, **more):
-        """Number of moves in a run that writes a checkpoint after each balancing."""
+        """Returns the number of moves in a run that writes a checkpoint after each balancing."""
         return self.moves(*flags, "checkpoint", str(self.folder / "saved"), **more)
 
     def restarted(self, *flags, step=20, **more):
-        """Number of moves in a run that restarts from the checkpoint of this step; 20 is the second balancing."""
+        """Returns the number of moves in a run that restarts from the checkpoint of this step; step 20 is the second
+        balancing."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
     def test_every_balancer_continues_from_a_checkpoint(self):
@@ -221,7 +222,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_two_balancers_follow_each_other(self):
+    def test_two_balancers_can_be_used_one_after_the_other(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
 
     def test_a_strategy_that_fails_moves_nothing_and_warns_once(self):
@@ -289,7 +290,7 @@ class Balancers(unittest.TestCase):
             self.assertEqual(moved, {id: pe for id, pe, old in zip(ids, planned, start) if pe != old}, strategy)
 
     def ids(self, dump):
-        """Charm++'s ids of the pieces, in order of tasks. An id does not tell a piece's index."""
+        """Returns Charm++'s ids of the pieces, in order of tasks. An id does not contain a piece's index."""
         poise("convert", dump, str(self.folder / "dumped"), "--to", "vt")
         tasks = [task for path in self.folder.glob("dumped.*.json")
                  for task in json.loads(path.read_text())["phases"][0]["tasks"]]
@@ -298,7 +299,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """The place of each task that the strategy chooses for a phase of a trace, or the first of a dump or trace."""
+        """Returns the place of each task that the strategy chooses, for a phase of a trace or for the first phase of
+        a dump or trace."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose objects throw at a chosen point. It tests how a job on Charm++ ends after an
-// exception.
+// A program whose objects throw an exception at a chosen point, to test how a job on Charm++ ends
+// then.
 #include "miniapps/on_charm.h"
 
 namespace {
@@ -38,7 +38,8 @@ struct Luck {
   double checksum(std::uint64_t sum) const { return static_cast<double>(sum); }
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
-      poise::fail("the objects made {} steps before the last phase and {} after it", before, after);
+      poise::fail("the objects counted {} steps before the last phase, but {} after it", before,
+                  after);
   }
 };
 

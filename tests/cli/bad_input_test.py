@@ -195,7 +195,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
                             says="b.0.json")
 
-    def test_native_headers_with_false_counts_are_refused(self):
+    def test_native_files_with_wrong_counts_in_the_header_are_refused(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         for cut in 4, 16, len(good) // 2, len(good) - 1:

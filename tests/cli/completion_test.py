@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The completions of bash and zsh, as somebody who presses the tab key meets them."""
+"""Tests the completions of bash and zsh as a user sees them who presses the tab key."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ class Terminal:
         os.write(self.handle, text.encode())
 
     def shows(self, pattern):
-        """Waits until the pattern is on the screen, and forgets what was before."""
+        """Waits until the pattern is on the screen, then discards what was printed before it."""
         ends_s = time.monotonic() + PATIENCE_S
         while not (found := re.search(pattern, self.output)):
             if time.monotonic() > ends_s or not select.select([self.handle], [], [], 1)[0]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""./dev in a copied checkout, with stand-ins for cmake and ninja that note how they are called."""
+"""Tests ./dev in a copied checkout. Stand-ins for cmake and ninja record how they are called."""
 
 import os
 import pathlib

@@ -19,7 +19,7 @@ from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LIMIT_S = 600  # time-out in seconds of a block, for a busy machine
+LIMIT_S = 600  # time-out of a block in seconds, long enough for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
@@ -37,7 +37,7 @@ def words_of(line):
 
 
 def missing_lines(wanted, printed):
-    """The lines of `wanted` that do not follow one another in `printed`; spaces do not count."""
+    """Returns the lines of `wanted` that `printed` does not contain in this order. Spaces do not count."""
     rest, missing = iter(map(words_of, printed.splitlines())), []
     for line in filter(None, map(words_of, wanted.splitlines())):
         if line not in rest:
@@ -47,7 +47,7 @@ def missing_lines(wanted, printed):
 
 
 def anchors_of(page):
-    """The names that forges and MyST give to the headings of a page."""
+    """Returns the anchors that GitHub-like sites and MyST give to the headings of a page."""
     headings = re.findall(r"(?m)^#+ (.*)$", page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -239,7 +239,7 @@ class Recipes(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         return done.stdout, summary
 
-    def test_openmp_programs_are_balanced_under_either_run_time(self):
+    def test_openmp_programs_are_balanced_with_either_openmp_runtime(self):
         if not (BIN / "ep").exists():
             self.skipTest("the compiler has no OpenMP")
         libraries = [str(path) for path in pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")]

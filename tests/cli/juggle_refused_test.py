@@ -90,7 +90,7 @@ class Refused(JuggleTest):
     def test_a_program_whose_cpus_cannot_be_queried_runs_without_balancing(self):
         self.assert_ends_like_the_program(refusing("sched_getaffinity", errno.EPERM), "not balanced")
 
-    def test_a_program_whose_affinities_cannot_be_set_runs_and_one_line_says_why_it_is_not_balanced(self):
+    def test_a_program_whose_affinities_cannot_be_set_runs_and_one_line_says_why(self):
         process = self.start(*QUICK, "--", "sh", "-c", BUSY + "; exit 7",
                              preexec_fn=refusing("sched_setaffinity", errno.EPERM))
         self.addCleanup(lambda: end_all(self.workers_of(process)))
@@ -100,10 +100,10 @@ class Refused(JuggleTest):
         _, more = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, more), (7, ""))
 
-    def test_the_program_runs_without_balancing_if_there_is_no_signalfd(self):
+    def test_a_program_runs_without_balancing_if_the_kernel_lacks_signalfd(self):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
-    def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
+    def test_a_program_runs_and_one_line_is_printed_if_no_file_descriptor_is_free(self):
         # Limits the balancer to 14 open files. It opens most of them before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
@@ -117,7 +117,7 @@ class Refused(JuggleTest):
         self.assertEqual(process.returncode, 7)
 
     @unittest.skipUnless(shutil.which("unshare"), "no unshare")
-    def test_the_program_runs_and_one_line_is_printed_if_there_is_no_proc(self):
+    def test_a_program_runs_and_one_line_is_printed_if_proc_is_not_mounted(self):
         apart = ["unshare", "--user", "--map-root-user", "--mount"]
         hide = 'mount -t tmpfs none /proc && exec "$0" "$@"'
         if subprocess.run([*apart, "sh", "-c", hide, "true"], check=False, capture_output=True,

@@ -19,7 +19,7 @@ class JuggleVariables(CliTest):
         return [row["name"] for row in self.json_of("variables", "--json")["variables"]
                 if row["readers"] == "poise juggle"]
 
-    def test_any_value_of_a_variable_is_accepted_or_refused_in_one_line(self):
+    def test_every_value_of_a_variable_is_either_accepted_or_refused_with_a_one_line_error(self):
         names, refused = self.names(), 0
         self.assertEqual(len(names), 4)
         for name in names:

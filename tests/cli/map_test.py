@@ -68,7 +68,7 @@ class Map(CliTest):
     def places(self, name="places"):
         return [int(line) for line in (self.folder / name).read_text().split()]
 
-    def test_each_place_gets_one_rank_and_the_report_matches_the_map(self):
+    def test_each_place_gets_one_rank_and_the_report_describes_the_written_map(self):
         for machine in "node:4 core:4", "torus:4x4 core:1", "rack:2 node:2 numa:2 core:2":
             report = self.json_of("map", "g.graph", "-m", machine, "-o", "places", "--json")
             places = self.places()
@@ -274,7 +274,7 @@ class RealLaunchers(CliTest):
             bound = self.run_as_printed("openmpi", "mpicc.openmpi", places, replace=[("mpirun ", "mpirun.openmpi ")])
             self.expect(bound, places)
 
-    def test_open_mpi_5_binds_as_the_rankfile_says(self):
+    def test_open_mpi_5_binds_ranks_as_the_rankfile_says(self):
         home = os.environ.get("OPENMPI5_HOME")
         if not home:
             self.skipTest("OPENMPI5_HOME does not name an installation of Open MPI 5")

@@ -120,7 +120,7 @@ class Output(CliTest):
         self.assertIn("position", rows[1]["error"])
         self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)
 
-    def test_every_machine_has_a_row_per_strategy(self):
+    def test_compare_has_a_row_per_strategy_on_every_machine(self):
         rows = self.json_of(*self.compare, "-m", "core:3", "-s", "keep,greedy", "--json")["results"]
         self.assertEqual([(row["machine"], row["places"]) for row in rows],
                          [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
@@ -235,7 +235,7 @@ class Output(CliTest):
         other = self.json_of("evaluate", "dos.g.graph", "-p", "dos.places", "--json")
         self.assertEqual(plain | {"trace": ""}, other | {"trace": ""})
 
-    def test_unknown_sizes_are_null_and_not_zero(self):
+    def test_unknown_sizes_are_written_as_null_and_not_as_zero(self):
         files.write_vt(self.folder, "vt", [[[3.0, 1.0]], [[1.0]]])
         compare = "compare", "vt", "-s", "keep,greedy"
         keep, greedy = self.json_of(*compare, "--json")["results"]
@@ -307,7 +307,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_curve_goes_from_the_best_placement_back_to_the_current_one(self):
+    def test_the_trade_off_curve_goes_from_the_best_placement_back_to_the_current_one(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy

@@ -46,7 +46,7 @@ class OwnStrategies(CliTest):
         return {row["strategy"]: row for row in
                 self.json_of("compare", "t.poise", "-m", "node:2 core:2", "--json", *arguments)["results"]}
 
-    def test_a_program_and_a_file_and_a_built_in_strategy_are_compared(self):
+    def test_own_programs_and_plugins_and_built_in_strategies_are_compared(self):
         rows = self.rows("-s", "nuco:alpha=1e-4,exec:python3 mine.py,greedy", "--also", "also=places")
         self.assertEqual(list(rows), ["nuco:alpha=0.0001", "exec:python3 mine.py", "greedy", "also"])
         own, also = rows["exec:python3 mine.py"], rows["also"]
@@ -110,7 +110,7 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_program_may_answer_without_reading_a_large_problem(self):
+    def test_a_program_may_answer_before_it_has_read_a_large_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)

@@ -52,7 +52,7 @@ URL.createObjectURL = blob => { blobs.push(blob); return "#"; };
 })();
 </script></body>"""
 
-# What two ranks with tasks recorded: rank 0 ran a task that it lent to rank 1, too.
+# A recording of two ranks with tasks: rank 0 runs a task, and rank 1 runs one that rank 0 lent to it.
 TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
     {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "rank 0"}},
     {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 1"}},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""./dev reproduce: the rule of its verdicts, its sections, both pages, and what it says about broken inputs. One quick
-section is computed; the kept results are checked, not computed again."""
+"""Tests ./dev reproduce: the rule of its verdicts, its sections, both pages, and its messages about broken inputs. It
+computes one quick section, and checks the stored results of the others."""
 
 import importlib.util
 import json
@@ -30,23 +30,23 @@ POISE = os.environ.get("POISE", str(ROOT / "build" / "bin" / "poise"))
 
 
 class Verdicts(unittest.TestCase):
-    def test_figures_agree_within_a_tenth(self):
+    def test_reproduced_figures_may_differ_by_a_tenth(self):
         self.assertEqual(verdict([about("f", 10, 11)]), CONFIRMED)
         self.assertEqual(verdict([about("f", 10, 11.1)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 20.1)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 4.9)]), CONTRADICTED)
 
-    def test_a_conclusion_that_fails_contradicts_whatever_the_figures_say(self):
+    def test_a_paper_is_contradicted_if_its_conclusion_fails_although_figures_agree(self):
         self.assertEqual(verdict([about("f", 10, 10), above("c", 1, 0.9)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 50), below("c", 1, 0.9)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 10), below("c", 1, 0.9)]), CONFIRMED)
 
-    def test_a_conclusion_is_open_if_its_interval_contains_the_limit(self):
+    def test_a_conclusion_is_undecided_if_its_confidence_interval_contains_the_limit(self):
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0])]), UNDECIDED)
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [1.1, 1.1])]), REFINED)
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [0.5, 0.5])]), CONTRADICTED)
 
-    def test_an_assumed_input_must_not_decide(self):
+    def test_a_verdict_must_not_depend_on_an_assumed_input(self):
         base = [above("c", 1, 1.5)]
         self.assertEqual(verdict(base, [[above("c", 1, 1.2)]]), CONFIRMED)
         self.assertEqual(verdict(base, [[above("c", 1, 0.8)]]), UNDECIDED)
@@ -55,7 +55,7 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(ValueError):
             verdict(base, [[above("other", 1, 1)]])
 
-    def test_statements_that_calibrated_an_input_do_not_count(self):
+    def test_statements_used_to_calibrate_an_input_do_not_count_as_evidence(self):
         self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
         self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
         self.assertEqual(verdict([]), UNDECIDED)
@@ -78,13 +78,13 @@ class Sections(unittest.TestCase):
         self.assertEqual(len(set(ids)), len(ids))
         self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)
 
-    def test_a_section_is_computed_or_says_why_not(self):
+    def test_each_section_is_either_computed_or_states_why_it_is_not(self):
         for paper in reproduce.PAPERS:
             for section in paper.sections:
                 with self.subTest(section.id):
                     self.assertNotEqual(section.compute is None, section.why_not == "")
 
-    def test_assumed_inputs_are_halved_and_doubled(self):
+    def test_assumed_inputs_are_varied_by_factors_of_one_half_and_two(self):
         seen = []
 
         def compute(_, inputs):
@@ -96,7 +96,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(row["verdict"], UNDECIDED)
         self.assertEqual([item["verdict"] for item in row["sensitivity"]], [CONTRADICTED, CONFIRMED])
 
-    def test_a_broken_input_is_not_decided_and_says_so(self):
+    def test_a_section_whose_input_cannot_be_read_is_marked_undecided_with_the_reason(self):
         section = sections.Section("s", "S", lambda lab, _: [about("f", 1, lab.figure("unknown")[0]["x"])])
         lab = labs.Lab(POISE)
         self.addCleanup(lab.close)
@@ -119,7 +119,7 @@ class Pages(unittest.TestCase):
         paper = paper_of(*members)
         return [sections.row_of(section, paper, None) for section in members]
 
-    def test_html_is_well_formed(self):
+    def test_the_generated_html_is_well_formed(self):
         text = report.page(self.rows(), {"Example": "1 < 2 & 3"}, STAMP)
         tree = xml.etree.ElementTree.fromstring(text.replace("<!DOCTYPE html>", ""))
         self.assertEqual([e.get("id") for e in tree.iter("h3")], ["s1", "s2"])
@@ -131,13 +131,13 @@ class Pages(unittest.TestCase):
             self.assertIn(cells, (columns, 0) if columns else range(100), line)
             columns = cells
 
-    def test_markdown_tables_have_equal_rows(self):
+    def test_all_rows_of_a_markdown_table_have_equally_many_cells(self):
         text = report.markdown(self.rows(), {"Example": "a sentence"}, STAMP)
         self.check_tables(text)
         for heading in "### Table <1> | one", "### Figure 2", "## Does the conclusion hold?":
             self.assertIn(heading, text.splitlines())
 
-    def test_a_quick_section_is_computed_by_the_program(self):
+    def test_running_one_section_recomputes_it_with_the_program(self):
         lab = labs.Lab(POISE)
         self.addCleanup(lab.close)
         paper = next(paper for paper in reproduce.PAPERS if paper.name == "Juggle")
@@ -148,7 +148,7 @@ class Pages(unittest.TestCase):
 
 
 class Kept(unittest.TestCase):
-    def test_the_kept_results_follow_the_rule(self):
+    def test_the_stored_verdicts_follow_from_the_stored_figures(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text(encoding="utf-8"))
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual([row["id"] for row in kept["sections"]], ids, "run again: ./dev reproduce")

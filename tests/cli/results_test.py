@@ -15,29 +15,29 @@ import results_tables  # noqa: E402
 
 
 class Results(unittest.TestCase):
-    def test_the_page_of_results_is_generated_from_the_kept_results(self):
+    def test_the_page_of_results_is_generated_from_the_stored_results(self):
         page = results.PAGE.read_text(encoding="utf-8")
         generated = results.page()
         if results.is_stale("HEAD") is None:  # no history to count commits in
-            page, generated = (" ".join(text.replace("**stale**", "").split()) for text in (page, generated))
+            page, generated = (" ".join(text.replace(results.STALE.strip(), "").split()) for text in (page, generated))
         self.assertEqual(page, generated, "write it again: ./dev docs")
 
     def test_figures_that_are_old_or_have_no_commit_are_marked_as_stale(self):
         counted = {"git rev-parse": "false", "git rev-list": "7"}
         stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
-            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), " **stale**"), ("", " **stale**"):
+            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE), ("", results.STALE):
                 counted["git rev-list"] = commits
                 results.is_stale.cache_clear()
                 self.assertEqual(results.stamp_text(stamp),
-                                 f"2026-01-02, commit abc; a machine, load average 1.0.{said}")
-            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith("**stale**"))
+                                 f"Measured on 2026-01-02 at commit abc, on a machine; the load average was 1.0.{said}")
+            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith(results.STALE))
             counted["git rev-parse"] = "true"  # a shallow clone cannot tell
             results.is_stale.cache_clear()
             self.assertIsNone(results.is_stale("abc"))
         results.is_stale.cache_clear()
 
-    def test_rows_from_several_runs_name_their_run(self):
+    def test_rows_from_several_runs_state_the_run_they_come_from(self):
         stamps = [{"date": f"2026-01-0{day}", "commit": None, "machine": "m", "load_average": None} for day in (1, 2)]
         table = results_tables.Table("T", "Text.", results_tables.where(part="a"), {"x": "{x:.1f}"})
         whole = {"results": [{"part": "a", "x": 1, "measured": stamps[0]}, {"part": "b", "x": 2, "measured": stamps[0]},
@@ -47,7 +47,7 @@ class Results(unittest.TestCase):
         self.assertIn("| 3.0 | b |", text)
         self.assertNotIn("2.0", "".join(text))
 
-    def test_a_spread_contains_the_geometric_and_the_arithmetic_mean(self):
+    def test_a_summary_of_ratios_contains_the_geometric_and_the_arithmetic_mean(self):
         spread = results_tables.spread([0.5, 1.0, 2.0])
         self.assertEqual((spread["median"], spread["worst"], spread["lost"], spread["cases"]), (1.0, 2.0, 1, 3))
         self.assertAlmostEqual(spread["geometric"], 1.0)
@@ -60,7 +60,7 @@ class Results(unittest.TestCase):
         self.assertIn("This confirms", results_tables.sorted_victims(rows((1.8, 1.2), (2.0, 1.9))))
         self.assertIn("This contradicts", results_tables.sorted_victims(rows((1.0, 1.2), (2.0, 1.9))))
 
-    def test_every_kept_benchmark_is_on_the_page(self):
+    def test_every_stored_benchmark_is_on_the_page(self):
         kept = {path.stem for path in results.RESULTS.glob("*.json")} - {"full_test", "reproduce"}
         self.assertEqual(kept, set(results_tables.PAGES), "add a row to PAGES in docs/results_tables.py")
 

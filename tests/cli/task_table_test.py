@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""`poise convert --to csv|json`: the table of tasks has a row per line of a placement file."""
+"""Tests `poise convert --to csv` and `--to json`: the table of tasks has one row per line of a placement file."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""vt traces that Poise writes fulfil the schema that vt publishes."""
+"""Tests that vt traces written by Poise fulfil the schema that vt publishes."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ import vt_schema  # pylint: disable=wrong-import-position
 
 class VtSchema(CliTest):
     def written(self, source, *options):
-        """The files of all ranks that `poise convert SOURCE` writes."""
+        """Returns the files of all ranks that `poise convert SOURCE` writes."""
         for old in self.folder.glob("out.*.json"):
             old.unlink()
         done = self.run_poise("convert", source, "out.json", *options)
@@ -32,7 +32,7 @@ class VtSchema(CliTest):
             self.assertEqual(list(vt_schema.troubles(rank, where=f"rank {number}")), [])
         self.assertEqual(list(vt_schema.missing_tasks(ranks)), [])
 
-    def test_generated_traces_are_valid(self):
+    def test_generated_traces_follow_the_vt_schema(self):
         for kind in self.json_of("generate", "--list", "--json")["kinds"]:
             with self.subTest(kind["name"]):
                 done = self.run_poise("generate", kind["name"], "--tasks", 500, "--phases", 2, "-m", "node:2 core:2",
@@ -40,7 +40,7 @@ class VtSchema(CliTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assert_valid(self.written("t.poise"))
 
-    def test_other_formats_become_valid(self):
+    def test_traces_converted_from_other_formats_follow_the_vt_schema(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         (self.folder / "m.csv").write_text("from,to,bytes\n0,1,800\n1,2,400\n")
         (self.folder / "places").write_text("0\n0\n1\n1\n")
@@ -50,7 +50,7 @@ class VtSchema(CliTest):
         files.write_vt(self.folder, "vt", [[[1, 2.5], [3]], [[2], [0]]])
         self.assert_valid(self.written("vt"))
 
-    def test_real_traces_stay_valid(self):
+    def test_recorded_vt_traces_still_follow_the_schema_after_conversion(self):
         traces = pathlib.Path(os.environ.get("POISE_TEST_DATA", "/nowhere")) / "traces"
         stems = {str(path).partition(".0.json")[0] for path in traces.rglob("*.0.json*")}
         if not stems:
@@ -61,7 +61,7 @@ class VtSchema(CliTest):
                 for number, rank in enumerate(ranks):
                     self.assertEqual(list(vt_schema.troubles(rank, where=f"rank {number}"))[:3], [])
 
-    def test_the_check_finds_violations(self):
+    def test_the_schema_check_finds_violations(self):
         files.write_vt(self.folder, "vt", [[[1, 2.5]]])
         good = self.written("vt")[0]
         self.assert_valid([good])

@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_with_cycle_the_replay_starts_over_at_the_end_of_the_trace(self):
+    def test_with_the_option_cycle_the_replay_starts_over_at_the_end_of_the_trace(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -74,7 +74,7 @@ class Simulate(CliTest):
 
 
 class Events(CliTest):
-    """The event engine, sweeps and models of loads."""
+    """Tests the event engine, sweeps and models of loads."""
 
     def setUp(self):
         super().setUp()
@@ -92,7 +92,7 @@ class Events(CliTest):
             self.assertEqual(result["formula_s"], result["iteration_s"])
         self.assertEqual(answer["results"][1]["series"]["iteration_s"], [6, 6, 8, 8])
 
-    def test_both_engines_are_shown_side_by_side(self):
+    def test_the_results_of_both_engines_are_shown_side_by_side(self):
         done = self.run_poise(*self.command)
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("event by event, sharing: fluid", "by formula", "events vs", "idle", "collect-"):
@@ -187,7 +187,7 @@ class Theory(CliTest):
         self.assertAlmostEqual(answer["simulated"]["completion_s"], 240 / 7, delta=0.1)
         self.assertTrue(answer["advice"].startswith("balance proactively"))
 
-    def test_figures_are_printed_as_csv_or_json(self):
+    def test_figures_of_the_theory_are_printed_as_csv_or_json(self):
         table = self.run_poise("theory", "--figure", "6").stdout.splitlines()
         answer = self.json_of("theory", "--figure", "6", "--json")
         self.assertEqual(table[0].split(","), answer["columns"])

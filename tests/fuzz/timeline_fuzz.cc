@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads timelines, which say what every place did and when.
+// Reads timelines, which record what every place did and when.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/timeline.h"

@@ -83,7 +83,7 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
-    def test_a_cmake_project_in_c_finds_the_component_c(self):
+    def test_a_cmake_project_in_c_can_use_the_component_c(self):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
 

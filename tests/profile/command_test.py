@@ -100,7 +100,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
                 self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # 150 ms and 300 ms
 
-    def test_period_sets_the_length_of_phases(self):
+    def test_the_option_period_sets_the_length_of_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)

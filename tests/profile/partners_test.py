@@ -89,7 +89,7 @@ class Partners(unittest.TestCase):
                 self.check_late(waits, [])
                 self.assertEqual(samples[0], 0)
 
-    def test_in_a_chain_each_rank_waits_for_the_one_before_it(self):
+    def test_in_a_chain_of_messages_each_rank_waits_for_the_one_before_it(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)

@@ -100,12 +100,12 @@ class Paths(unittest.TestCase):
             for phase in rank["phases"]:
                 self.assertEqual((phase["not_understood"], phase["outside"]), (0, 0))
 
-    def test_calls_from_c_are_profiled(self):
+    def test_mpi_calls_from_c_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)])
 
-    def test_calls_from_fortran_are_profiled(self):
+    def test_mpi_calls_from_fortran_are_profiled(self):
         for mpi in installations():
             if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
                 self.skipTest("no Fortran compiler")
@@ -113,7 +113,7 @@ class Paths(unittest.TestCase):
                 with self.subTest(mpi=mpi, head=head):
                     self.check(mpi, [compile_fortran(mpi, head, self.folder)])
 
-    def test_calls_from_mpi4py_are_profiled(self):
+    def test_mpi_calls_from_mpi4py_are_profiled(self):
         python = os.environ.get("POISE_TEST_PYTHON", sys.executable)
         has = subprocess.run([python, "-c", "import mpi4py.MPI as m; print(m.Get_library_version())"],
                              capture_output=True, text=True, timeout=60)

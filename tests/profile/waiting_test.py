@@ -67,7 +67,7 @@ class Waiting(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "reduce0")[0], [0])
 
-    def test_waits_on_freed_communicators_are_counted(self):
+    def test_waits_on_communicators_that_were_freed_are_counted(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The Python package: results against the command `poise` and against numpy, what it accepts, and what it refuses. Exits
-with status 77 (skipped) without numpy."""
+"""Tests the Python package: its results are compared with those of the command `poise` and with numpy, and wrong
+arguments must be refused. Exits with status 77 (skipped) if numpy is missing."""
 
 import contextlib
 import importlib.util
@@ -33,7 +33,7 @@ def needs(*names):
 
 
 def ring(n=40, seed=1):
-    """Random loads and sizes; each task sends 1000 bytes to the next."""
+    """Returns a workload with random loads and sizes, in which each task sends 1000 bytes to the next."""
     random = np.random.default_rng(seed)
     messages = (np.arange(n), (np.arange(n) + 1) % n, np.full(n, 1000))
     return poise.Workload(random.random(n), random.integers(1, 10**6, n), messages)
@@ -258,7 +258,7 @@ class Refusals(unittest.TestCase):
         self.refuses("is not a strategy", poise.compare, MACHINE, [1], [0], [3])
         self.refuses("nowhere.poise", poise.read, "/nowhere.poise")
         self.refuses("core:", poise.Machine, "node:2 core:")
-        self.refuses("there is no cost", poise.Machine(MACHINE).with_costs, alpha=1)
+        self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses("background load has 1 entries", poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
     def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):

@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # C in the strings of a Python test
+PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # lines of C inside the strings of a Python test
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 MIN_WORDS = 4  # shorter comments and paragraphs are labels; shorter errors are parts of a text
 
@@ -40,7 +40,7 @@ def is_long_enough(text):
 
 
 def comments(path, lines):
-    """Whole comments: consecutive comment lines are one piece, a trailing comment is its own."""
+    """Yields whole comments: consecutive comment lines are one piece, and a trailing comment is a piece of its own."""
     sign = COMMENT_SIGNS.get(path.suffix)
     if sign is None:
         return
@@ -72,7 +72,7 @@ def docstrings(path, lines):
 
 
 def statement_at(line, next_lines):
-    """The statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
+    """Returns the statement that begins with `line`: up to its semicolon, or in Python until its brackets close."""
     statement = ""
     for more in [line, *next_lines]:
         statement += " " + more
@@ -82,8 +82,24 @@ def statement_at(line, next_lines):
     return statement
 
 
+def message_of(statement):
+    """Returns the first text of a statement: adjacent string literals, with {} for what is concatenated to them."""
+    text, end = "", None
+    for match in STRING.finditer(statement):
+        between = statement[:match.start()] if end is None else statement[end:match.start()]
+        if end is None:
+            text += "{}" if between.rstrip().endswith("+") else ""
+        elif re.fullmatch(r"\s*\+.*\+\s*", between, re.S):
+            text += "{}"
+        elif between.strip(" f\n"):
+            break
+        text += match[0][1:-1]
+        end = match.end()
+    return text
+
+
 def errors(path, lines):
-    """Texts of errors: the string literals of a throw, of an Error or of a refusal."""
+    """Yields the texts of errors: the string literals of a throw, of an Error or of a refusal."""
     if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name or path.parts[-3:-1] == ("tests", "support"):
         return
     begins = re.compile(r"\bthrow\b|\bError[{(]|\brefuse\b|\bfail\(|\bsys\.exit\(|parser\.error\(")
@@ -97,7 +113,7 @@ def errors(path, lines):
                 yield number, said[1]
             continue
         statement = statement_at(line[begin.start():], lines[number:number + 6])
-        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
+        text = message_of(statement)
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text
 
@@ -113,7 +129,7 @@ def test_names(path, lines):
 
 
 def paragraphs(path, lines):
-    """Paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
+    """Yields paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
     if path.suffix != ".md":
         return
     is_code, begun, words = False, 0, []

@@ -7,7 +7,7 @@ ANYTHING = object()
 
 
 class Object:
-    """A JSON object with these keys and no others; a name that ends in `_` may be missing."""
+    """Checks a JSON object that has these keys and no others; a key whose name ends in `_` may be missing."""
 
     def __init__(self, rule=None, **keys):
         self.needed = {name: value for name, value in keys.items() if not name.endswith("_")}

@@ -47,7 +47,7 @@ std::set<pid_t> threads_of_process() {
   return threads;
 }
 
-TEST(Context, pins_no_threads) {
+TEST(Context, threads_are_not_pinned_by_the_runtime) {
   const std::vector<int> all = allowed_units();
   const std::set<pid_t> before = threads_of_process();
   for (const auto& units : {all, std::vector<int>{all.front()}}) {

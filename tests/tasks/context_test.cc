@@ -120,7 +120,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, all_outputs_return_with_settings_of_any_kind) {
+TEST_P(Settings, all_outputs_return_with_any_combination_of_settings) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);
@@ -270,7 +270,7 @@ TEST(Context, waits_inside_a_task_for_lent_children) {
   EXPECT_EQ(result.get(), 144u);
 }
 
-TEST(Context, lends_tasks_with_empty_null_or_no_items) {
+TEST(Context, lends_tasks_whose_items_are_empty_or_null_or_absent) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::vector<double> some(3);
@@ -368,7 +368,7 @@ TEST(Context, keeps_the_order_of_dependent_tasks_on_all_ranks) {
   }
 }
 
-TEST(Context, can_exist_several_times_at_once) {
+TEST(Context, several_contexts_can_exist_at_once) {
   Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, own_rank() % 2, 0, &half);

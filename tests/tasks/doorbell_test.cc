@@ -80,7 +80,7 @@ TEST(Doorbells, are_pending_until_all_announced_messages_are_received) {
   meet();
 }
 
-TEST(Doorbells, wake_threads_and_the_progress_thread) {
+TEST(Doorbells, wake_sleeping_threads_and_the_progress_thread) {
   constexpr double kTimeout_s = 250;  // longer than the time limit of the test
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 LAUNCH = os.environ["LAUNCH"].split()
-MOST_S = 15  # time-out of a job in seconds; a job would never end if a killed rank went unnoticed, and half a message is noticed after 20 s
+MOST_S = 15  # time-out of a job in seconds; a job whose killed rank goes unnoticed would never end
 
 
 class EndTest(unittest.TestCase):

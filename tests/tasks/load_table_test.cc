@@ -43,7 +43,7 @@ TEST(LoadTable, shows_the_last_load_of_each_rank_of_the_node) {
 }
 
 // All ranks write as fast as they can; no rank may read a mixture of two loads.
-TEST(LoadTable, never_shows_a_load_that_is_only_half_written) {
+TEST(LoadTable, a_load_is_never_read_half_written) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());

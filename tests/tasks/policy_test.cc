@@ -91,7 +91,7 @@ TEST(Policy, decides_which_tasks_to_lend) {
   EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_the_loads_that_other_ranks_send) {
+TEST(Policy, a_policy_sees_the_loads_that_other_ranks_send) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
@@ -106,7 +106,7 @@ TEST(Policy, sees_the_loads_that_other_ranks_send) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_that_other_ranks_are_busy_before_they_know_their_task_times) {
+TEST(Policy, a_policy_sees_that_other_ranks_are_busy_before_their_task_times_are_known) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {

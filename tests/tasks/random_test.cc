@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("policy=cost", "policy=cost,delay_us=2000", "policy=lightest,max_tasks=1000000",
                     "policy=lightest,max_tasks=1000000,shared_bytes=0,delay_us=2000"));
 
-TEST_P(Weather, random_tasks_give_the_right_sum_with_delayed_messages) {
+TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
   constexpr unsigned kThreads = 2;
   constexpr std::size_t kFew = 100, kMany = 4000;
   const std::uint64_t num_tasks = knob("POISE_STRESS_TASKS", 8000);
@@ -101,7 +101,7 @@ TEST_P(Weather, random_tasks_give_the_right_sum_with_delayed_messages) {
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // A little more than a third of the tasks count when they are lent.
+    // A little more than a third of the tasks count as lent tasks when they are lent.
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

@@ -58,8 +58,8 @@ inline std::atomic<std::int64_t> still_to_leave{0};
 inline bool enough_have_left() { return still_to_leave <= 0; }
 
 inline void stay_until_enough_have_left() {
-  // A test that would hang ends after this time, before its own time-out of 300 s. Other tests do
-  // not depend on time.
+  // Time limit of a test that would hang; it is below the test's own time-out of 300 s. Other tests
+  // do not depend on time.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
   while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
     Context::current().poll();

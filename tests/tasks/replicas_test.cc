@@ -68,13 +68,13 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
-  // An idle rank must not claim all replicas while their owner is in a task.
+  // An idle rank must not take all replicas while their owner is inside a task.
   if (GetParam().find("shared_bytes=0") == std::string::npos) return;
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
 
 // One copy of each task runs, and every other copy is reported on the rank that has it.
-TEST_P(Replicas, each_copy_that_did_not_run_is_reported) {
+TEST_P(Replicas, every_replica_that_did_not_run_is_reported) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -105,7 +105,7 @@ const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> n
     std::this_thread::yield();
 });
 
-TEST(Replication, starts_copies_while_their_owner_is_busy) {
+TEST(Replication, idle_ranks_start_replicas_while_the_owner_is_busy) {
   if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "policy=none,progress_thread=off"});
   std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
@@ -142,7 +142,7 @@ TEST(Replication, replication_to_unknown_ranks_is_refused) {
   EXPECT_THROW(context.submit(std::move(with), kBusy, 1), Error);
 }
 
-TEST(Replication, can_be_chosen_by_a_policy) {
+TEST(Replication, a_policy_can_choose_the_replicas) {
   Policy policy;
   policy.replicate = [](const LendingView& view) {
     return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};

@@ -61,7 +61,7 @@ class Nonsense(unittest.TestCase):
             self.assertEqual("".join(texts.values()), "", shown)
         return done.returncode
 
-    def test_any_setting_is_accepted_or_refused_in_one_line(self):
+    def test_every_value_of_a_setting_is_either_accepted_or_refused_with_a_one_line_error(self):
         readers, which, *arguments = sys.argv[1:]
         seed = int(os.environ.get("POISE_SEED", "1"))
         names = variables_of(set(readers.split(",")))

@@ -95,7 +95,7 @@ class WrongSettings(unittest.TestCase):
             self.assertIn(part, line)
         self.assertEqual("".join(texts.values()), "", "others than rank 0 print something")
 
-    def test_wrong_settings_end_the_job_with_status_2_and_one_line_of_rank_0(self):
+    def test_wrong_settings_end_the_job_with_status_2_and_one_line_from_rank_0(self):
         table = TABLES[sys.argv[1]]
         alone = os.environ["LAUNCH"].endswith(" 1")
         for variables, parts in table[::3] if alone else table:  # each launch takes half a second

@@ -125,7 +125,7 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_the_queue_model_starts_when_messages_are_ready_and_the_bottleneck_model_after_all_work(self):
+    def test_the_queue_model_starts_messages_when_ready_and_the_bottleneck_model_after_all_work(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
@@ -191,7 +191,7 @@ class SimGrid(unittest.TestCase):
 class Replay(unittest.TestCase):
     LAUNCHER = ("mpiexec", "-n", "8")
 
-    def test_no_iteration_is_shorter_than_its_work(self):
+    def test_no_iteration_is_shorter_than_the_work_of_its_busiest_rank(self):
         cases = [described([[0, 1, 4, 400000], [3, 7, 1, 5], [7, 3, 1, 0]], loads=[0.01 * place for place in range(8)]),
                  described([[a, b, 1, 10000] for a in range(8) for b in range(8) if a != b], overlap=True,
                            loads=[0.02] * 8, places=[0, 0, 1, 2, 3, 4, 5, 6])]

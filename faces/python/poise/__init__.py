@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Poise: which task of a parallel program should run where. docs/python.md shows programs.
+"""Poise decides which task of a parallel program should run where. docs/python.md shows programs.
 
-Tasks and places are numbered from 0. Times are in seconds, sizes in bytes.
-"""
+Tasks and places are numbered from 0. Times are in seconds, sizes in bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The C library behind the package: finding it, the types of poise/poise.h, and errors as exceptions."""
+"""Binds the C library: finds it, declares the types of poise/poise.h, and turns errors into exceptions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class SystemFailure(RuntimeError):
 
 
 class Cancelled(Exception):
-    """A `progress` callback asked to stop."""
+    """Raised if a `progress` callback requested to stop."""
 
 
 class Problem(Structure):
-    """struct poise_problem of poise/plugin.h."""
+    """The struct poise_problem of poise/plugin.h."""
     _fields_ = [
         ("version", c_uint32), ("num_tasks", c_uint32), ("num_places", c_uint32), ("num_domains", c_uint32),
         ("num_nodes", c_uint32), ("num_levels", c_uint32), ("seed", c_uint64),
@@ -92,7 +92,7 @@ class CKnobRow(Structure):
 
 
 def _load() -> ctypes.CDLL:
-    """The library of $POISE_LIBRARY, of the package, or of the system."""
+    """Loads the library that $POISE_LIBRARY names, otherwise that of the package, otherwise that of the system."""
     chosen = os.environ.get("POISE_LIBRARY")
     bundled = pathlib.Path(__file__).parent / "libpoise.so.0"
     name = chosen or (str(bundled) if bundled.exists() else "libpoise.so.0")
@@ -164,12 +164,12 @@ for _name, (_result, _arguments) in _WORDS.items():
 
 
 def value(name: str, *arguments: Any) -> Any:
-    """What the function returns."""
+    """Calls a function of the library and returns its result."""
     return _functions[name](*arguments)
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that returns a poise_result; raises what it stands for."""
+    """Calls a function that returns a poise_result, and raises an exception if the result is an error."""
     result = _functions[name](*arguments)
     if result == OK:
         return
@@ -190,14 +190,14 @@ class Handle:
 
 
 def create(kind: str, function: str, *arguments: Any) -> Handle:
-    """The handle that a function returns through its last argument."""
+    """Calls a function that returns a handle through its last argument, and returns that handle."""
     pointer = c_void_p()
     call(function, *arguments, ctypes.byref(pointer))
     return Handle(kind, pointer)
 
 
 class _Memory:
-    """Memory of the library as numpy sees it, kept alive by its owner."""
+    """Shows memory of the library to numpy. Keeps the owner of the memory alive."""
 
     def __init__(self, pointer: Any, shape: tuple[int, ...], owner: Any) -> None:
         self.owner = owner
@@ -206,7 +206,7 @@ class _Memory:
 
 
 def view(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray | None:
-    """The array at a typed pointer, without a copy and read-only; None if it is null."""
+    """Returns the array at a typed pointer, read-only and without a copy; None if the pointer is null."""
     if not pointer:
         return None
     if 0 in shape:
@@ -215,8 +215,8 @@ def view(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray | None:
 
 
 def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray:
-    """The data as a C-contiguous array, copied only if they are something else. Raises Error if a number cannot be
-    represented or the shape is another (None: any)."""
+    """Returns the data as a C-contiguous array; copies them only if necessary. Raises Error if a number cannot be
+    represented or if the shape is wrong (None in `shape` accepts any size)."""
     given = np.asarray(data)
     if given.ndim != len(shape) or any(w is not None and w != s for s, w in zip(given.shape, shape)):
         wanted = "(" + ", ".join("n" if w is None else str(w) for w in shape) + ("," if len(shape) == 1 else "") + ")"

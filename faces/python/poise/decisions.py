@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Decisions: placements, what they cost, and strategies side by side."""
+"""Decisions: placements, their costs, and comparisons of strategies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Progress = Callable[[int, int, str], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Metrics:
-    """What a placement costs, in seconds and bytes; formulas: docs/model.md."""
+    """The cost of a placement, in seconds and bytes. docs/model.md has the formulas."""
     iteration_s: float  # predicted time of a phase
     makespan_s: float  # work of the busiest place
     makespan_bound_s: float  # no placement has a smaller one
@@ -47,7 +47,7 @@ class Metrics:
 
 @dataclasses.dataclass(frozen=True)
 class Moves:
-    """Tasks that change their place: four arrays (k,) in the order of tasks."""
+    """The tasks that change their place, as four arrays of equal length in the order of tasks."""
     global_id: np.ndarray
     task: np.ndarray
     from_place: np.ndarray
@@ -59,7 +59,7 @@ class Moves:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One strategy of a comparison."""
+    """The result of one strategy in a comparison."""
     strategy: str
     error: str | None  # why it cannot work on this problem; then the rest is None or 0
     metrics: Metrics | None
@@ -70,7 +70,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Strategies side by side: iterate over the rows, or take one by the strategy's text."""
+    """The results of several strategies on one problem. Iterate over the rows, or index by the strategy's text."""
     rows: list[Row]
     best: Row | None  # the shortest iteration, then the fewest migrated bytes
     iteration_bound_s: float  # no placement has a shorter iteration
@@ -88,7 +88,7 @@ class Comparison:
         raise KeyError(strategy)
 
     def to_pandas(self) -> Any:
-        """One row for each strategy, with its metrics as columns."""
+        """Returns a pandas.DataFrame with one row for each strategy and its metrics as columns."""
         import pandas
         return pandas.DataFrame([{"strategy": row.strategy, "error": row.error, "decision_s": row.decision_s,
                                   **(dataclasses.asdict(row.metrics) if row.metrics else {})} for row in self.rows])
@@ -96,7 +96,7 @@ class Comparison:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One strategy of a simulation; the last three arrays have one entry per step."""
+    """The result of one strategy in a simulation. The last three arrays have one entry per step."""
     strategy: str
     error: str | None
     total_s: float
@@ -113,7 +113,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Simulation:
-    """Steps of a trace, replayed with each strategy; the first run is without balancing."""
+    """The results of replaying a trace with each strategy. The first run is without balancing."""
     runs: list[Run]
 
     def __iter__(self) -> Iterator[Run]:
@@ -128,7 +128,7 @@ class Simulation:
 
 @dataclasses.dataclass(frozen=True)
 class Knob:
-    """A setting of a strategy: a number from min to max, or one of choices."""
+    """A setting of a strategy: a number from min to max, or one of `choices`."""
     name: str
     help: str
     initial: float
@@ -151,8 +151,9 @@ class StrategyInfo:
 
 
 class _Callbacks:
-    """Functions of Python as the library calls them. An exception in a strategy becomes the error of its row; one that
-    ends the program, or in `progress`, ends the work and is raised again."""
+    """Wraps Python functions so that the library can call them. An exception in a strategy becomes the error of its
+    row. An exception in `progress`, or one that ends the program (such as KeyboardInterrupt), stops the work and is
+    raised again."""
 
     def __init__(self, own: Sequence[Callable[[Problem], Any]], progress: Progress | None) -> None:
         self.errors: dict[str, str] = {}
@@ -203,7 +204,7 @@ class _Callbacks:
 
 
 def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | None, list[Callable[[Problem], Any]]]:
-    """The names as the library takes them, and the functions."""
+    """Splits strategies into the names, as one text for the library, and the Python functions."""
     if strategies is None:
         return None, []
     listed = [strategies] if isinstance(strategies, str) or callable(strategies) else list(strategies)
@@ -218,11 +219,9 @@ def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
 
 
 def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = "poise", *, seed: int = 0) -> np.ndarray:
-    """The place of each task, (n,) uint32, as a strategy decides.
-
-    `machine` is a Machine or what describes one, `workload` a Workload or loads in seconds, `current` (n,) the place of
-    each task now (None: blocks of consecutive tasks). The result depends on nothing else. Raises Error.
-    """
+    """Decides with a strategy and returns the place of each task, (n,) uint32. `machine` is a Machine or the argument
+    of one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task
+    (None: blocks of consecutive tasks). The result depends on nothing else. Raises Error."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = _places(current, tasks.num_tasks, "current")
     if not isinstance(strategy, str):
@@ -237,7 +236,8 @@ def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = 
 
 
 def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Metrics:
-    """What the placement `after` costs, with migrations from `before` (n,); without `after`, that of `before`."""
+    """Returns the cost of the placement `after`, including the migrations from `before` (n,). Without `after` it
+    evaluates `before`."""
     places, tasks = as_machine(machine), as_workload(workload)
     old = _places(before, tasks.num_tasks, "before")
     new = old if after is None else _places(after, tasks.num_tasks, "after")
@@ -264,19 +264,20 @@ def _moves(function: str, before: Any, after: Any, place: int | None, global_ids
 
 
 def exports(before: Any, after: Any, place: int | None = None, global_ids: Any = None) -> Moves:
-    """The tasks that leave `place` (None: all that move)."""
+    """Returns the tasks that leave `place` (None: all tasks that move)."""
     return _moves("exports", before, after, place, global_ids)
 
 
 def imports(before: Any, after: Any, place: int | None = None, global_ids: Any = None) -> Moves:
-    """The tasks that come to `place` (None: all that move)."""
+    """Returns the tasks that move to `place` (None: all tasks that move)."""
     return _moves("imports", before, after, place, global_ids)
 
 
 def compare(machine: Any, workload: Any, current: Any = None, strategies: Strategy | Iterable[Strategy] | None = None, *,
             seed: int = 0, progress: Progress | None = None) -> Comparison:
-    """Strategies side by side on one problem: names, functions of your own, or None for all of the table but the
-    oracles. A strategy that fails is a row that says why. Raises Error if the problem or a name is wrong."""
+    """Runs several strategies on one problem. `strategies` holds names and functions of your own; None means all
+    strategies of the table except the oracles. A strategy that fails gets a row with the reason. Raises Error if the
+    problem or a name is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = _places(current, tasks.num_tasks, "current")
     names, own = _split(strategies)
@@ -300,13 +301,14 @@ def compare(machine: Any, workload: Any, current: Any = None, strategies: Strate
 def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strategy] | None = None, *, steps: int = 100,
              every: int = 10, start: Any = None, decision_s: float | None = None, seed: int = 0,
              progress: Progress | None = None) -> Simulation:
-    """Replays `steps` steps of a trace with a decision every `every` steps. `start` (n,) is the placement of the first
-    phase (None: the trace's, or blocks), `decision_s` what a decision is charged (None: the time that it takes here)."""
+    """Replays `steps` steps of a trace, with a decision every `every` steps. `start` (n,) is the placement of the
+    first phase (None: that of the trace, or blocks). `decision_s` is the time charged for each decision (None: the
+    time that it takes on this machine)."""
     places = as_machine(machine)
     now = None if start is None else lib.as_array(start, np.uint32, (None,), "start")
     handle = trace._create()
     if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
-        raise lib.Error(f"start has {len(now)} entries; it needs {trace.phases[0].workload.num_tasks}")
+        raise lib.Error(f"start has {len(now)} entries, but the trace has {trace.phases[0].workload.num_tasks} tasks")
     if steps < 0 or every < 0:
         raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")
     names, own = _split(strategies)
@@ -324,7 +326,7 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
 
 
 def strategies() -> list[StrategyInfo]:
-    """The table of strategies, the most useful first, with their knobs."""
+    """Returns the table of strategies with their knobs, the most useful strategy first."""
     rows: list[StrategyInfo] = []
     while True:
         raw = lib.CStrategyRow()

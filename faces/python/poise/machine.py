@@ -16,11 +16,8 @@ from . import _library as lib
 
 
 class Machine:
-    """Where tasks can run.
-
-    `description` is "live" (this host), a name such as "NUMA32", a file (.json, or .xml of hwloc), or a text such as
-    "node:2 numa:2 core:4" (docs/machines.md). Raises Error if it is none of these.
-    """
+    """A machine on which tasks run. `description` is "live" (this host), a name such as "NUMA32", a file (.json, or
+    .xml of hwloc), or a text such as "node:2 numa:2 core:4" (docs/machines.md). Raises Error if it is none of these."""
 
     def __init__(self, description: str | os.PathLike[str] = "live") -> None:
         text = os.fspath(description)
@@ -31,13 +28,13 @@ class Machine:
 
     @classmethod
     def from_json(cls, text: str) -> Machine:
-        """The machine of a JSON document, as `Machine.json` and machines/*.json have it."""
+        """Returns the machine that a JSON document describes, in the format of `Machine.json` and machines/*.json."""
         data = text.encode()
         return cls._of(lib.create("machine", "machine_from_json", data, len(data)))
 
     @classmethod
     def from_hwloc_xml(cls, text: str) -> Machine:
-        """The machine of hwloc's XML (`lstopo --of xml`)."""
+        """Returns the machine that hwloc's XML describes (`lstopo --of xml`)."""
         data = text.encode()
         return cls._of(lib.create("machine", "machine_from_hwloc_xml", data, len(data)))
 
@@ -56,8 +53,8 @@ class Machine:
         self._problem = lib.value("arrays_problem", self._arrays.pointer).contents
 
     def with_costs(self, model: str | None = None, **costs: float) -> Machine:
-        """The machine with costs by another formula ("physical", as at first, or "nuco", docs/model.md) or with other numbers, such
-        as seconds_per_message=1e-5. Raises Error naming the known ones."""
+        """Returns a copy of the machine with another cost formula ("physical", the default, or "nuco"; docs/model.md)
+        or with other costs, such as seconds_per_message=1e-5. Raises Error, which names the known costs."""
         handle = Machine.from_json(self.json)._handle
         for name, number in costs.items():
             lib.call("machine_set_cost", handle.pointer, name.encode(), number)
@@ -95,22 +92,22 @@ class Machine:
 
     @property
     def speed(self) -> np.ndarray:
-        """Per place, relative to the fastest: a load of 1 s takes 1 / speed seconds."""
+        """The speed of each place relative to the fastest: a load of 1 s takes 1 / speed seconds."""
         return self._per_place("speed")
 
     @property
     def domain(self) -> np.ndarray:
-        """The memory domain of each place."""
+        """The number of the memory domain of each place."""
         return self._per_place("domain")
 
     @property
     def node(self) -> np.ndarray:
-        """The node of each place."""
+        """The number of the node of each place."""
         return self._per_place("node")
 
     @property
     def levels(self) -> dict[str, np.ndarray]:
-        """The group of each place in each level, coarsest level first."""
+        """The number of the group of each place in each level, coarsest level first."""
         groups = lib.view(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
         return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}
 
@@ -119,12 +116,13 @@ class Machine:
 
     @property
     def latency_factor(self) -> np.ndarray | None:
-        """Cost of a message between domains, [from, to], relative to one inside a domain; None above 4,096."""
+        """The cost of a message between memory domains, at index [from, to], relative to one inside a domain. None if
+        there are more than 4,096 domains."""
         return self._factors("latency_factor")
 
     @property
     def bandwidth_factor(self) -> np.ndarray | None:
-        """Cost of a byte between domains, [from, to]."""
+        """The cost of a byte between memory domains, at index [from, to], relative to one inside a domain."""
         return self._factors("bandwidth_factor")
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Pictures by matplotlib. Each function draws on `ax` (None: a new one) and returns it."""
+"""Draws pictures with matplotlib. Each function draws on the axes `ax` (None: new axes) and returns them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _axes(ax: Any) -> Any:
 
 
 def work_s(machine: Any, workload: Any, placement: Any) -> np.ndarray:
-    """Seconds of work per place (p,): loads over speed, and background load."""
+    """Returns the seconds of work per place (p,): loads divided by speed, plus background load."""
     places, tasks = as_machine(machine), as_workload(workload)
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")
     if len(where) and where.max() >= places.num_places:
@@ -32,7 +32,7 @@ def work_s(machine: Any, workload: Any, placement: Any) -> np.ndarray:
 
 
 def loads(machine: Any, workload: Any, placements: dict[str, Any], ax: Any = None) -> Any:
-    """Bars of the work of each place, for each named placement."""
+    """Draws the work of each place as bars, for each named placement."""
     ax = _axes(ax)
     width = 0.8 / max(1, len(placements))
     for i, (name, placement) in enumerate(placements.items()):
@@ -44,8 +44,8 @@ def loads(machine: Any, workload: Any, placements: dict[str, Any], ax: Any = Non
 
 
 def heat_map(machine: Any, workload: Any, placement: Any, ax: Any = None, *, by: str = "place") -> Any:
-    """Bytes between places, or between the groups of a level of the machine ("node"), from row to column. Messages
-    inside a group are left out."""
+    """Draws the bytes that each place (row) sends to each other place (column), or the same for the groups of a level
+    of the machine, such as "node". Messages inside a group are left out."""
     ax = _axes(ax)
     places, tasks = as_machine(machine), as_workload(workload)
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")
@@ -64,7 +64,7 @@ def heat_map(machine: Any, workload: Any, placement: Any, ax: Any = None, *, by:
 
 
 def timeline(simulation: Simulation, ax: Any = None) -> Any:
-    """The time of each step with each strategy: its iteration, and decision and migrations before it."""
+    """Draws the time of each step with each strategy: the iteration, and the decision and migrations before it."""
     ax = _axes(ax)
     for run in simulation:
         if run.error is None:
@@ -77,7 +77,7 @@ def timeline(simulation: Simulation, ax: Any = None) -> Any:
 
 
 def machine_tree(machine: Any, ax: Any = None) -> Any:
-    """The hierarchy of the machine: one row of boxes for each level, the places below."""
+    """Draws the hierarchy of the machine: one row of boxes for each level, with the places at the bottom."""
     ax = _axes(ax)
     places: Machine = as_machine(machine)
     levels = dict(places.levels)
@@ -91,7 +91,7 @@ def machine_tree(machine: Any, ax: Any = None) -> Any:
 
 
 def trade_off(comparison: Comparison, ax: Any = None) -> Any:
-    """Each strategy as a point: the time of migrations against that of an iteration."""
+    """Draws each strategy as a point: the time of migrations against the time of an iteration."""
     ax = _axes(ax)
     for row in comparison:
         if row.metrics is not None:

@@ -18,8 +18,8 @@ from .workload import Workload
 
 @dataclasses.dataclass
 class Phase:
-    """One phase: what was measured, and where each task was (n,), None if that is not recorded. `wall_s` is 0 if the
-    phase was not timed."""
+    """One phase: the measurements, and the place of each task (n,), which is None if it was not recorded. `wall_s` is
+    0 if the phase was not timed."""
     workload: Workload
     placement: Any = None
     id: int = 0
@@ -28,7 +28,7 @@ class Phase:
 
 @dataclasses.dataclass
 class Trace:
-    """Phases with increasing ids, of a program on num_places places, and the machine if it is known."""
+    """A trace: phases with increasing ids of a program on num_places places, and the machine if it is known."""
     phases: list[Phase]
     num_places: int
     machine: Machine | None = None
@@ -58,8 +58,8 @@ def _phase(handle: lib.Handle, number: int) -> Phase:
 
 
 def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
-    """Reads a trace in any format of docs/formats.md, recognised by content. Names of tasks are not kept. Raises Error
-    naming the file."""
+    """Reads a trace in any format of docs/formats.md; the format is recognised by the content. Names of tasks are
+    dropped. Raises Error naming the file."""
     handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else format.encode())
     phases = [_phase(handle, i) for i in range(lib.value("trace_num_phases", handle.pointer))]
     machine = None
@@ -71,7 +71,7 @@ def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
 
 
 def write(trace: Trace, path: str | os.PathLike[str], format: str | None = None) -> None:
-    """Writes a trace in the format that the end of the path stands for (.poise, .json, .json.br, .graph). The file
+    """Writes a trace in the format that the ending of the path selects (.poise, .json, .json.br, .graph). The file
     appears complete or not at all. Raises Error, or SystemFailure if the disk is full."""
     handle = trace._create()
     lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else format.encode())

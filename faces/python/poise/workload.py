@@ -12,7 +12,8 @@ from . import _library as lib
 
 
 def _messages_of(messages: Any, num_tasks: int) -> tuple[str, list[np.ndarray | None]]:
-    """"csr" with indptr, indices, counts and bytes, or "list" with from, to, counts and bytes."""
+    """The form of the messages: "csr" with indptr, indices, counts and bytes, or "list" with from, to, counts and
+    bytes."""
     if hasattr(messages, "tocsr"):  # scipy.sparse
         matrix = messages.tocsr()
         if matrix.shape != (num_tasks, num_tasks):
@@ -111,8 +112,9 @@ class Workload:
     @classmethod
     def from_networkx(cls, graph: Any, *, load: str = "load_s", size: str = "size_bytes", weight: str = "bytes",
                       **columns: Any) -> Workload:
-        """The tasks are the graph's nodes in its order, with their attributes `load` (1 s without it) and `size`; the
-        messages are its edges, in both directions if it is undirected, with the attribute `weight` (0 without it)."""
+        """Makes a workload from a networkx graph. Tasks are the nodes in the order of the graph, with their
+        attributes `load` (1 s if it is missing) and `size`. Messages are the edges, with the attribute `weight` in
+        bytes (0 if it is missing); an undirected edge is a message in each direction."""
         number: dict[Hashable, int] = {node: i for i, node in enumerate(graph.nodes)}
         loads = [data.get(load, 1.0) for _, data in graph.nodes(data=True)]
         sizes = [data.get(size) for _, data in graph.nodes(data=True)]
@@ -174,7 +176,7 @@ class Workload:
         return self.num_tasks
 
     def __getattr__(self, name: str) -> Any:
-        """The columns by their names, as read-only arrays (None: unknown): load_s, size_bytes, movable, indptr, indices,
+        """The columns by name, as read-only arrays (None: unknown): load_s, size_bytes, movable, indptr, indices,
         counts, bytes, position, background_s and so on (see Problem)."""
         if name.startswith("_") or name not in Problem.COLUMNS and name not in ("overlap", "loads_include"):
             raise AttributeError(f"a workload has no attribute {name!r}")
@@ -184,12 +186,12 @@ class Workload:
         return getattr(self._lists, name)
 
     def messages(self) -> Any:
-        """The bytes that each task sends to each other as a scipy.sparse.csr_array."""
+        """Returns the bytes that each task sends to each other task, as a scipy.sparse.csr_array."""
         from scipy.sparse import csr_array
         return csr_array((self.bytes, self.indices, self.indptr), shape=(self.num_tasks, self.num_tasks))
 
     def to_pandas(self) -> Any:
-        """The table of tasks as a pandas.DataFrame."""
+        """Returns the table of tasks as a pandas.DataFrame."""
         import pandas
         columns = {name: getattr(self, name) for name in ("load_s", "size_bytes", "movable")}
         return pandas.DataFrame({name: column for name, column in columns.items() if column is not None})
@@ -199,9 +201,9 @@ class Workload:
 
 
 class Problem:
-    """What a strategy of your own gets: a problem as read-only numpy arrays (None: unknown). They are valid only during
-    the call; copy what you keep. n tasks, p places, d domains; messages of task t are the entries indptr[t] to
-    indptr[t + 1] of indices, counts and bytes."""
+    """The argument of your own strategy: a problem as read-only numpy arrays (None: unknown). The arrays are valid
+    only during the call, so copy what you keep. There are n tasks, p places and d memory domains. The messages of
+    task t are the entries indptr[t] to indptr[t + 1] - 1 of indices, counts and bytes."""
 
     COLUMNS = {
         "load_s": ("num_tasks",), "size_bytes": ("num_tasks",), "movable": ("num_tasks",), "current": ("num_tasks",),

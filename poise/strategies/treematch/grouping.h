@@ -11,8 +11,8 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// Up to this number, all possibilities are listed, be it groupings of all elements or single
-/// groups.
+/// If there are at most this many groupings of all elements, or single groups, all of them are
+/// listed.
 constexpr double kMaxListed = 30000;
 
 /// Returns the group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with

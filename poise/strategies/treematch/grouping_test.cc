@@ -23,7 +23,7 @@ void expect_groups_of(std::uint32_t arity, const std::vector<Vertex>& group_of) 
   for (const std::uint32_t members : size) EXPECT_EQ(members, arity);
 }
 
-TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
+TEST(Grouping, every_method_finds_cliques_of_any_size) {
   // The cases cover each method: 12 elements in pairs (all groupings are listed), 14 in pairs
   // (buckets), 30 in threes (a list of groups), and 200 in tens (partitioning).
   const std::vector<std::pair<Vertex, std::uint32_t>> shapes = {
@@ -39,7 +39,7 @@ TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
   }
 }
 
-TEST(Grouping, pairs_found_by_buckets_are_near_the_optimum) {
+TEST(Grouping, pairs_found_by_sorting_edges_into_buckets_are_near_the_optimum) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

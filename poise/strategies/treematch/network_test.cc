@@ -54,7 +54,7 @@ std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   return slot_of;
 }
 
-TEST(MapToNetwork, a_shuffled_stencil_on_a_torus_needs_at_most_two_hops_per_edge) {
+TEST(MapToNetwork, after_mapping_neighbours_of_a_shuffled_stencil_are_at_most_two_hops_apart) {
   for (const Vertex side : {4u, 8u}) {
     const Machine machine = machine_from_text(fmt::format("torus:{0}x{0}x{0} core:1", side));
     const Distance distance = node_distance(machine);
@@ -109,7 +109,7 @@ TEST(MapToNetwork, only_slots_of_the_same_kind_are_swapped) {
             hop_affinity(graph, numbers(8), node_distance(machine)));
 }
 
-TEST(MapToNetwork, distances_in_a_matrix_network_are_its_factors) {
+TEST(MapToNetwork, the_distance_in_a_matrix_network_is_the_factor_of_the_matrix) {
   MachineParts parts;
   parts.places.resize(3);
   for (PlaceId p = 0; p < 3; ++p) parts.places[p].domain = p;

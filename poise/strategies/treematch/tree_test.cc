@@ -80,7 +80,7 @@ TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
     }
 }
 
-TEST(TreeMatch, adds_empty_vertices_until_the_tree_is_full) {
+TEST(TreeMatch, a_tree_is_filled_with_empty_vertices) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

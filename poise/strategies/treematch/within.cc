@@ -12,7 +12,8 @@ namespace poise::tree_match {
 
 namespace {
 
-/// Attempts per bisection. With few nodes, more effort for each pays.
+/// Attempts per bisection. On a machine of few nodes there are few bisections, so each may take
+/// more attempts.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {

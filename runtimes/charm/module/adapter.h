@@ -76,7 +76,7 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
 
 inline constexpr int kIndexBits = 64;
 
-inline void measure_messages() {}  // it is on by default; +LBCommOff turns it off
+inline void measure_messages() {}  // messages are measured by default; +LBCommOff turns this off
 
 inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
 

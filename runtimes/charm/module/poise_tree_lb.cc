@@ -38,9 +38,9 @@ using poise::charm::Subtree;
 
 using Levels = std::vector<LevelLogic*>;
 
-/// TreeLB's logic of levels, and of the passing of messages from each level to the next. Both are
-/// private in TreeLB. An explicit instantiation may name private members in its arguments, which
-/// gives access to them.
+/// TreeLB's logic of levels, and its passing of messages between levels. Both are private in
+/// TreeLB. An explicit instantiation may name private members in its arguments, which gives access
+/// to them.
 std::pair<Levels*, Levels*> levels_of(TreeLB& tree);
 
 template <Levels TreeLB::*kLogic, Levels TreeLB::*kPassing>

@@ -13,7 +13,8 @@
 
 namespace poise::charm {
 
-/// Reads the argument of +PoiseLB and removes both from the program's arguments.
+/// Reads the argument of +PoiseLB. Removes the option and its argument from the program's
+/// arguments.
 inline void take_setting() {
   char* text = nullptr;
   if (CmiGetArgStringDesc(CkGetArgv(), "+PoiseLB", &text,
@@ -21,8 +22,8 @@ inline void take_setting() {
     setting() = text;
 }
 
-/// Creates the balancer with index `which` in balancers(), with the setting `with`. Invalid
-/// settings end the program, at start-up, before it has computed anything.
+/// Creates the balancer with index `which` in balancers(); `with` is its setting. Invalid settings
+/// end the program at start-up, before it has computed anything.
 inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with, Scope scope) {
   try {
     return std::make_unique<Balancer>(which, with, scope);

@@ -19,8 +19,8 @@ class TaskCodec {
 
   /// Appends a task to a message to rank `to`. If `to` owns the task, only its slot is sent.
   void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
-  /// Reads a task from a message, and calls `then` with it when all its items have arrived. A task
-  /// of this rank goes back into its pool instead.
+  /// Reads a task from a message, and calls `then` with it when all its items have arrived. If the
+  /// task belongs to this rank, it goes back into the pool instead.
   void read(Message& message, std::function<void(std::unique_ptr<Task>)> then);
 
  private:

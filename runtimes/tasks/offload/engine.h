@@ -33,7 +33,8 @@
 
 namespace poise::tasks {
 
-/// Not thread-safe, except for the functions that say so. During a wait only this class calls MPI.
+/// The class is not thread-safe, except for the functions that say so. During a wait only this
+/// class calls MPI.
 class OffloadEngine {
  public:
   /// Collective.

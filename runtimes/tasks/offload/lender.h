@@ -23,7 +23,8 @@ class LenderSide {
         loads_(loads),
         policy_(std::move(policy)) {}
 
-  /// If a decision is due, decides and lends; then declines the other requests.
+  /// If a decision is due, decides which tasks to lend and lends them. Then declines the requests
+  /// that it could not satisfy.
   void step(const TaskPool::State& state);
   /// Stores a steal request until the next step.
   void handle_request(Message& message);
@@ -31,7 +32,8 @@ class LenderSide {
   /// returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
-  /// Reports a copy that does not run to the program, with its items. Prints the first exception.
+  /// Calls Policy::cancelled for a copy that does not run, with its items. Prints the first
+  /// exception.
   void report_cancelled(const Task& task);
 
  private:

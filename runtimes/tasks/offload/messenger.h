@@ -51,7 +51,7 @@ class Messenger {
   Messenger(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
             const Policy& policy, TaskPool& pool);
 
-  /// Begins a message: writes its header and the news for rank `to`.
+  /// Begins a message to rank `to` by writing its header and the news (loads and counts).
   Writer begin(MessageKind kind, std::uint32_t to, double requested_at_s = 0);
   /// Sends a message. `keep` stays alive until everything is sent.
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},

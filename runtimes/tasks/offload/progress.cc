@@ -30,7 +30,7 @@ void Runtime::progress_in_background() {
 }
 
 // Sleeps for `sleep_s`, but polls as soon as an idle rank wakes it. Wake-ups are counted, because a
-// thief sends only one, perhaps before this thread sleeps.
+// thief wakes this thread only once, perhaps before the thread sleeps.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();
   const double until_s = clock_s() + sleep_s;

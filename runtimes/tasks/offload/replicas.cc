@@ -131,8 +131,8 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
   while (busy < threads && claim_random()) ++busy;
 }
 
-// Asks the owner for a random replica. The owner would often refuse the oldest one, because it
-// starts that one next itself.
+// Asks the owner for the token of a random replica. The owner would often refuse that of the oldest
+// one, because it starts that task next itself.
 bool Replicas::claim_random() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)

@@ -15,7 +15,7 @@ namespace poise::tasks {
 
 namespace {
 
-// Where the receiver finds the data that a task wrote.
+// The location at which the receiver finds the data that a task wrote.
 enum class Location : std::uint8_t { in_header, in_place, in_payload };
 
 struct ResultHeader {

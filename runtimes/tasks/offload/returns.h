@@ -23,7 +23,7 @@ class Returns {
   void handle(Message& message);
   /// True if no result waits to be sent.
   bool empty() const { return results_.empty(); }
-  /// Drops results that other ranks could read in place until the wait ended.
+  /// Drops results that stayed in place until the wait ended, so that other ranks could read them.
   void end_wait();
 
  private:

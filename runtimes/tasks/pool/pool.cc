@@ -186,7 +186,7 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
 
 // Ends a batch and returns the time when it ended.
 double TaskPool::end(Batch& batch, double begin_s) {
-  // This includes the time to start a task, which is most of the time of a very short one.
+  // This time includes starting a task, which is most of the time of a very short one.
   const double end_s = clock_s();
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback
@@ -234,7 +234,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Called while the lock is held.
+// Requires that the lock is held.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;

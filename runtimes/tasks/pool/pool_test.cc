@@ -53,7 +53,7 @@ TEST_F(Batches, contain_at_most_the_allowed_number_of_tasks) {
   EXPECT_EQ(ran_, 7u);
 }
 
-TEST_F(Batches, are_counted_when_they_end) {
+TEST_F(Batches, are_counted_when_they_have_ended) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_FALSE(pool_.state().idle());
   run();
@@ -98,7 +98,7 @@ TEST_F(Batches, never_delay_the_end_of_a_child_task) {
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Batches, end_at_a_failed_task_and_do_not_learn_its_time) {
+TEST_F(Batches, end_at_a_failed_task_and_ignore_its_time) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -150,7 +150,7 @@ class NestedWaits : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2}};
 };
 
-TEST_F(NestedWaits, run_only_borrowed_children_beyond_the_nesting_limit) {
+TEST_F(NestedWaits, beyond_the_nesting_limit_a_wait_runs_only_borrowed_children) {
   for (unsigned i = 0; i < 3 * tuning::kMaxNestedWaits; ++i) pool_.submit(task(kWaits));
   while (run() > 0) {
   }

@@ -70,7 +70,7 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   return task;
 }
 
-// Children enter at the front of their priority level, so most are still near it.
+// Children enter at the front of their priority level, so most of them are still near the front.
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };

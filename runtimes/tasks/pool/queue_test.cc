@@ -43,7 +43,7 @@ TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
   for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, pop_if_keeps_a_task_that_the_caller_does_not_want) {
+TEST(Queue, pop_if_leaves_a_task_that_the_caller_rejects_in_the_queue) {
   Queue queue(1);
   queue.push(task(1), false);
   EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
@@ -80,7 +80,7 @@ TEST(Queue, runs_the_newest_child_of_a_task_first) {
   for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, lends_the_task_that_would_start_last_and_never_a_pinned_one) {
+TEST(Queue, lends_the_task_that_would_start_last_but_never_a_pinned_one) {
   Queue queue(1);
   queue.push(task(1, 1), false);
   queue.push(task(2), false);
@@ -95,7 +95,7 @@ TEST(Queue, lends_the_task_that_would_start_last_and_never_a_pinned_one) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(Queue, lends_the_wanted_tasks_and_never_a_pinned_one) {
+TEST(Queue, lends_the_requested_tasks_but_never_a_pinned_one) {
   Queue queue(1);
   for (const std::uint64_t slot : {1u, 2u, 3u}) queue.push(task(slot), false);
   queue.push(task(4, 0, true), false);

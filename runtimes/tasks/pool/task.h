@@ -35,7 +35,7 @@ struct Children {
 
 struct DependencyNode;
 
-/// A member that few tasks need: allocated when it is first written, empty until then.
+/// A member that few tasks need. It is empty until it is first written, and only then allocated.
 template <typename T>
 class Lazy {
  public:
@@ -105,7 +105,8 @@ struct Task {
   alignas(16) std::array<std::byte, 16> small_literals;
   std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
   Bytes queued;                        // the bytes with which the queue counts it
-  // Tasks of this rank are numbered upwards from 1 in order of submission, borrowed ones downwards.
+  // The number of the task. Tasks of this rank are numbered upwards from 1 in order of submission,
+  // borrowed tasks downwards.
   std::uint64_t number = 0;
   std::uint64_t slot = 0;    // index in the owner's table of lent tasks
   float seconds = 0;         // its run time

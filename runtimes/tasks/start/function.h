@@ -47,7 +47,7 @@ struct Function {
 namespace detail {
 
 template <typename T>
-struct Parameter {  // a value: copied byte by byte or through an archive
+struct Parameter {  // a value argument, which is copied byte by byte or through an archive
   static std::string signature() {
     return RawBytes<T> ? "value" + std::to_string(sizeof(T)) : "archived";
   }

@@ -24,8 +24,8 @@ namespace {
 // A rank's part begins at a multiple of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// The data that another process needs to map a part: the file, and an identity to check that it is
-// the right file.
+// The data that another process needs to map a part: the file, and an identity by which to check
+// that it is the right file.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;

@@ -34,7 +34,7 @@ std::vector<std::uint32_t> groups(const Locality& locality) {
   return found;
 }
 
-TEST(Locality, ranks_of_the_same_domain_are_nearer_than_other_ranks_of_the_node_and_other_nodes) {
+TEST(Locality, a_rank_in_the_same_memory_domain_is_nearer_than_others_of_the_node_and_other_nodes) {
   const RankLocation ranks[] = {{8, 0}, {8, 2}, {9, 0}, {9, 1}, {8, 0}, {8, 2}};
   const Locality seen = locality_among(ranks, 4, kMachine);
   EXPECT_THAT(seen.nodes, ElementsAre(0, 0, 2, 2, 0, 0));
@@ -43,7 +43,7 @@ TEST(Locality, ranks_of_the_same_domain_are_nearer_than_other_ranks_of_the_node_
   EXPECT_THAT(groups(locality_among(ranks, 2, kMachine)), ElementsAre(0, 0, 2, 3, 0, 0));
 }
 
-TEST(Locality, a_rank_without_a_domain_has_distance_1_to_its_node) {
+TEST(Locality, a_rank_without_a_memory_domain_has_distance_1_to_the_ranks_of_its_node) {
   const RankLocation ranks[] = {{8, -1}, {8, 1}, {8, 2}, {9, -1}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1, 1, INFINITY));
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));

@@ -14,7 +14,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr double kStalePoll_s = 250;  // longer than the time limit of the test
+constexpr double kStalePoll_s = 250;  // seconds; longer than the time limit of the test
 
 TEST(Parker, does_not_sleep_if_awake_returns_true) {
   Parker sleeper;
@@ -31,7 +31,7 @@ TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
   }
 }
 
-TEST(Parker, misses_no_wake) {
+TEST(Parker, no_wake_is_ever_missed) {
   Parker sleeper;
   std::atomic<int> given{0};
   std::thread other([&] {
@@ -48,7 +48,7 @@ TEST(Parker, misses_no_wake) {
   other.join();
 }
 
-TEST(Parker, is_woken_by_another_process) {
+TEST(Parker, a_thread_of_another_process_can_wake_it) {
   struct Shared {
     Parker sleeper;
     std::atomic<bool> given{false};
