@@ -166,8 +166,7 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain needs no order if only the place to which it is
-    // counted changes.
+    // A thread that may use all places of a domain needs no order if it stays in that domain.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;

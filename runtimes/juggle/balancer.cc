@@ -183,7 +183,7 @@ void Balancer::read() {
   }
 }
 
-/// Adds to the reading the restrictions by the thread's own affinity.
+/// Notes in the reading to which places the affinity that the program set restricts the thread.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
