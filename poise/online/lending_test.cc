@@ -249,7 +249,7 @@ TEST(SizedLoans, are_near_the_optimum) {
   }
 }
 
-TEST(CouldGain, is_false_only_if_lending_divisible_tasks_would_not_help) {
+TEST(CouldGain, is_false_only_if_lending_would_not_help_even_with_divisible_tasks) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
