@@ -22,8 +22,9 @@ struct ThreadReading {
   bool is_bound = false;                  // its own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
   std::optional<double> work = {};        // since its start, in any unit, such as instructions
-  std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
-  bool is_beyond = false;   // it may use more cpus than its quota pays for
+  std::uint64_t turns = 0;         // how often it was put on a cpu since its start; 0: unknown
+  bool is_beyond = false;          // it may use more cpus than its quota pays for
+  std::optional<bool> waits = {};  // whether it waits now, if the program reports that
 };
 
 /// The state of a thread.
@@ -32,6 +33,7 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
   bool takes_part = false;
+  bool is_ready = true;                            // it ran or waited for a cpu in the last round
   double progress_s = 0;                           // run_s weighted by the speeds of its places
   double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
   double gained_s = 0, waited_s = 0;               // in the last round

@@ -44,11 +44,11 @@ double ready_share(double gained_s, double waited_s, double real_s) {
   return std::min(1.0, (gained_s + waited_s) / real_s);
 }
 
+}  // namespace
+
 bool is_reacting(JugglePolicy policy) {
   return policy == JugglePolicy::reactive || policy == JugglePolicy::hybrid;
 }
-
-}  // namespace
 
 JugglePolicy juggle_policy_named(std::string_view name) {
   for (std::size_t i = 0; i < std::size(kPolicies); ++i)
@@ -100,7 +100,10 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
     return short_s;
-  if (is_reacting(settings_.policy))
+  // Without reports of the program, waits are looked for between two balancing points.
+  const bool is_told = std::any_of(members_.begin(), members_.end(),
+                                   [](const JuggleMember& m) { return m.last.waits.has_value(); });
+  if (poise::is_reacting(settings_.policy) && !is_told)
     return std::clamp(period_s_ / kTuning.points_per_phase, short_s, period_s_);
   return period_s_;
 }
@@ -118,10 +121,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
   const bool is_gap = !last_s_ || real_s <= 0 ||
                       real_s > kTuning.pause * std::max(next_s(), kTuning.short_period_s);
-  for (JuggleMember& member : members_) {
-    member.place_before = member.place;
-    member.was_wide = member.is_wide;
-  }
+  remember_places();
   take(readings, now_s);
   if (is_gap) {
     start_point(now_s);
@@ -132,6 +132,29 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
     decide(real_s, now_s);
   }
   return orders(places_changed);
+}
+
+void JuggleTeam::remember_places() {
+  for (JuggleMember& member : members_) {
+    member.place_before = member.place;
+    member.was_wide = member.is_wide;
+  }
+}
+
+bool JuggleTeam::is_reacting() const {
+  return poise::is_reacting(settings_.policy) && is_balancing() && was_dealt_;
+}
+
+std::vector<JuggleOrder> JuggleTeam::react_to(std::span<const Wait> waits) {
+  if (!is_reacting()) return {};
+  remember_places();
+  auto wait = waits.begin();
+  for (JuggleMember& member : members_) {
+    while (wait != waits.end() && wait->key < member.last.key) ++wait;
+    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->waits;
+  }
+  react();
+  return orders(false);
 }
 
 void JuggleTeam::decide(double real_s, double now_s) {
@@ -149,7 +172,10 @@ void JuggleTeam::decide(double real_s, double now_s) {
     deal(action_ == JuggleAction::widen);
     return;
   }
-  if (is_reacting(settings_.policy)) react(real_s);
+  for (const std::size_t i : team_)
+    members_[i].is_ready =
+        ready_share(members_[i].gained_s, members_[i].waited_s, real_s) > kTuning.ready_share;
+  if (is_reacting()) react();
   const double since_point_s = now_s - point_s_;
   if (since_point_s >= kTuning.round_share * period_s_) {
     const bool rotates =
@@ -327,7 +353,7 @@ void JuggleTeam::settle() {
     members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
-  if (is_reacting(settings_.policy)) return;  // with a reactive policy, only ready threads count
+  if (is_reacting()) return;  // with a reactive policy, only ready threads count
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {
     PlaceId& place = *members_[i].place;
@@ -386,12 +412,11 @@ void JuggleTeam::take_seats() {
   }
 }
 
-void JuggleTeam::react(double real_s) {
+void JuggleTeam::react() {
   take_seats();
   std::vector<bool> is_ready;
   for (const std::size_t i : seats_.who)
-    is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
-                       kTuning.ready_share);
+    is_ready.push_back(members_[i].last.waits ? !*members_[i].last.waits : members_[i].is_ready);
   for (const Move& move : even_out(seats_.view(), is_ready))
     members_[seats_.who[move.thread]].place = move.to;
 }

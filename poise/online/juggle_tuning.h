@@ -16,6 +16,9 @@ struct JuggleTuning {
   // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
   // round longer than this number of periods means that the balancer paused.
   double pause = 5;
+  // A thread that yielded less long ago still waits: beside another thread it yields again after
+  // that thread's time slice, of 3 to 4 ms.
+  double yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
   // Lengths of windows, in which the balancer observes how much threads sleep.

@@ -132,7 +132,7 @@ TEST(CostAwareLoans, are_optimal_among_all_possible_loans) {
                    random.uniform(0, 3),
                    random.uniform(0, 0.5)};
     const LendingView view{random.uniform(0.5, 2), static_cast<std::uint32_t>(1 + random.below(12)),
-                           random.uniform(0, 2),   1.0,
+                           random.uniform(0, 2),   1.0 + static_cast<double>(random.below(3)),
                            random.uniform(0, 0.3), others};
     const auto loans = cost_aware_loans(view, 0);
     std::vector<std::uint32_t> lent(others.size());

@@ -2,12 +2,14 @@
 
 #include "poise/trace/metis_graph.h"
 
+#include <cstdio>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/trace/trace_testing.h"
 
 namespace poise {
@@ -110,6 +112,19 @@ TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_readin
   workload.messages = {{0, 1, 1, 10}, {1, 0, 1, 10}, {1, 2, 1, 7}, {2, 1, 1, 7}};
   const Trace found = metis::read_graph("g.graph", metis::write_graph(trace));
   expect_same(found, trace);
+}
+
+TEST(MetisGraph, a_written_file_is_recognised_although_its_comment_has_commas) {
+  Trace trace;
+  Workload& workload = trace.phases.emplace_back().workload;
+  workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}};
+  workload.messages = {{0, 1, 1, 10}, {1, 0, 1, 10}};
+  const std::string path = testing::TempDir() + "poise_metis_graph_test.graph";
+  write_file(path, metis::write_graph(trace));
+  expect_same(read_trace(path), trace);
+  write_file(path, "% from, to, bytes\n\n% of ranks\nfrom,to,bytes\n0,1,8\n");
+  EXPECT_EQ(read_trace(path).phases.at(0).workload.messages.at(0).bytes, 8u);
+  std::remove(path.c_str());
 }
 
 TEST(MetisGraph, messages_in_one_direction_are_split_evenly_between_both_directions) {

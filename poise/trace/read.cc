@@ -29,19 +29,29 @@ constexpr TraceFormat kFormats[] = {
     {"mpip", "a report of mpiP with a communication matrix", ""},
 };
 
+/// Returns the text from its first line that is neither blank nor a comment of METIS or CSV.
+/// Comments may have commas, but do not make a file CSV.
+std::string_view without_comments(std::string_view text) {
+  while (!text.empty()) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with('%')) break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  return text;
+}
+
 /// Returns the format of a single file according to its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
   if (bytes.starts_with(matrix::kMagic)) return "matrix-market";
   if (bytes.starts_with(mpip::kMagic)) return "mpip";
-  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const std::string_view rest = without_comments(bytes);
+  const std::string_view line = rest.substr(0, rest.find('\n'));
   if (line.find(',') != std::string_view::npos && line.find_first_of("{[\"") == line.npos)
     return "csv";
-  if (first != std::string_view::npos &&
-      (bytes[first] == '%' || (bytes[first] >= '0' && bytes[first] <= '9')))
-    return "metis";
+  const bool is_number = !rest.empty() && rest.front() >= '0' && rest.front() <= '9';
+  if (bytes.starts_with('%') || is_number) return "metis";
   return "vt";
 }
 

@@ -34,6 +34,10 @@ struct Tuning {
   // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
 
+  // Reports of waits (wait_table.h).
+  double min_news_s = 1e-4;  // seconds between two wake-ups, each of which costs about 20 us
+  double silence_s = 1;      // after this time the user is told about processes that report none
+
   // Other intervals.
   double quota_s = 60;  // between two looks at the cgroup's quota
   double reap_s = 1;    // seconds between two checks for ended children and a dead guard
