@@ -100,7 +100,8 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
     return short_s;
-  // Without reports of the program, waits are looked for between two balancing points.
+  // If the program does not report waits, the balancer looks for waits between two balancing
+  // points.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)

@@ -16,8 +16,8 @@ struct JuggleTuning {
   // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
   // round longer than this number of periods means that the balancer paused.
   double pause = 5;
-  // A thread that yielded less long ago still waits: beside another thread it yields again after
-  // that thread's time slice, of 3 to 4 ms.
+  // A thread counts as waiting for this many seconds after it called sched_yield. If it shares its
+  // cpu, it calls it again after the other thread's time slice of 3 to 4 ms.
   double yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
