@@ -25,8 +25,9 @@ import tempfile
 import threading
 import time
 
+import juggle_figures_plot
 from intervals import median_interval
-from keep import ROOT, keep, stamp
+from keep import RESULTS, ROOT, keep, stamp
 
 BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
@@ -251,6 +252,20 @@ def added(files):
     return [point(row) for row in whole.values()]
 
 
+def keep_plots(rows):
+    for figure, picture in juggle_figures_plot.draw(rows).items():
+        (RESULTS / f"juggle_figures_{figure}.svg").write_text(picture)
+
+
+def keep_added(files):
+    """Keeps the points that --out wrote on another machine, as keep() keeps those of this one."""
+    measured = json.loads(files[0].read_text())["measured"]
+    rows = [{**row, "measured": measured} for row in added(files)]
+    whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}
+    (RESULTS / "juggle_figures.json").write_text(json.dumps(whole, indent=1) + "\n")
+    keep_plots(rows)
+
+
 def machine(commit):
     """Returns what keep.stamp() returns, also on a machine without git."""
     try:
@@ -269,9 +284,7 @@ def main():
     parser.add_argument("--add", type=pathlib.Path, nargs="+", help="measure nothing; keep the points of these files")
     arguments = parser.parse_args()
     if arguments.add:
-        rows = added(arguments.add)
-        first = json.loads(arguments.add[0].read_text())["measured"]
-        keep("juggle_figures", [{**row, "measured": first} for row in rows])
+        keep_added(arguments.add)
         return 0
     cpus, load = sorted(os.sched_getaffinity(0)), os.getloadavg()
     runs = Runs(groups(len(cpus)), time.monotonic() + arguments.seconds)
@@ -293,6 +306,7 @@ def main():
                                             indent=1) + "\n")
     else:
         keep("juggle_figures", rows)
+        keep_plots(rows)
     return 0
 
 

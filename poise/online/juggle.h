@@ -68,7 +68,11 @@ struct WaitReport {
   bool is_inside = false;
   double since_yield_s = 1e9;
 };
-bool is_waiting(const WaitReport& report);
+
+/// True if the thread waits. One that polls yields all the time if it has its place for itself;
+/// otherwise it yields again only after the time slice of the thread with which it shares the
+/// place.
+bool is_waiting(const WaitReport& report, bool shares_place);
 
 /// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at
 /// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain

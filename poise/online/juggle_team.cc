@@ -152,7 +152,7 @@ std::vector<JuggleOrder> JuggleTeam::react_to(std::span<const Wait> waits) {
   auto wait = waits.begin();
   for (JuggleMember& member : members_) {
     while (wait != waits.end() && wait->key < member.last.key) ++wait;
-    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->waits;
+    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->report;
   }
   react();
   return orders(false);
@@ -415,9 +415,15 @@ void JuggleTeam::take_seats() {
 
 void JuggleTeam::react() {
   take_seats();
+  threads_on_.assign(places_.size(), 0);
+  for (const PlaceId place : seats_.place_of) ++threads_on_[place];
   std::vector<bool> is_ready;
-  for (const std::size_t i : seats_.who)
-    is_ready.push_back(members_[i].last.waits ? !*members_[i].last.waits : members_[i].is_ready);
+  for (const std::size_t i : seats_.who) {
+    const JuggleMember& member = members_[i];
+    const bool shares_place = threads_on_[*member.place] > 1;
+    is_ready.push_back(member.last.waits ? !is_waiting(*member.last.waits, shares_place)
+                                         : member.is_ready);
+  }
   for (const Move& move : even_out(seats_.view(), is_ready))
     members_[seats_.who[move.thread]].place = move.to;
 }

@@ -58,13 +58,13 @@ class JuggleTeam {
   /// which to carry them out. O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
 
-  /// States whether a thread of the program waits. `key` is that of its readings.
+  /// What a thread of the program reports about its waits.
   struct Wait {
     std::uint64_t key = 0;
-    bool waits = false;
+    WaitReport report = {};
   };
-  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits`
-  /// lists the threads of which it is known whether they wait, in order of key. O(n m).
+  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits` has
+  /// the threads that report, in order of key. O(n m).
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.

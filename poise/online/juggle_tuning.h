@@ -16,9 +16,9 @@ struct JuggleTuning {
   // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
   // round longer than this number of periods means that the balancer paused.
   double pause = 5;
-  // A thread counts as waiting for this many seconds after it called sched_yield. If it shares its
-  // cpu, it calls it again after the other thread's time slice of 3 to 4 ms.
-  double yield_s = 0.01;
+  // A thread that yielded less long ago still waits: alone on its place, and beside another thread,
+  // whose time slice is 3 to 4 ms.
+  double yield_s = 2e-4, shared_yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
 
   // Lengths of windows, in which the balancer observes how much threads sleep.
@@ -59,6 +59,7 @@ static_assert(2 * (JuggleTuning().negligible +
 static_assert(2 * JuggleTuning().enough_windows * JuggleTuning().min_window_s <
                   JuggleTuning().watch_s,
               "phases are known, and free threads watched for long, before rounds become long");
+static_assert(JuggleTuning().yield_s < JuggleTuning().shared_yield_s);
 static_assert(JuggleTuning().shortest_period_s < JuggleTuning().short_period_s);
 static_assert(JuggleTuning().watch_s < JuggleTuning().max_hold_s);
 

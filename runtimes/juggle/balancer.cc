@@ -178,7 +178,7 @@ void Balancer::read() {
         .key = key, .run_s = time->run_s, .wait_s = time->wait_s, .turns = time->turns};
     if (const auto counter = counters_.find(key); counter != counters_.end())
       reading.work = read_counter(counter->second);
-    if (const auto report = kernel_.wait_report(thread.id)) reading.waits = is_waiting(*report);
+    reading.waits = kernel_.wait_report(thread.id);
     add_bounds(kept->second.own, reading);
     readings_.push_back(reading);
   }
@@ -227,7 +227,7 @@ void Balancer::react() {
     const auto thread = kernel_.threads().find(member.last.key);
     if (!member.takes_part || thread == kernel_.threads().end()) continue;
     if (const auto report = kernel_.wait_report(thread->second.id))
-      waits_.push_back({member.last.key, is_waiting(*report)});
+      waits_.push_back({member.last.key, *report});
   }
   for (const JuggleOrder& order : team_.react_to(waits_)) carry_out(order);
 }

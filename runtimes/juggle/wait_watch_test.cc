@@ -113,7 +113,7 @@ TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
   ASSERT_NE(thread, 0);
   for (;;) {  // other threads of the program may wait, too
     const auto report = watch.report_of(thread);
-    if (report && is_waiting(*report)) break;
+    if (report && is_waiting(*report, true)) break;
     ASSERT_TRUE(has_news(watch, kMaxWaitMs));
     watch.take_news();
   }

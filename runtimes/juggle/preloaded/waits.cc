@@ -118,7 +118,9 @@ void begin_wait(WaitSlot* slot) {
 }
 
 void end_wait(WaitSlot* slot) {
-  if (slot != nullptr) slot->is_inside.store(false, std::memory_order_release);
+  if (slot == nullptr) return;
+  slot->yield_ns.store(0, std::memory_order_relaxed);  // many calls yield before they block
+  slot->is_inside.store(false, std::memory_order_release);
 }
 
 /// While an object of this type exists, the table says that the thread waits. Objects may be
