@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Charm++'s own balancers beside Poise's, on real Charm++ programs. Four parts, printed and kept as
-JSON under bench/results:
+"""Compares Charm++'s own balancers with Poise's on real Charm++ programs. It prints four parts and
+stores them as JSON under bench/results:
 
-live      the programs of the NucoLB paper's table III under every balancer, on 2 PEs, on more PEs than
-          cores, and asleep on 32 PEs that play NUMA32: objects migrated and seconds per decision,
-          milliseconds per iteration after the last
-machines  decision after decision for the same measured phases on the papers' machines: loads and
-          messages from LB dumps of the live program, objects round-robin at first as Charm++ deals
-          them out; Charm++'s balancers by +LBSim, Poise's by `poise plan`, all judged by `poise
-          evaluate`
-million   a decision about a million objects on eight PEs, on one of them and group by group
-network   two programs on the multicore build and on one for a network, if `./dev charm
-          netlrts-linux-x86_64` built it or --network names it"""
+live      The programs of the NucoLB paper's table III run under every balancer: on 2 PEs, on more
+          PEs than cores, and on 32 PEs that sleep instead of computing, like those of NUMA32. The
+          part reports migrated objects and seconds per decision, and milliseconds per iteration
+          after the last decision.
+machines  All balancers decide for the same measured phases on the papers' machines. Loads and
+          messages come from LB dumps of the live program; objects start round-robin, as in Charm++.
+          Charm++'s balancers run by +LBSim, Poise's by `poise plan`, and `poise evaluate` judges
+          all placements.
+million   One decision for a million objects on eight PEs, made by one PE or group by group.
+network   Two programs run on the multicore build and on a network build, if `./dev charm
+          netlrts-linux-x86_64` made one or --network names one."""
 
 import argparse
 import dataclasses

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Predicted against measured: does the cost model order maps as a network does, and how far off is it?
+"""Compares predicted with measured iteration times: does the cost model rank maps as a network does, and how large are
+its errors?
 
 Programs (bench/trust/programs.py) run under several maps of tasks to places in a cluster of namespaces whose
 links the kernel limits (tests/support/cluster.py). All maps of a program are measured in turns, in random
 order, and the median of an iteration is kept with its 95 % interval. The same maps run in SimGrid, where it
 is installed. Then every model predicts every iteration, and is judged by
-  - Kendall's tau over the pairs of maps of one program whose intervals do not touch: pairs in the right
-    order less pairs in the wrong order, over all these pairs (a tie in the prediction counts as neither);
+  - Kendall's tau over the pairs of maps of one program whose intervals do not overlap: the pairs in the
+    right order minus those in the wrong order, divided by the number of pairs (a predicted tie counts as
+    neither);
   - the median of |predicted / measured - 1| over all maps of all programs;
   - tau against SimGrid over the pairs of maps whose times differ by more than 1 % there.
-Each for all programs, those open to calibration, and those held out.
+Each is reported for all programs, for those used for calibration, and for those held out.
 
 ./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
 ./dev bench trust --judge    judges the kept measurements again, with the models of today
@@ -30,7 +32,7 @@ Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an obj
    "map": [PLACE, ...],                 of each task
    "overlap": false}                    true: messages are sent before the work, not after it
 and print lines of JSON in the same order: {"name": TEXT, "iteration_s": [S, ...]} (trust_simgrid: one S).
-trust_replay takes from "costs" nothing: the cluster has them. Messages between tasks of one place take no
+trust_replay ignores "costs", because the cluster itself has these rates and delays. Messages between tasks of one place take no
 time."""
 
 import argparse
@@ -75,7 +77,7 @@ STRATEGIES = {"poise": "poise:from_scratch=1", "scotch": "scotch", "metis": "met
 
 
 def payload(mbit):
-    """Returns the bytes of messages per second on a link of that rate."""
+    """Returns how many bytes of messages per second fit on a link of `mbit` Mbit/s."""
     return mbit * 1e6 / 8 * cluster_network.PAYLOAD_SHARE
 
 

@@ -42,7 +42,7 @@ struct Options {
   std::string names, together, out;
 };
 
-/// Ratios of what decisions cost with a number changed to what they cost with it as it is.
+/// Ratios of the results with a changed number to those with the original number.
 struct Ratios {
   double log_sum = 0, least = std::numeric_limits<double>::infinity(), largest = 0;
   double cpu_s = 0, usual_cpu_s = 0;
@@ -59,7 +59,7 @@ struct Ratios {
   double cpu() const { return usual_cpu_s > 0 ? cpu_s / usual_cpu_s : 1; }
 };
 
-/// A number and a value other than its own, as NAME=VALUE, or several of them.
+/// A number with a changed value, as NAME=VALUE, or several such numbers.
 struct Variant {
   std::string setting;
   Ratios total, from_scratch;  // of the total time, and of the iteration time from scratch

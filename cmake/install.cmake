@@ -12,7 +12,7 @@ install(TARGETS poise_command COMPONENT program)
 if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong COMPONENT program)
 endif()
-install(TARGETS poise_profile poise_reorder
+install(TARGETS poise_profile poise_reorder poise_juggle_waits
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise COMPONENT program)
 # poise::c is the shared library, which needs no other library. The static C++ libraries and their headers are under
 # include/poise, which is also an include path, so that "runtimes/…" is found below it.
@@ -55,6 +55,7 @@ install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-c
 include(cmake/pkg_config.cmake)
 install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
+install(FILES faces/library/poise_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
 install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
 install(FILES faces/fortran/poise.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
@@ -107,7 +108,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 
 add_custom_target(installables)
-foreach(target poise_command poise_profile poise_reorder poise_pingpong poise_c poise poise_archive poise_balance poise_objects poise_tasks
+foreach(target poise_command poise_profile poise_reorder poise_juggle_waits poise_pingpong poise_c poise poise_archive poise_balance poise_objects poise_tasks
         poise_tasks_c poise_charm chameleon omptarget man)
   if(TARGET ${target})
     add_dependencies(installables ${target})

@@ -12,8 +12,9 @@ The number before the comment must be that value, rounded to the digits that are
 stale must stand in the same paragraph or table, or in the one before or after.
 
 A sentence that claims a speed (CLAIMS) with a ratio, per cent or time must have such a comment, or one that says why the
-number is not a measurement: <!-- given: WHY -->. Alone in a line, it speaks for the next paragraph or table. Code and
-output between fences are examples: tests run them. Decisions may tell what was measured when they were made."""
+number is not a measurement: <!-- given: WHY -->. A comment alone in a line applies to the next paragraph or table. Code and
+output between fences are not checked here, because tests run them. Decision records may state what was measured when
+they were written."""
 
 import json
 import pathlib

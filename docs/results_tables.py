@@ -90,8 +90,8 @@ def nuco_beside_others(rows):
         sentences.append(
             f"NucoLB's predicted iteration is shorter than {other}'s in {len(rows) - len(longer)} of {len(rows)} rows (median "
             f"{statistics.median(shorter):.1f} %, worst {min(shorter):.1f} %, arithmetic mean {statistics.mean(shorter):.1f} %)."
-            + (f" **Not confirmed** for {', '.join(longer)}." if longer else ""))
-    return "Pilla et al. 2012 find that NucoLB beats the others. " + " ".join(sentences)
+            + (f" So the result is **not confirmed** for {', '.join(longer)}." if longer else ""))
+    return "Pilla et al. 2012 find that NucoLB gives shorter iterations than the other balancers. " + " ".join(sentences)
 
 
 def sorted_victims(rows):
@@ -293,7 +293,7 @@ PAGES = {
     "profile": ("What `poise profile` adds to a call", [
         Table("Nanoseconds a call", "The table shows the time that the profile adds to a call: the median over the runs, and the worst run.", where(),
               {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
-    **{name: (heading, [Table("CPU time", "Each benchmark ran once.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
+    **{name: (heading, [Table("CPU time", "Each benchmark ran once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},
 }

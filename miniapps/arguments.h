@@ -37,7 +37,7 @@ class Arguments {
   void add(const char* name, std::vector<int>& values, const char* help);
   /// Adds a flag. `needed` names another flag that must be given with it.
   void add_flag(const char* name, bool& value, const char* help, const char* needed = nullptr);
-  /// Sets the last line of the help.
+  /// Sets the last line of the help text.
   void set_footer(const char* text);
 
   std::optional<Over> parse(std::vector<std::string> arguments);

@@ -14,7 +14,7 @@ namespace poise::miniapps {
 
 using Bytes = std::vector<char>;
 
-/// A message for an object.
+/// A message that an object receives.
 struct Letter {
   std::uint32_t from;    // id of the sender
   std::uint32_t number;  // of the message among those that the sender sent in this step

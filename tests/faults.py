@@ -4,12 +4,12 @@
 
     tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [-o FILE.json]
 
-A fault changes one operator, number or statement of a .cc file, drawn by the seed from all places where
-that is possible. A fault is killed if the library no longer passes its unit tests, or if these do not end. A
-fault that the compiler refuses is replaced by another one. The sources are copied to build/faults first, where
-each job has its own build, so that the working tree stays as it is. A survivor is either a test that is missing
-or a change without effect (one of two equal candidates is chosen, say); the list of survivors is printed for
-that reading.
+A fault changes one operator, number or statement of a .cc file. Faults are drawn by the seed from all places where
+such a change is possible. A fault is killed if the unit tests of the library fail or do not end. A fault that the
+compiler refuses is replaced by another one. The sources are first copied to build/faults, where each job has its own
+build, so that the working tree does not change. If a fault survives, either a test is missing, or the change has no
+effect (for example, because one of two equal candidates is chosen). The survivors are printed, so that somebody can
+decide which it is.
 """
 import argparse
 import concurrent.futures
@@ -26,12 +26,12 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Test programs in the order in which a fault is looked for, after the program of its own folder.
+# Test programs in the order in which they run against a fault. The program of the fault's own folder runs first.
 PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "online", "trace", "library",
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
 CPU_TIMES = 5
-MEMORY_BYTES = 4 << 30  # the most that a program with a fault may map: a loop that grows a list must not fill the machine
+MEMORY_BYTES = 4 << 30  # memory limit of a program with a fault, because an endless loop may grow a list
 
 SWAPS = {
     " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ",
@@ -49,12 +49,12 @@ NO_FAULT = re.compile(r"^\s*(#|//|///|\*|static_assert|POISE_ASSERT)|reserve\(|s
 
 
 def without_comment(line):
-    """The part of a line before its comment, as far as one can tell without a parser."""
+    """Returns the part of a line before its comment, as far as this can be found without a parser."""
     return line.split("//")[0].rstrip()
 
 
 def sites(path):
-    """All faults of a file, as (line number from 0, old line, new line)."""
+    """Returns all possible faults of a file, as (line number from 0, old line, new line)."""
     found = []
     for number, line in enumerate(path.read_text().splitlines()):
         code = without_comment(line)
@@ -92,7 +92,7 @@ class Job:
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: without a fault fails {killer}; mend it first")
+                sys.exit(f"faults: {killer} fails even without a fault; repair it first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -100,7 +100,7 @@ class Job:
         return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in PROGRAMS)]
 
     def killer(self, program):
-        """How this program's tests fail, or None."""
+        """Returns how the tests of this program fail, or None if they pass."""
         def limit():
             seconds = int(CPU_TIMES * self.cpu_s[program] + 10) if program in self.cpu_s else resource.RLIM_INFINITY
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -138,7 +138,7 @@ class Job:
 
 
 def draw(seed, only):
-    """All faults in the order in which they are tried."""
+    """Returns all possible faults in the order in which they are tried."""
     faults = []
     for path in sorted(ROOT.glob("poise/**/*.cc")):
         name = str(path.relative_to(ROOT))

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "apps/commands/commands.h"
+#include "apps/commands/preloaded_library.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
 #include "runtimes/juggle/cpus.h"
@@ -152,6 +153,7 @@ juggle::Options options_from(const Options& options) {
   result.jitter = options.jitter;
   result.seed = options.seed;
   result.first_cpu = static_cast<std::size_t>(::getpid());
+  result.waits_library = preloaded_library("libpoise_juggle_waits.so");
   result.wants_stays = !options.trace.empty();
   for (const std::string& path : {options.json, options.trace})
     if (!path.empty()) check_writable(path);

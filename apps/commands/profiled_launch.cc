@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "apps/commands/preloaded_library.h"
 #include "apps/pingpong/launcher.h"
 #include "runtimes/profile/to_trace.h"
 
@@ -31,18 +32,10 @@ namespace fs = std::filesystem;
 constexpr double kVersionTimeout_s = 10;
 constexpr int kMaxWait_ms = 1000;
 
-/// Returns the path of the library to preload, which is beside this program in the build tree, or
-/// where it is installed. Empty if there is none.
-std::string preloaded_library() {
-  if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  const fs::path above = own.parent_path().parent_path();
-  for (const char* const folder : {"lib", POISE_LIBRARY_FOLDER})
-    if (const fs::path file = above / folder / "libpoise_profile.so"; fs::exists(file, error))
-      return file.string();
-  return "";
+/// Returns the path of the library to preload. Empty if there is none.
+std::string profile_library() {
+  const char* const given = std::getenv("POISE_PROFILE_LIBRARY");
+  return given != nullptr ? given : preloaded_library("libpoise_profile.so");
 }
 
 /// Returns the blocks that ranks wrote into the folder.
@@ -126,7 +119,7 @@ std::string Profiled::file() const {
 
 ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
     : command_(std::move(command)),
-      library_(preloaded_library()),
+      library_(profile_library()),
       folder_(fs::absolute(output).string() + ".XXXXXX") {
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");

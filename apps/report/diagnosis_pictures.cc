@@ -103,7 +103,7 @@ std::string group_text(const Waits& waits, std::size_t group) {
                          : fmt::format("ranks {} to {}", first, first + waits.step - 1);
 }
 
-/// The efficiencies of a part of the run.
+/// The efficiencies of a range of phases.
 struct Stretch {
   double begin_s = 0, end_s = 0;
   Efficiencies values;

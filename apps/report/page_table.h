@@ -20,7 +20,7 @@ struct PageCell {
 PageCell seconds_cell(double seconds);
 PageCell bytes_cell(double bytes);
 PageCell count_cell(std::uint64_t count);
-/// The change from `from` to `value`.
+/// Returns the relative change from `from` to `value`, as a cell.
 PageCell change_cell(double value, double from);
 PageCell digits_cell(double value);
 

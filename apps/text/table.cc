@@ -80,7 +80,7 @@ void append_remark(std::string_view remark, std::size_t indent, std::size_t widt
   }
 }
 
-/// The style in which the rows are drawn.
+/// The characters and the style with which rows are drawn.
 struct Style {
   std::size_t width;  // of the terminal; 0: unknown
   bool is_bold;       // the best row

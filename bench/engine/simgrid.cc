@@ -35,7 +35,7 @@ struct Message {
   bool is_eager;
 };
 
-/// The actors of one program.
+/// The actors (simulated processes) of one program.
 class Simulation {
  public:
   explicit Simulation(const Json& program)

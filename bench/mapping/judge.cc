@@ -41,7 +41,7 @@ double percent_moved(const Outcome& outcome, const Row& row) {
   return 100.0 * static_cast<double>(row.metrics.migrations) / outcome.num_tasks;
 }
 
-/// Computes the geometric mean of the values added.
+/// Computes the geometric mean of the values that were added.
 class Mean {
  public:
   void add(double value) { sum_ += std::log(value), ++count_; }

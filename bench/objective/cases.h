@@ -24,7 +24,7 @@ struct Case {
   Problem problem() const { return {machine, workload, current, machine.costs(), 1}; }
 };
 
-/// Which cases to draw.
+/// Selects which cases to draw.
 struct CaseChoice {
   std::uint64_t seed = 1, draws = 3;  // draws per cell
   std::string only;                   // part of "KIND-TASKS"; empty: all cells

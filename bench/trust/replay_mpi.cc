@@ -72,7 +72,7 @@ double max_of_all(double value, int poll_us) {
   return greatest;
 }
 
-/// The part of one rank in an iteration.
+/// The work and the messages of one rank in an iteration.
 class Part {
  public:
   Part(const Replay& replay, int rank) : rank_(rank), overlap_(replay.overlap) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Manual pages from the program's own help: poise.1 and a poise-COMMAND.1 for each command. All list the
-environment variables.
+"""Writes manual pages from the program's own help: poise.1, and poise-COMMAND.1 for each command.
+All pages list the environment variables.
 
     from_help.py build/bin/poise build/man
 """

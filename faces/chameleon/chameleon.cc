@@ -45,7 +45,7 @@ std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
     live;  // by id, until the wait ends
 std::unordered_map<void*, std::size_t>
     submitted;                 // bytes, by address, of data from a compiler's plug-in
-std::optional<face::Ids> ids;  // is created when the program first needs it
+std::optional<face::Ids> ids;  // created when the program first needs a context
 
 std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};

@@ -48,7 +48,7 @@ struct cham_migratable_task_t {
 
 namespace poise::chameleon {
 
-/// True between chameleon_init and chameleon_finalize.
+/// True between the calls of chameleon_init and chameleon_finalize.
 bool is_up();
 
 }  // namespace poise::chameleon

@@ -216,7 +216,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    // In this mode the first callback is not called, because the second one selects tasks.
+    // select_numbers is not called, because a tool that selects tasks also decides their number.
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }

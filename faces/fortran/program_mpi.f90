@@ -28,7 +28,7 @@ contains
     ran_on = my_rank
   end subroutine
 
-  ! Adds up the counts of its children.
+  ! This task adds up the counts of its child tasks.
   subroutine be_parent(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
     integer(c_size_t), intent(in) :: bytes(*)

@@ -32,7 +32,7 @@ class Kind {
   std::uint64_t number_ = number;
 };
 
-/// Thrown when a callback requests to stop.
+/// Thrown when a callback of the caller requests to stop.
 struct Cancelled {};
 
 void set_last_error(std::string text);

@@ -83,7 +83,8 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Regions must see held memory as earlier regions left it, independent of their own `map` clauses.
+/// Regions must see memory that `target data` holds as earlier regions left it, whatever their own
+// `map` clauses say.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);
   int* all = numbers.data();

@@ -14,7 +14,7 @@ Offload offload();
 /// Prints why some regions cannot be lent and where they run instead. Each reason is printed only
 /// once, because a region may be executed a million times.
 void say(const std::string& why, const char* instead);
-/// Prints once that something else has no effect.
+/// Prints once that `what`, which is not a region, has no effect.
 void note(const std::string& what);
 /// Ends the job, as libomptarget does if results would be wrong.
 [[noreturn]] void end(const std::string& why);

@@ -53,7 +53,7 @@ struct Program {
     arguments.add_flag("--sleep", sleeps, "sleep instead of computing, for more ranks than cores");
   }
   void prepare() const {
-    if (least_ms > most_ms) fail("--least {}: must not exceed --most {}", least_ms, most_ms);
+    if (least_ms > most_ms) fail("--least {} must not exceed --most {}", least_ms, most_ms);
   }
   bool waits() const { return sleeps; }
   ObjectId num_objects() const { return objects; }

@@ -229,7 +229,7 @@ inline Body make_body(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   return {Compute{grid, cell, grid.neighbour(cell, 13 + half)}};
 }
 
-/// Sums over the cells.
+/// Sums over all cells, from which the results are checked.
 struct Sums {
   double first_energy = 0, energy = 0, checksum = 0;
   Vector momentum{};

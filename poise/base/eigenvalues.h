@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eigenvalues of a symmetric matrix, each rounded down.
+// Computes the eigenvalues of a symmetric matrix, each rounded down.
 #pragma once
 
 #include <cstddef>

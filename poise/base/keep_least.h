@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// Erases all items but the `count` least, whose order is not specified. O(n) on average.
+/// Keeps the `count` least items, in unspecified order, and erases the others. O(n) on average.
 template <typename T, typename Less>
 void keep_least(std::vector<T>& items, std::size_t count, Less less) {
   if (items.size() <= count) return;

@@ -22,7 +22,7 @@ std::string error_of(std::string_view settings) {
   return "";
 }
 
-TEST(Knobs, a_new_set_has_default_values_and_an_empty_text) {
+TEST(Knobs, all_knobs_have_their_defaults_at_first_and_their_text_is_empty) {
   const Knobs knobs(kKnobs);
   EXPECT_EQ(knobs["alpha"], 1e-5);
   EXPECT_EQ(knobs.choice("colour"), "red");

@@ -124,6 +124,8 @@ constexpr Variable kAfter[] = {
      "Cpus to use: 0-3,8 (default: all that are allowed)"},
     {"POISE_JUGGLE_NUMA", juggle, "", "across",
      "Whether threads stay within their memory domain or move across", kNuma},
+    {"POISE_JUGGLE_WAITS", juggle, "a file and a key", "",
+     "set by poise juggle for the program: where its threads report that they wait"},
     {"POISE_MACHINES", command | charm, "folders separated by :", "",
      "folders with descriptions of machines, searched before the installed ones"},
     {"XDG_DATA_HOME", command, "a folder", "",

@@ -38,7 +38,7 @@ struct LateRank {
   double seconds = 0;  // summed over those who waited
 };
 
-/// What slows the threads of a node down.
+/// The causes that slow the threads of a node down.
 struct ThreadCause {
   std::uint32_t node = 0;
   JuggleCause cause;

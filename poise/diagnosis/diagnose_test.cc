@@ -54,11 +54,15 @@ TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_t
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
   profile.run.threads_of_node = {
-      {}, {.watched_s = 1, .threads = 2, .cpus = {4, 5}, .bound_on = {2, 0}}};
+      {.watched_s = 1, .threads = 2, .cpus = {4, 5}, .bound_on = {0, 2}},
+      {},
+      {.watched_s = 1, .threads = 2, .cpus = {4, 5}, .bound_on = {2, 0}}};
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
-  ASSERT_EQ(diagnosis.threads.size(), 1u);
-  EXPECT_EQ(diagnosis.threads[0].node, 1u);
-  EXPECT_EQ(diagnosis.threads[0].cause.kind, JuggleCause::Kind::one_cpu);
+  ASSERT_EQ(diagnosis.threads.size(), 2u);
+  EXPECT_EQ(diagnosis.threads[0].node, 0u);
+  EXPECT_EQ(diagnosis.threads[1].node, 2u);
+  for (const ThreadCause& thread : diagnosis.threads)
+    EXPECT_EQ(thread.cause.kind, JuggleCause::Kind::one_cpu);
   EXPECT_EQ(diagnosis.teams.rank, 2u);
   EXPECT_DOUBLE_EQ(diagnosis.teams.worst, 0.75);
   EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);

@@ -18,7 +18,7 @@ enum class ImbalanceKind : std::uint8_t {
   unknown,     // too few phases to tell
 };
 
-/// Times are seconds that the run would save.
+/// All members are seconds that the run would save.
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load

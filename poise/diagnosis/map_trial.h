@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// How a run starts its ranks.
+/// The way in which a run starts its ranks.
 enum class RunKind : std::uint8_t {
   profiled,   // as the launcher does, with the profile's library
   own_order,  // as the launcher does

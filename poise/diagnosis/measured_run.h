@@ -17,7 +17,7 @@ struct Seconds {
   double value = 0, half_width = 0;
 };
 
-/// One rank in one phase.
+/// The measurements of one rank in one phase.
 struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI

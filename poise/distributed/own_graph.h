@@ -34,7 +34,7 @@ class OwnGraph {
   /// load becomes one more cluster, which is pinned.
   std::vector<PieceVertex> merge(double speed, const AveragePlace& average,
                                  const MergeLimits& limits);
-  /// The cluster of each task.
+  /// The index of the cluster that contains each own task.
   std::vector<std::uint32_t>& cluster_of() { return cluster_of_; }
 
   /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).

@@ -14,7 +14,7 @@
 
 namespace poise {
 
-/// Owns the arrays of one rank.
+/// Owns the arrays with the tasks of one rank.
 struct OwnArrays {
   std::vector<std::uint64_t> ids, bytes, first{0}, to, counts, message_bytes;
   std::vector<double> load_s;

@@ -38,14 +38,14 @@ struct CostModel {
   /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
-  /// Seconds per byte and unit of bandwidth factor.
+  /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
   double seconds_per_byte = 0;
   /// Seconds per byte of a migrated task; under `physical`, CPU time of packing at each end.
   double seconds_per_migrated_byte = 1e-9;
 
   // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100
   // Gb/s card; they are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0
-  // means that the resource never limits.
+  // means that the bandwidth is unlimited.
 
   TransportCosts inside{.send_s = 2e-7,
                         .receive_s = 2e-7,

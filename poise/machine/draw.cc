@@ -15,7 +15,8 @@ namespace poise {
 namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
-constexpr std::size_t kMaxBranches = 24;  // maximum number of subtrees drawn below one group
+// Maximum number of different subtrees that are drawn below one group.
+constexpr std::size_t kMaxBranches = 24;
 constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-/// Lets hwloc show another host while it exists.
+/// While an object of this type exists, hwloc shows another machine instead of this host.
 class OtherHost {
  public:
   explicit OtherHost(const char* synthetic) { ::setenv("HWLOC_SYNTHETIC", synthetic, 1); }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMaxHosts = 1u << 20;
 
-/// The pieces between separators that are outside brackets.
+/// Splits a text at separators, but not inside brackets.
 std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   std::size_t begin = 0;

@@ -73,7 +73,7 @@ struct MachineParts {
 /// per pair of places.
 class Machine {
  public:
-  /// A machine with one place.
+  /// Creates a machine with one place.
   Machine();
   /// Throws Error if the parts do not fit together: no places, irregular levels, a factor below 0,
   /// and so on.
@@ -160,7 +160,7 @@ struct UnitCosts {
 };
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 
-/// The same machine with costs of another formula.
+/// Returns the same machine with the costs of another formula.
 Machine with_formula(const Machine& machine, CostFormula formula);
 
 }  // namespace poise

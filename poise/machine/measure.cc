@@ -31,7 +31,7 @@ Slices slices_for(double seconds, std::size_t probes, double least_s, double mos
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
 
-/// Counts finished probes to report progress.
+/// Counts the probes that have finished, to report progress.
 class Progress {
  public:
   Progress(const MeasureOptions& options, std::size_t probes)

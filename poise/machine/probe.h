@@ -21,10 +21,12 @@ namespace poise {
 /// it; otherwise a core of the domain touches them first.
 Probes live_probes(const Machine& machine);
 
-/// Bytes of the buffer of a latency probe, for a machine with these caches and memories.
+/// Returns the bytes of the buffer of a latency probe, computed from the sizes of the machine's
+/// caches and memories.
 std::size_t latency_buffer_bytes(const Facts& facts);
 
-/// Bytes of the buffer of a bandwidth probe. The machine's caches are divided among its domains.
+/// Returns the bytes of the buffer of a bandwidth probe. The machine's caches are divided among its
+/// domains.
 std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains);
 
 }  // namespace poise

@@ -9,7 +9,7 @@ namespace poise {
 
 namespace {
 
-/// Seconds per unit of a resource; 0 if the resource never limits.
+/// Seconds per unit of a resource; 0 if its bandwidth is unlimited.
 double per_unit(double units_per_s) { return units_per_s > 0 ? 1 / units_per_s : 0; }
 
 }  // namespace

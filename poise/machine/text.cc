@@ -88,7 +88,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   return static_cast<std::uint32_t>(routers);
 }
 
-/// Reads a setting of the formula `physical`.
+/// Reads one cost of the formula `physical`, such as "latency:1e-7".
 bool read_physical_setting(const Word& word, CostModel& costs) {
   const auto is = [&word](std::string_view key) { return word.key == key; };
   if (is("bandwidth")) return costs.card_bytes_per_s = number_of(word, word.value), true;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/online/juggle_tuning.h"
 
 namespace poise {
 
@@ -141,6 +142,12 @@ void remove_noise(std::span<double> speed, double tolerance) {
       value = average.value();
 }
 
+bool is_waiting(const WaitReport& report, bool shares_place) {
+  constexpr JuggleTuning kTuning;
+  return report.is_inside ||
+         report.since_yield_s < (shares_place ? kTuning.shared_yield_s : kTuning.yield_s);
+}
+
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready) {
   POISE_CHECK(is_ready.size() == view.place_of.size());
   std::vector<ThreadId> ready;
@@ -150,16 +157,21 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
                    [&](ThreadId a, ThreadId b) { return view.progress_s[a] < view.progress_s[b]; });
   std::vector<std::uint32_t> num_ready(view.speed.size(), 0);
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
+  std::vector<std::uint32_t> num_threads(view.speed.size(), 0);
+  for (const PlaceId p : view.place_of) ++num_threads[p];
+  const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
   std::vector<Move> moves;
   for (const ThreadId t : ready) {
     const PlaceId from = view.place_of[t];
     PlaceId to = from;
     for (PlaceId p = 0; p < view.speed.size(); ++p)
-      if (domain_of(view, p) == domain_of(view, from) && num_ready[p] < num_ready[to]) to = p;
+      if (domain_of(view, p) == domain_of(view, from) && load(p) < load(to)) to = p;
     if (num_ready[to] + 2 > num_ready[from]) continue;
     moves.push_back({t, to});
     --num_ready[from];
     ++num_ready[to];
+    --num_threads[from];
+    ++num_threads[to];
   }
   return moves;
 }

@@ -58,8 +58,21 @@ struct Move {
 
 /// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others.
 /// Repeatedly moves the least advanced ready thread from the place with most ready threads to the
-/// place with fewest in the same domain, until these numbers differ by at most one.
+/// place with fewest in the same domain, until these numbers differ by at most one. Of places with
+/// equally few, the one with fewest threads is taken, so that blocked threads spread, too.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
+
+/// What a thread reports about its waits: whether it is in a call that waits, and how long ago it
+/// last yielded its cpu to other threads, as threads do while they poll.
+struct WaitReport {
+  bool is_inside = false;
+  double since_yield_s = 1e9;
+};
+
+/// True if the thread waits. One that polls yields all the time if it has its place for itself;
+/// otherwise it yields again only after the time slice of the thread with which it shares the
+/// place.
+bool is_waiting(const WaitReport& report, bool shares_place);
 
 /// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at
 /// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain

@@ -36,7 +36,7 @@ class Patient {
   SimulatedCpus cpus;
 };
 
-// Tests with one known cause each.
+// Tests of runs that have exactly one known cause.
 
 TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
   Patient patient(2);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "poise/machine/machine.h"
+#include "poise/online/juggle.h"
 
 namespace poise {
 
@@ -24,6 +25,7 @@ struct ThreadReading {
   std::optional<double> work = {};        // since its start, in any unit, such as instructions
   std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
   bool is_beyond = false;   // it may use more cpus than its quota pays for
+  std::optional<WaitReport> waits = {};  // if the program reports its waits
 };
 
 /// The state of a thread.
@@ -32,6 +34,7 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
   bool takes_part = false;
+  bool is_ready = true;                            // it ran or waited for a cpu in the last round
   double progress_s = 0;                           // run_s weighted by the speeds of its places
   double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
   double gained_s = 0, waited_s = 0;               // in the last round

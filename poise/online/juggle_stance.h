@@ -15,7 +15,7 @@
 
 namespace poise {
 
-/// The action that the balancer takes.
+/// What the balancer does with the threads of a program.
 enum class JuggleAction : std::uint8_t {
   leave,   // nothing: the kernel places them
   rotate,  // they change places, so that all progress at the same rate
@@ -34,8 +34,8 @@ struct JuggleSigns {
   bool is_confined = false;   // a quota allows fewer places than there are threads
   bool has_stranger = false;  // a place with bound or pinned threads gives them less than others do
   double asleep = 0;          // fraction of the time for which the sleepiest thread slept
-  /// Waiting time that the threads do not cause each other, as a number of cpus: other programs use
-  /// these cpus, or the kernel has put threads on one cpu while another is idle.
+  /// Number of cpus (an average) that the threads could use but do not, because other programs run
+  /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
   /// Difference between the most and the least progress, divided by the difference that balancing
@@ -52,14 +52,14 @@ double phase_length_s(double broken_windows_per_s);
 /// The balancing period for phases of phase_s seconds: a fifth of phase_s, within the given bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);
 
-/// Chooses the action, with hysteresis.
+/// Chooses the action. Uses hysteresis, so that it does not change back and forth.
 class JuggleStance {
  public:
   /// The bounds for the period of rotation, in seconds.
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
-  /// Returns what to do from now on.
+  /// Returns the action from now on.
   JuggleAction next(const JuggleSigns& signs, double now_s);
   JuggleAction action() const { return action_; }
   /// The period of the balancing points while threads rotate, in seconds.

@@ -22,7 +22,7 @@ struct Result {
   int orders = 0;
 };
 
-/// A program beside other programs, on two cpus.
+/// A program and other programs beside it, on two cpus.
 struct Case {
   double phase_s;
   SimulatedWait wait;

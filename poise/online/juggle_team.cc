@@ -44,11 +44,11 @@ double ready_share(double gained_s, double waited_s, double real_s) {
   return std::min(1.0, (gained_s + waited_s) / real_s);
 }
 
+}  // namespace
+
 bool is_reacting(JugglePolicy policy) {
   return policy == JugglePolicy::reactive || policy == JugglePolicy::hybrid;
 }
-
-}  // namespace
 
 JugglePolicy juggle_policy_named(std::string_view name) {
   for (std::size_t i = 0; i < std::size(kPolicies); ++i)
@@ -100,7 +100,11 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
     return short_s;
-  if (is_reacting(settings_.policy))
+  // If the program does not report waits, the balancer looks for waits between two balancing
+  // points.
+  const bool is_told = std::any_of(members_.begin(), members_.end(),
+                                   [](const JuggleMember& m) { return m.last.waits.has_value(); });
+  if (poise::is_reacting(settings_.policy) && !is_told)
     return std::clamp(period_s_ / kTuning.points_per_phase, short_s, period_s_);
   return period_s_;
 }
@@ -118,10 +122,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
   const bool is_gap = !last_s_ || real_s <= 0 ||
                       real_s > kTuning.pause * std::max(next_s(), kTuning.short_period_s);
-  for (JuggleMember& member : members_) {
-    member.place_before = member.place;
-    member.was_wide = member.is_wide;
-  }
+  remember_places();
   take(readings, now_s);
   if (is_gap) {
     start_point(now_s);
@@ -132,6 +133,29 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
     decide(real_s, now_s);
   }
   return orders(places_changed);
+}
+
+void JuggleTeam::remember_places() {
+  for (JuggleMember& member : members_) {
+    member.place_before = member.place;
+    member.was_wide = member.is_wide;
+  }
+}
+
+bool JuggleTeam::is_reacting() const {
+  return poise::is_reacting(settings_.policy) && is_balancing() && was_dealt_;
+}
+
+std::vector<JuggleOrder> JuggleTeam::react_to(std::span<const Wait> waits) {
+  if (!is_reacting()) return {};
+  remember_places();
+  auto wait = waits.begin();
+  for (JuggleMember& member : members_) {
+    while (wait != waits.end() && wait->key < member.last.key) ++wait;
+    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->report;
+  }
+  react();
+  return orders(false);
 }
 
 void JuggleTeam::decide(double real_s, double now_s) {
@@ -149,7 +173,10 @@ void JuggleTeam::decide(double real_s, double now_s) {
     deal(action_ == JuggleAction::widen);
     return;
   }
-  if (is_reacting(settings_.policy)) react(real_s);
+  for (const std::size_t i : team_)
+    members_[i].is_ready =
+        ready_share(members_[i].gained_s, members_[i].waited_s, real_s) > kTuning.ready_share;
+  if (is_reacting()) react();
   const double since_point_s = now_s - point_s_;
   if (since_point_s >= kTuning.round_share * period_s_) {
     const bool rotates =
@@ -166,8 +193,7 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain needs no order if only the place to which it is
-    // counted changes.
+    // A thread that may use all places of a domain needs no order if it stays in that domain.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;
@@ -328,7 +354,7 @@ void JuggleTeam::settle() {
     members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
-  if (is_reacting(settings_.policy)) return;  // with a reactive policy, only ready threads count
+  if (is_reacting()) return;  // with a reactive policy, only ready threads count
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {
     PlaceId& place = *members_[i].place;
@@ -387,12 +413,17 @@ void JuggleTeam::take_seats() {
   }
 }
 
-void JuggleTeam::react(double real_s) {
+void JuggleTeam::react() {
   take_seats();
+  threads_on_.assign(places_.size(), 0);
+  for (const PlaceId place : seats_.place_of) ++threads_on_[place];
   std::vector<bool> is_ready;
-  for (const std::size_t i : seats_.who)
-    is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
-                       kTuning.ready_share);
+  for (const std::size_t i : seats_.who) {
+    const JuggleMember& member = members_[i];
+    const bool shares_place = threads_on_[*member.place] > 1;
+    is_ready.push_back(member.last.waits ? !is_waiting(*member.last.waits, shares_place)
+                                         : member.is_ready);
+  }
   for (const Move& move : even_out(seats_.view(), is_ready))
     members_[seats_.who[move.thread]].place = move.to;
 }

@@ -26,6 +26,9 @@ enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid,
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 
+/// True for the policies that move threads when others block.
+bool is_reacting(JugglePolicy policy);
+
 struct JuggleSettings {
   JugglePolicy policy = JugglePolicy::automatic;
   double period_s = 0.1;
@@ -55,6 +58,15 @@ class JuggleTeam {
   /// which to carry them out. O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
 
+  /// What a thread of the program reports about its waits.
+  struct Wait {
+    std::uint64_t key = 0;
+    WaitReport report = {};
+  };
+  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits` has
+  /// the threads that report, in order of key. O(n m).
+  std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
+
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.
   void leave_alone(std::uint64_t key);
 
@@ -67,6 +79,8 @@ class JuggleTeam {
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
+  /// True if react_to() may return moves when threads begin to wait.
+  bool is_reacting() const;
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
@@ -103,7 +117,8 @@ class JuggleTeam {
   void settle();
   void even_out_domains();
   void take_seats();
-  void react(double real_s);
+  void remember_places();
+  void react();
   void juggle(double real_s);
   void start_point(double now_s);
   void limit_leads();

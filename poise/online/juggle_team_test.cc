@@ -266,6 +266,59 @@ TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_othe
   EXPECT_NEAR(run_s() - before_s, 2, 0.05);  // both places are in use
 }
 
+/// Three threads of two places that compute all the time and report their waits.
+class TeamThatReports : public testing::Test {
+ protected:
+  explicit TeamThatReports(JugglePolicy policy = JugglePolicy::reactive)
+      : team({.policy = policy}, places(2)) {
+    for (; now_s < 2; now_s += team.next_s()) balance();
+  }
+  void balance() {
+    std::vector<ThreadReading> readings;
+    for (std::uint64_t key = 1; key <= 3; ++key)
+      readings.push_back(
+          {.key = key, .run_s = now_s * 2 / 3, .wait_s = now_s / 3, .waits = WaitReport()});
+    team.balance(readings, now_s);
+  }
+  PlaceId place_of(std::size_t member) const { return *team.members()[member].place; }
+
+  double now_s = 0;
+  JuggleTeam team;
+};
+
+TEST_F(TeamThatReports, gives_the_place_of_a_thread_that_waits_to_another_at_once) {
+  ASSERT_EQ(place_of(0), place_of(2));
+  const JuggleTeam::Wait waits[] = {{1}, {2, {.is_inside = true}}, {3}};
+  const auto orders = team.react_to(waits);
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(orders[0].place, place_of(1));
+  EXPECT_NE(place_of(0), place_of(2));
+}
+
+TEST_F(TeamThatReports, moves_no_thread_if_two_of_one_place_wait) {
+  const JuggleTeam::Wait waits[] = {{1, {.is_inside = true}}, {3, {.is_inside = true}}};
+  EXPECT_TRUE(team.react_to(waits).empty());
+}
+
+TEST_F(TeamThatReports, looks_for_waits_only_if_the_program_reports_none) {
+  EXPECT_EQ(team.next_s(), 0.1);
+  std::vector<ThreadReading> silent;
+  for (std::uint64_t key = 1; key <= 3; ++key)
+    silent.push_back({.key = key, .run_s = now_s * 2 / 3, .wait_s = now_s / 3});
+  team.balance(silent, now_s);
+  EXPECT_EQ(team.next_s(), 0.02);
+}
+
+TEST(JuggleTeam, proactive_moves_no_thread_when_others_wait) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(2);
+  const JuggleTeam::Wait waits[] = {{kernel.threads[0].key, {.is_inside = true}},
+                                    {kernel.threads[1].key}};
+  EXPECT_TRUE(team.react_to(waits).empty());
+}
+
 TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);

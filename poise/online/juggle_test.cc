@@ -193,6 +193,20 @@ TEST(EvenOut, takes_the_first_of_several_equally_idle_places) {
   EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
 }
 
+TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads) {
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
+}
+
+TEST(Waits, are_calls_that_wait_and_polls_that_yield) {
+  for (const bool shares_place : {false, true}) {
+    EXPECT_TRUE(is_waiting({.is_inside = true}, shares_place));
+    EXPECT_TRUE(is_waiting({.since_yield_s = 0.0001}, shares_place));
+    EXPECT_FALSE(is_waiting({.since_yield_s = 0.1}, shares_place));
+  }
+  EXPECT_TRUE(is_waiting({.since_yield_s = 0.004}, true));
+  EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
+}
+
 TEST(EvenOut, keeps_threads_in_their_domain) {
   const std::vector<bool> all(3, true);
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 0}, 3, all, {0, 1, 1}), IsEmpty());

@@ -13,7 +13,8 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost
+// Number of tasks that an exploratory loan lends, to measure the cost.
+constexpr std::uint32_t kToLearn = 4;
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -79,8 +80,9 @@ double divisible_end_s(const LendingView& view) {
   return tasks / speed;
 }
 
-// Visits the ends of whole tasks in the order of time, starting at the end for divisible tasks.
-// There every rank lacks less than one task per thread, so about one step per rank is enough.
+// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. It starts
+// at the result for divisible tasks and goes from one end of a task to the next. At the start every
+// rank lacks less than one task per thread, so about one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -93,15 +95,9 @@ class WholeTasks {
     std::ranges::make_heap(ends_, std::greater<>());
   }
   double end_s() const { return end_s_; }
-  bool all_done() const {
-    const double lent = std::min(lent_, static_cast<double>(view_.queued));
-    return lent + kept_by(view_, lent, end_s_ + slack_s()) >= view_.queued;
-  }
+  bool all_done() const { return own_end_s() <= end_s_ + slack_s(); }
   void next() {
-    const double lent = std::min(lent_, static_cast<double>(view_.queued));
-    const double begin_s = view_.busy_s + view_.lend_s * lent / view_.threads;
-    const double rows = std::max(0.0, std::floor((end_s_ + slack_s() - begin_s) / view_.task_s));
-    const double own_s = begin_s + (rows + 1) * view_.task_s;
+    const double own_s = own_end_s();
     if (ends_.empty() || own_s <= ends_.front().at_s) {
       end_s_ = own_s;
       return;
@@ -125,6 +121,14 @@ class WholeTasks {
     double more = 0;  // tasks that end then
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
+  // Returns when this rank finishes the tasks that the others cannot. Each of its threads runs a
+  // whole number of them, so it lends no more than what is left then.
+  double own_end_s() const {
+    const double rows = std::ceil(std::max(0.0, view_.queued - lent_) / view_.threads);
+    if (rows == 0) return 0;
+    const double lent = std::max(0.0, view_.queued - rows * view_.threads);
+    return view_.busy_s + view_.lend_s * lent / view_.threads + rows * view_.task_s;
+  }
   // Sets the time at which the borrower's next tasks end, and their number: one task per thread
   // (less those of this round that have ended) or, if transfers take time, a single task.
   void set_next(Next& next) const {

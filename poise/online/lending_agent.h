@@ -22,7 +22,7 @@ struct News {
   std::uint32_t received = 0;  // lent tasks that the sender has received since its last message
 };
 
-/// Times are arguments. Not thread-safe.
+/// Times are arguments. The class is not thread-safe.
 class LendingAgent {
  public:
   struct Settings {

@@ -40,7 +40,8 @@ inline constexpr double kOutlier = 4;
 /// Seconds of work over which a function's time, or a rank's slowness, is averaged. With less, one
 /// preempted task would change the average.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
-/// Maximum weight of a single task in that average, so that it covers at least eight tasks.
+/// Maximum weight of a single task in the average time of its function, so that the average covers
+/// at least eight tasks.
 inline constexpr double kMaxTaskTimeWeight = 0.125;
 /// Maximum weight of a single task in a rank's slowness relative to this rank, and the range of
 /// plausible values.

@@ -54,7 +54,7 @@ class Thieves {
   void remove(std::uint32_t rank);
   /// Removes and returns the requests of this wait that are to be declined.
   std::vector<Thief> take_declined(std::uint64_t wait);
-  /// Forgets requests of waits before this one.
+  /// Removes the requests of earlier waits.
   void enter(std::uint64_t wait);
   bool any(std::uint64_t wait) const;
   std::span<const Thief> all() const { return thieves_; }
@@ -90,7 +90,7 @@ struct LoanSettings {
   CountThresholds thresholds = {};
 };
 
-/// The moment of a decision.
+/// The time of a decision, the number of the wait, and the number of threads.
 struct LoanMoment {
   double now_s = 0;
   std::uint64_t wait = 0;

@@ -48,8 +48,8 @@ struct Peer {
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// True if the entry must not be forgotten, because the counts of the two ranks would then
-  /// disagree.
+  /// True if the entry must not be forgotten, because its counts of tasks and messages in flight
+  /// would be lost.
   bool is_pinned() const { return in_flight > 0 || unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);

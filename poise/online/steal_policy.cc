@@ -12,7 +12,8 @@ namespace {
 using lending_tuning::kMaxStealPause_s;
 using lending_tuning::kMinStealPause_s;
 
-constexpr std::uint8_t kMaxDeclines = 16;  // counting further would not lengthen the pause
+// Maximum of the counter; counting further would not lengthen the pause.
+constexpr std::uint8_t kMaxDeclines = 16;
 
 double pause_after(std::uint8_t declines) {
   return std::min(kMaxStealPause_s, kMinStealPause_s * static_cast<double>(1U << (declines - 1)));

@@ -43,7 +43,7 @@ class TerminationDetector {
  public:
   explicit TerminationDetector(TerminationTree tree);
 
-  /// Begins a new wait on this rank.
+  /// Begins a new wait of this rank for the end of all tasks.
   void enter(std::vector<TerminationMessage>& out);
 
   /// Records that this rank has no unfinished task. `created` and `finished` count its tasks since

@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// The limits and the effort of a multisection.
+/// The load limits and the effort of a multisection.
 struct Sections {
   std::span<const double> shares;  // per place the weight it should get, relative to the others
   double tolerance = 0.05;         // a place may get this fraction more than its share

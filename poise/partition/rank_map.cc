@@ -24,7 +24,7 @@ constexpr std::size_t kMaxVisits = 4'000'000;
 /// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 
-/// Owns what a RankProblem refers to.
+/// Owns the arrays to which a RankProblem refers.
 struct Parts {
   std::vector<PlaceId> slots;
   Graph graph;

@@ -137,7 +137,8 @@ class SwapSearch {
     total_ = traffic(problem, slot_of);
     nearest_ = std::numeric_limits<double>::infinity();
     for (Slot s = 1; s < slot_of.size(); ++s) nearest_ = std::min(nearest_, distance(s - 1, s));
-    // One byte above a limit must outweigh the largest distance of any byte.
+    // The penalty per byte above a limit must exceed any cost per byte, which is at most the
+    // largest distance.
     for (std::size_t s = 1; s < problem.slots.size(); s *= 2)
       penalty_ = std::max(penalty_, 16 * distance(0, static_cast<Slot>(s)));
   }
@@ -263,9 +264,9 @@ class SwapSearch {
     return {v, partner};
   }
 
-  /// Returns a vertex whose slot may suit a vertex with this partner. Its slot is near the
-  /// partner's slot, preferably of a vertex whose partners are elsewhere; or it is a few edges away
-  /// in the graph.
+  /// Proposes a vertex with which a vertex that exchanges messages with `partner` could swap slots.
+  /// The proposed vertex is on a slot near the partner's, preferably with its own partners
+  /// elsewhere; or it is a few edges away from the partner in the graph.
   Vertex candidate(Vertex partner) {
     if (random_.below(kAnywhereOneIn) == 0) return vertex_at_[random_.below(vertex_at_.size())];
     const std::uint64_t kind = random_.below(groups_.size() + 1);

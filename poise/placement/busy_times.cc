@@ -20,7 +20,7 @@ double whole_power(double base, int exponent) {
   return power;
 }
 
-/// What the messages between two domains wait for.
+/// The resources and the latency for which messages between two domains wait.
 struct Crossing {
   double slowest_s = 0;  // busy time of the slowest resource that they cross
   SpotId slowest = 0;    // 0: there is none

@@ -45,7 +45,7 @@ struct Drawn {
   Placement current;
 };
 
-/// Counts anew what a placement uses.
+/// Counts the cores that a placement uses at each place and domain.
 bool is_within(const Problem& problem, const Placement& placement) {
   const Capacity& capacity = problem.workload.capacity;
   std::vector<std::uint32_t> at_place(problem.machine.num_places(), 0);

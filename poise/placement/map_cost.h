@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// How far two places are from each other.
+/// Ways to measure the distance between two places.
 enum class Distance : std::uint8_t {
   hops,     // Machine::hops: edges of the machine's tree, hops of its network
   factors,  // Machine::message_factor: latency relative to a read of local memory

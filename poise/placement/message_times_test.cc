@@ -22,7 +22,7 @@ Machine physical_machine(std::string_view text) {
   return with_formula(machine_from_text(text), CostFormula::physical);
 }
 
-/// One task per place of the given load.
+/// Returns a workload with one task of the given load per place.
 struct Scene {
   Machine machine;
   Workload workload;

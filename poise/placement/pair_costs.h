@@ -17,7 +17,7 @@ class PairCosts {
  public:
   PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);
 
-  /// True if sending costs anything.
+  /// True if sending a message costs its sender CPU time.
   bool senders_pay() const { return senders_pay_; }
   /// True if all messages inside a domain cost the same, independent of the two places.
   bool is_flat_inside() const { return factors_.is_flat_inside(); }

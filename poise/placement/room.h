@@ -22,7 +22,7 @@ class Room {
   bool has_few_cores() const { return cores_.is_limited(); }
   /// True if `to` has room for t. Always true for t's own place.
   bool fits(TaskId t, PlaceId to) const { return cores_.fits(t, to) && memory_.fits(t, to); }
-  /// True if t and u may change places.
+  /// True if t and u may exchange their places.
   bool fits_exchange(TaskId t, TaskId u) {
     return cores_.fits_exchange(t, u) && memory_.fits_exchange(t, u);
   }

@@ -15,8 +15,9 @@ namespace poise {
 /// weighs the NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
-  /// True: a message inside a domain weighs the factor of the caches that both places share, minus
-  /// 2, instead of same_domain. That is -1 without a shared cache, where the factor is 1.
+  /// If true, same_domain is not used: a message inside a domain weighs the latency factor of the
+  /// smallest cache that both places share, minus 2. If they share none, the factor is 1, so the
+  /// weight is -1.
   bool caches = false;
 };
 

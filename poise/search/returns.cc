@@ -59,7 +59,7 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Single returns that shorten the total.
+/// Returns single tasks to their current places if that shortens the total.
 class SingleReturns {
  public:
   SingleReturns(const Way& way, Outcome outcome, std::size_t max_trials)

@@ -22,7 +22,8 @@ struct Figure {
   FigureData (*compute)();
 };
 
-/// The known figures: 6 to 11, 16, 17, table 1, unequal phases, and the two jobs of section 6.
+/// The figures that can be computed: 6 to 11, 16 and 17 of the paper, its table 1, the two jobs of
+/// its section 6, and one for phases of unequal length.
 /// Figure 10 takes seconds to compute, the others less.
 std::span<const Figure> figures();
 

@@ -17,7 +17,7 @@ struct RouteStop {
 /// Routes, each a sequence of resources in the order in which a message passes them.
 class Routes {
  public:
-  /// Adds a route and returns its number. Stops with 0 s per byte never limit and are left out; two
+  /// Adds a route and returns its number. Stops with 0 s per byte have no effect and are left out; two
   /// stops at one resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 

@@ -63,14 +63,14 @@ TEST(IdealJuggle, is_never_faster_than_the_lower_bound_and_often_equal_to_it) {
   EXPECT_GT(5 * tighter, 2 * all);
 }
 
-TEST(IdealJuggle, with_a_cost_per_balancing_point_loses_this_time_in_each_period) {
+TEST(IdealJuggle, a_cost_per_balancing_point_is_lost_once_per_period) {
   JuggleRun run{.program = {8, 7, 30}, .period_s = 0.01, .point_cost_s = 1e-3};
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
   run.redistribution = Redistribution::swaps;
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
 }
 
-TEST(IdealJuggle, with_a_cost_per_migration_loses_the_time_of_the_migrations) {
+TEST(IdealJuggle, a_cost_per_migration_is_lost_once_per_migration) {
   JuggleRun run{.program = {8, 7, 30},
                 .redistribution = Redistribution::swaps,
                 .period_s = 0.1,
@@ -80,7 +80,7 @@ TEST(IdealJuggle, with_a_cost_per_migration_loses_the_time_of_the_migrations) {
   EXPECT_NEAR(outcome.completion_s, ideal_s(run.program) + lost_s, 0.1);
 }
 
-TEST(IdealJuggle, with_unequal_phases_conserves_work_and_respects_the_lower_bound) {
+TEST(IdealJuggle, unequal_phases_conserve_work_and_respect_the_lower_bound) {
   Random random(3);
   for (int trial = 0; trial < 50; ++trial) {
     const auto threads = static_cast<std::uint64_t>(2 + random.below(20));
@@ -109,7 +109,7 @@ TEST(IdealJuggle, time_slices_far_below_the_period_do_not_change_the_time) {
   EXPECT_NEAR(completion_s(run), fair_s, 0.02 * fair_s);
 }
 
-TEST(IdealJuggle, without_balancing_time_slices_do_not_change_the_time) {
+TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing) {
   for (const double slice_s : {0.01, 0.3, 5.0})
     EXPECT_NEAR(
         completion_s({.program = {3, 2, 10}, .balancing = Balancing::none, .slice_s = slice_s}), 20,
@@ -188,7 +188,7 @@ TEST(IdealJuggle, balancing_changes_nothing_if_all_places_have_equally_many_thre
   }
 }
 
-TEST(IdealJuggle, without_balancing_takes_the_static_time) {
+TEST(IdealJuggle, a_run_without_balancing_takes_the_static_time) {
   for_all_pairs([](const SpmdProgram& program) {
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::none}), static_s(program),
                 1e-9);
@@ -203,7 +203,7 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
   });
 }
 
-TEST(IdealJuggle, with_one_balancing_point_per_phase_matches_a_hand_computation) {
+TEST(IdealJuggle, one_balancing_point_per_phase_takes_the_time_computed_by_hand) {
   // 8 threads on 7 places with one balancing point at T. The two slow threads have progressed by
   // T/2 and become fast; two fast ones become slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {

@@ -208,7 +208,7 @@ TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
   }
 }
 
-TEST(Replay, a_repeated_phase_with_overlap_takes_no_longer_than_the_formula) {
+TEST(Replay, overlap_does_not_lengthen_a_repeated_phase) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

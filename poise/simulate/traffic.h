@@ -44,7 +44,7 @@ class Traffic {
           const EndCosts& ends, std::uint64_t piece_bytes = 4096);
 
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
-  /// All pairs, in the order of their senders.
+  /// All pairs of places that exchange data, sorted by sender.
   std::span<const Pair> pairs() const { return pairs_; }
   /// The pairs of a sender are pairs()[first_pair(p)] up to pairs()[first_pair(p + 1)].
   std::size_t first_pair(PlaceId p) const { return first_[p]; }

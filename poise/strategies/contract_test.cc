@@ -157,7 +157,7 @@ class Contract : public testing::TestWithParam<Strategy> {
   Choice initial() const { return {&GetParam(), Knobs(GetParam().knobs)}; }
 };
 
-TEST_P(Contract, places_every_task_and_keeps_pinned_tasks) {
+TEST_P(Contract, every_strategy_places_every_task_and_keeps_pinned_tasks) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 1)) {
@@ -169,7 +169,7 @@ TEST_P(Contract, places_every_task_and_keeps_pinned_tasks) {
   }
 }
 
-TEST_P(Contract, works_on_every_machine_in_the_machines_folder) {
+TEST_P(Contract, every_strategy_works_on_every_machine_in_the_machines_folder) {
   for (const auto& file : std::filesystem::directory_iterator(POISE_MACHINES)) {
     SCOPED_TRACE(file.path().filename());
     const Machine machine = find_machine(file.path().string());
@@ -185,7 +185,7 @@ TEST_P(Contract, works_on_every_machine_in_the_machines_folder) {
   }
 }
 
-TEST_P(Contract, is_deterministic) {
+TEST_P(Contract, every_strategy_is_deterministic) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 2)) {
@@ -217,7 +217,7 @@ std::vector<std::string> values_to_try(const Knob& knob) {
   return {knob.choices.begin(), knob.choices.end()};
 }
 
-TEST_P(Contract, works_with_the_smallest_and_the_largest_value_of_every_knob) {
+TEST_P(Contract, every_strategy_works_with_the_smallest_and_the_largest_value_of_each_knob) {
   const Machine machine = machine_from_text("node:2 numa:2 core:3");
   for (const Knob& knob : GetParam().knobs)
     for (const std::string& value : values_to_try(knob)) {
@@ -288,7 +288,7 @@ std::vector<Tiny> tiny_problems(const Machine& machine) {
   return all;
 }
 
-TEST_P(Contract, is_never_better_than_the_optimum) {
+TEST_P(Contract, no_strategy_is_better_than_the_optimum) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     for (const Tiny& tiny : tiny_problems(machine)) {

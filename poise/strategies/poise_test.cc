@@ -66,7 +66,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, after_loads_drift_moves_a_tenth_of_the_tasks_and_beats_greedy) {
+TEST(Poise, after_a_drift_of_loads_moves_a_tenth_of_the_tasks_and_beats_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(

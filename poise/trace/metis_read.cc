@@ -14,7 +14,7 @@ namespace poise::metis {
 
 namespace {
 
-/// One line of numbers separated by blanks.
+/// Reads the numbers of one line, which are separated by blanks.
 class Line {
  public:
   Line(const std::string& file, std::size_t number, std::string_view text)

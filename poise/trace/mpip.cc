@@ -22,7 +22,7 @@ constexpr std::string_view kMatrixEnd = "End Communication Matrix";
 /// Times are printed with three digits, so MPITime may exceed AppTime by rounding.
 constexpr double kRounding = 1.01;
 
-/// The lines of a report with their numbers.
+/// Iterates over the lines of a report and counts them.
 class Lines {
  public:
   Lines(const std::string& file, std::string_view text) : file_(file), text_(text) {}

@@ -10,7 +10,7 @@
 
 namespace poise::mpip {
 
-/// The text with which a report begins.
+/// The text with which a report of mpiP begins.
 constexpr std::string_view kMagic = "@ mpiP";
 
 /// Reads a text report of mpiP 3 (mpiP's user guide, "mpiP Output") with a communication matrix at

@@ -15,7 +15,7 @@ namespace poise::native {
 /// The first bytes of every file. The carriage return shows whether a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 
-/// Whether to accept an incomplete file.
+/// Says whether the reader accepts an incomplete file.
 enum class Reading {
   whole,    // an incomplete file is an error
   recover,  // returns the complete phases before the first damage

@@ -85,13 +85,13 @@ class Tasks {
   }
 
   /// Returns the number of the task at one end of a message in the file of `part`.
-  std::size_t find(const Part& part, const Key& key, bool movable, const char* verb) {
+  std::size_t find(const Part& part, const Key& key, bool movable, const char* which) {
     if (key.kind != TaskName::Kind::place)
-      if (const auto listed = find_listed(part, key, verb)) return *listed;
+      if (const auto listed = find_listed(part, key, which)) return *listed;
     if (movable)
-      fail("{}: phase {}: a message {} {}, but no rank lists that task in this phase",
-           part.file->name, phase_id_, verb, describe(key));
-    return find_or_add_unlisted(part, key, verb);
+      fail("{}: phase {}: the {} of a message is {}, but no rank lists that task in this phase",
+           part.file->name, phase_id_, which, describe(key));
+    return find_or_add_unlisted(part, key, which);
   }
 
   /// Returns all tasks in the order of their keys, and the position of each task number in this
@@ -113,7 +113,8 @@ class Tasks {
  private:
   const std::string& file_of(PlaceId rank) const { return parts_[rank].file->name; }
 
-  std::optional<std::size_t> find_listed(const Part& part, const Key& key, const char* verb) const {
+  std::optional<std::size_t> find_listed(const Part& part, const Key& key,
+                                         const char* which) const {
     const auto found = first_of_name_.find(key);
     if (found == first_of_name_.end()) return std::nullopt;
     const std::size_t first = found->second;
@@ -124,19 +125,21 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but every task with that seq_id has another home",
-           part.file->name, phase_id_, verb, describe(key));
+      fail(
+          "{}: phase {}: the {} of a message is {}, but every task with that seq_id has another "
+          "home",
+          part.file->name, phase_id_, which, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
 
-  std::size_t find_or_add_unlisted(const Part& part, Key key, const char* verb) {
+  std::size_t find_or_add_unlisted(const Part& part, Key key, const char* which) {
     const std::int64_t home =
         key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
-          "{}: phase {}: a message {} {}, which no rank lists, and its home is not one of the {} "
-          "ranks",
-          part.file->name, phase_id_, verb, describe(key), parts_.size());
+          "{}: phase {}: the {} of a message is {}, which no rank lists, and its home is not one "
+          "of the {} ranks",
+          part.file->name, phase_id_, which, describe(key), parts_.size());
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
     if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
@@ -155,8 +158,8 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
   std::vector<Message> messages;
   for (const Part& part : parts)
     for (const RankMessage& message : part.phase->messages) {
-      const std::size_t from = tasks.find(part, message.from, message.from_movable, "comes from");
-      const std::size_t to = tasks.find(part, message.to, message.to_movable, "goes to");
+      const std::size_t from = tasks.find(part, message.from, message.from_movable, "sender");
+      const std::size_t to = tasks.find(part, message.to, message.to_movable, "receiver");
       messages.push_back(
           {static_cast<TaskId>(from), static_cast<TaskId>(to), message.count, message.bytes});
     }

@@ -22,10 +22,10 @@ struct Kind {
   std::span<const Knob> knobs;
 };
 
-/// All kinds, the most useful first.
+/// All kinds of workload, the most useful first.
 std::span<const Kind> kinds();
 
-/// A kind with the values of its knobs.
+/// A kind of workload with the values of its knobs.
 struct Recipe {
   const Kind* kind;
   Knobs knobs;

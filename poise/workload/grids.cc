@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kinds on regular grids and rings.
+// Kinds of workload on regular grids and rings.
 #include <algorithm>
 
 #include "poise/workload/box.h"

@@ -43,8 +43,8 @@ TEST(HeaviestFirst, gives_the_same_order_as_a_comparison_sort) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    // Spreads from equal loads, over loads that differ in the last bits only, to the whole range of
-    // double.
+    // With spread 0 all loads are equal, with 1e-15 they differ in the last bits only, and with 300
+    // they cover the whole range of double.
     const double spread = std::vector<double>{0, 1e-15, 1e-9, 1, 300}[seed % 5];
     std::vector<Task> tasks(random.below(5000));
     for (Task& task : tasks) {

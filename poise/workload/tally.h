@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums by key, for the recorder's hot path.
+// Adds up values by key. The recorder calls it for every event, so it is fast.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// Serialized by save() and load(): load() recomputes `sum`.
+/// A type that is serialized by save() and load(); load() recomputes `sum`.
 struct Ghosts {
   std::vector<double> values;
   double sum = 0;
@@ -58,7 +58,7 @@ Patch patch() {
   return result;
 }
 
-TEST(Cereal, types_with_functions_for_cereal_work_with_the_archive_of_poise) {
+TEST(Cereal, types_written_for_cereal_work_with_poise_archives) {
   const Buffer buffer = to_bytes(patch());
   Sizer sizer;
   sizer(patch());
@@ -66,7 +66,7 @@ TEST(Cereal, types_with_functions_for_cereal_work_with_the_archive_of_poise) {
   EXPECT_EQ(from_bytes<Patch>(buffer.bytes()), patch());
 }
 
-TEST(Cereal, types_with_a_serialize_function_work_with_archives_of_cereal) {
+TEST(Cereal, types_written_for_poise_work_with_cereal_archives) {
   std::stringstream stream;
   cereal::BinaryOutputArchive out(stream);
   out(patch());

@@ -21,7 +21,7 @@ struct Listed {
 /// prefix.
 const std::vector<Listed>& balancers();
 
-/// The argument of +PoiseLB in this process.
+/// Returns the argument of +PoiseLB in this process.
 std::string& setting();
 
 /// OS index of the processing unit of the core to which the calling thread is bound; -1 if it is

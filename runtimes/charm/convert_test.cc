@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// PE p is place p.
+/// In these tests PE p is place p.
 PeMap plain(std::uint32_t pes) {
   PeMap pe_map;
   for (std::uint32_t pe = 0; pe < pes; ++pe) {

@@ -70,7 +70,7 @@ TEST(Past, the_oldest_loads_are_dropped) {
   EXPECT_THAT(past.loads_s, IsEmpty());
 }
 
-TEST(Past, is_unchanged_after_a_checkpoint) {
+TEST(Past, the_history_is_unchanged_after_a_checkpoint) {
   Past past = from_checkpoint(to_checkpoint(two_decisions()));
   EXPECT_EQ(past.num_decisions, 5u);
   EXPECT_THAT(past.loads_of(kTwo, 2), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));

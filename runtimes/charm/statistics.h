@@ -50,7 +50,7 @@ struct MessageRow {
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
 };
 
-/// One phase. The objects are in any order.
+/// The statistics of one phase. The objects are in any order.
 struct Statistics {
   std::vector<PeRow> pes;
   std::vector<ObjectRow> objects;

@@ -41,7 +41,7 @@ struct Move {
 /// gives it.
 std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
 
-/// The PEs and processes of a job.
+/// The number of processes and of PEs of a job.
 struct Job {
   int num_processes = 1, num_pes = 1;
 };

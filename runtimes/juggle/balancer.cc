@@ -178,12 +178,13 @@ void Balancer::read() {
         .key = key, .run_s = time->run_s, .wait_s = time->wait_s, .turns = time->turns};
     if (const auto counter = counters_.find(key); counter != counters_.end())
       reading.work = read_counter(counter->second);
+    reading.waits = kernel_.wait_report(thread.id);
     add_bounds(kept->second.own, reading);
     readings_.push_back(reading);
   }
 }
 
-/// Adds to the reading the restrictions by the thread's own affinity.
+/// Notes in the reading to which places the affinity that the program set restricts the thread.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -218,7 +219,41 @@ void Balancer::carry_out(const JuggleOrder& order) {
     team_.leave_alone(order.key);
 }
 
+/// Reads only the reports. Reading the times of all threads would take longer than threads wait.
+void Balancer::react() {
+  ++tally_.reactions;
+  waits_.clear();
+  for (const JuggleMember& member : team_.members()) {
+    const auto thread = kernel_.threads().find(member.last.key);
+    if (!member.takes_part || thread == kernel_.threads().end()) continue;
+    if (const auto report = kernel_.wait_report(thread->second.id))
+      waits_.push_back({member.last.key, *report});
+  }
+  for (const JuggleOrder& order : team_.react_to(waits_)) carry_out(order);
+}
+
+/// Tells the user once if a process does not report when its threads wait, so that the balancer has
+/// to look for waits at intervals.
+void Balancer::note_silence(double real_s) {
+  const double before_s = reacting_s_;
+  if (team_.is_reacting()) reacting_s_ += real_s;
+  if (before_s >= kTuning.silence_s || reacting_s_ < kTuning.silence_s) return;
+  for (const JuggleMember& member : team_.members()) {
+    const auto thread = kernel_.threads().find(member.last.key);
+    if (!member.takes_part || thread == kernel_.threads().end()) continue;
+    if (kernel_.reports_waits(thread->second.process)) continue;
+    note_once(
+        fmt::format("process {} does not report when its threads wait (it is linked statically, "
+                    "ran before, or changed its environment, user or container), so the "
+                    "balancer looks for waits every {:.3g} ms",
+                    thread->second.process, 1e3 * team_.next_s()));
+    return;
+  }
+}
+
 void Balancer::remove(std::uint64_t key) {
+  if (const auto ended = affinities_.threads().find(key); ended != affinities_.threads().end())
+    kernel_.forget_waits(ended->second.id);
   if (const auto past = past_.find(key); past != past_.end()) past->second.takes_part = false;
   counters_.erase(key);
   affinities_.remove(key);
@@ -250,6 +285,7 @@ void Balancer::round() {
   for (const JuggleOrder& order : orders) carry_out(order);
   const bool visits = learn_speeds();
   ask_how_threads_wait();
+  note_silence(real_s);
   update_thread_tallies();
   const bool is_still = !scans && orders.empty() && !visits;
   count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);

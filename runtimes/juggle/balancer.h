@@ -38,6 +38,8 @@ struct Options {
   std::size_t first_cpu = 0;  // index of the first cpu to use if a quota pays for some only
   bool wants_stays = false;   // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
+  // Path of the library that reports the waits of the program's threads; empty: there is none.
+  std::string waits_library = {};
   // Called with messages for the user, once for each text.
   std::function<void(std::string_view)> on_note = {};
 };
@@ -49,6 +51,8 @@ class Balancer {
 
   /// Carries out one balancing point.
   void round();
+  /// Moves threads because others have begun to wait; for policies that react to that.
+  void react();
   /// The number of seconds until the next balancing point.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
@@ -60,6 +64,7 @@ class Balancer {
 
  private:
   void note_once(const std::string& text);
+  void note_silence(double real_s);
   void respect_quota();
   void choose_progress();
   std::vector<JugglePlace> places() const;
@@ -89,10 +94,12 @@ class Balancer {
   Random random_;
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
-  // true: progress is instructions instead of cpu time
+  // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // of these
   std::vector<ThreadReading> readings_;           // of this round
+  std::vector<JuggleTeam::Wait> waits_;
+  double reacting_s_ = 0;  // how long the policy has reacted to waits
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;        // processes of which it is known how they wait

@@ -147,6 +147,31 @@ TEST_F(BalancerTest, detects_spinning_threads_if_there_are_more_threads_than_cpu
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
 }
 
+TEST_F(BalancerTest, moves_a_thread_at_once_if_a_thread_on_another_cpu_begins_to_wait) {
+  options.settings.policy = JugglePolicy::reactive;
+  for (const auto& [id, thread] : kernel.threads_by_id) kernel.waits[id] = {};
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  std::map<Cpus, std::vector<pid_t>> on;
+  for (const auto& [id, thread] : kernel.threads_by_id) on[thread.affinity].push_back(id);
+  ASSERT_THAT(on, SizeIs(2));
+  const auto& alone = on.begin()->second.size() == 1 ? *on.begin() : *on.rbegin();
+  kernel.waits[alone.second.front()].is_inside = true;
+  balancer.react();
+  std::size_t there = 0;
+  for (const auto& [id, thread] : kernel.threads_by_id) there += thread.affinity == alone.first;
+  EXPECT_EQ(there, 2u);
+  EXPECT_EQ(balancer.finish().reactions, 1u);
+  EXPECT_THAT(notes, IsEmpty());
+}
+
+TEST_F(BalancerTest, says_once_that_it_looks_for_waits_if_the_program_reports_none) {
+  options.settings.policy = JugglePolicy::hybrid;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 5);
+  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("looks for waits every 20 ms")));
+}
+
 /// Eight threads that sleep at barriers on 64 cpus, with a quota of 2.5 cpus.
 class QuotaTest : public BalancerTest {
  protected:

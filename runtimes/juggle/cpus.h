@@ -61,7 +61,7 @@ using AffinityCall = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask);
 bool get_affinity(pid_t thread, CpuSet& set, AffinityCall call = ::sched_getaffinity);
 bool set_affinity(pid_t thread, const CpuSet& set);
 
-/// The size of the kernel's masks, in words.
+/// Returns the size of the kernel's cpu masks, in words.
 std::size_t affinity_words();
 
 /// The cpus that this process may use now: allowed by its cgroup, and online.

@@ -20,9 +20,11 @@ double monotonic_s() {
 
 }  // namespace
 
-Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads)
+Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
+             WaitWatch* waits)
     : max_threads_(max_threads),
       finder_(root, with_adopted, not_followed, max_threads),
+      waits_(waits),
       start_s_(monotonic_s()) {}
 
 double Linux::now_s() const { return monotonic_s() - start_s_; }
@@ -46,6 +48,16 @@ std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) c
 std::optional<double> Linux::quota_cpus() const { return juggle::quota_cpus(); }
 
 bool Linux::waits_actively(pid_t process) const { return juggle::waits_actively(process); }
+
+bool Linux::reports_waits(pid_t process) const { return juggle::reports_waits(process); }
+
+std::optional<WaitReport> Linux::wait_report(pid_t thread) const {
+  return waits_ == nullptr ? std::nullopt : waits_->report_of(thread);
+}
+
+void Linux::forget_waits(pid_t thread) {
+  if (waits_ != nullptr) waits_->forget(thread);
+}
 
 std::string Linux::shortage() const {
   if (finder_.is_full())

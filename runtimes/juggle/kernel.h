@@ -11,6 +11,9 @@
 
 #include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/threads.h"
+#include "runtimes/juggle/wait_watch.h"
+
+#include "poise/online/juggle.h"
 
 namespace poise::juggle {
 
@@ -33,7 +36,7 @@ class Kernel {
 
   /// Scans /proc for the program's processes and threads, as ThreadFinder::scan does.
   virtual Changes scan() = 0;
-  /// The threads that have been found.
+  /// Returns the threads that the last scan has found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
   /// True if the number of threads of a known process has changed.
@@ -53,13 +56,20 @@ class Kernel {
   virtual std::optional<double> quota_cpus() const = 0;
   /// True if the process's settings or libraries make threads wait actively (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;
+  /// True if the process reports the waits of its threads (wait_table.h).
+  virtual bool reports_waits(pid_t process) const = 0;
+  /// Returns what the thread reports about its waits, or nothing if it reports nothing.
+  virtual std::optional<WaitReport> wait_report(pid_t thread) const = 0;
+  /// Forgets the reports of a thread that has ended.
+  virtual void forget_waits(pid_t thread) = 0;
 };
 
 /// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// The arguments are those of ThreadFinder.
-  Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
+  /// The arguments are those of ThreadFinder. `waits` may be null.
+  Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
+        WaitWatch* waits);
 
   double now_s() const override;
   bool get_affinity(pid_t thread, CpuSet& set) const override;
@@ -75,6 +85,9 @@ class Linux : public Kernel {
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
   std::optional<double> quota_cpus() const override;
   bool waits_actively(pid_t process) const override;
+  bool reports_waits(pid_t process) const override;
+  std::optional<WaitReport> wait_report(pid_t thread) const override;
+  void forget_waits(pid_t thread) override;
 
   /// From now on ignores this child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
@@ -83,6 +96,7 @@ class Linux : public Kernel {
   std::size_t max_threads_;
   ThreadFinder finder_;
   LastBorn last_born_;
+  WaitWatch* waits_;
   double start_s_;
 };
 

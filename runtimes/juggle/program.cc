@@ -50,8 +50,9 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
 
 /// Runs in the child: replaces it by the command, or writes errno to the pipe.
 [[noreturn]] void exec_or_report(const std::vector<std::string>& command, const Signals& signals,
-                                 int said) {
+                                 const Environment& variables, int said) {
   signals.restore();
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   const int error = exec_error(command);
   if (::write(said, &error, sizeof error) != sizeof error) ::_exit(kNotExecutable);
   ::_exit(error == ENOENT ? kNotFound : kNotExecutable);
@@ -92,7 +93,8 @@ Ending replace_process_by(const std::vector<std::string>& command) {
   return ending_of_failure(command, exec_error(command));
 }
 
-Program Program::start(const std::vector<std::string>& command, const Signals& signals) {
+Program Program::start(const std::vector<std::string>& command, const Signals& signals,
+                       const Environment& variables) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_at("make a pipe");
   const Descriptor said(ends[0]);
@@ -101,7 +103,7 @@ Program Program::start(const std::vector<std::string>& command, const Signals& s
   program.is_child_ = true;
   program.pid_ = ::fork();
   if (program.pid_ < 0) fail_at("start a process");
-  if (program.pid_ == 0) exec_or_report(command, signals, say.get());
+  if (program.pid_ == 0) exec_or_report(command, signals, variables, say.get());
   say = Descriptor();
   int error = 0;
   ssize_t count;

@@ -9,6 +9,7 @@
 #include <string>
 #include <sys/signalfd.h>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include "runtimes/juggle/threads.h"
@@ -24,6 +25,9 @@ struct Ending {
   int signal = 0;  // the signal that ended the program, or 0
   std::string text = {};
 };
+
+/// Names and values of environment variables.
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Receives signals to this process through a file descriptor: those to forward to the program, and
 /// SIGCHLD when a child has ended. Throws if the system refuses that.
@@ -53,9 +57,10 @@ Ending replace_process_by(const std::vector<std::string>& command);
 /// A program that the balancer has started, or a running one to which it is attached.
 class Program {
  public:
-  /// Starts the command, with the signal settings from before `signals`. Throws if no process can
-  /// be created.
-  static Program start(const std::vector<std::string>& command, const Signals& signals);
+  /// Starts the command, with the signal settings from before `signals` and with these variables
+  /// besides those of the caller. Throws if no process can be created.
+  static Program start(const std::vector<std::string>& command, const Signals& signals,
+                       const Environment& variables = {});
   /// Attaches to a running process. Throws Error if it does not exist or belongs to another user.
   static Program attach(pid_t pid);
 

@@ -77,6 +77,10 @@ std::string summary_text(const Tally& tally) {
       tally.rounds, 1e6 * per(tally.rounds_cpu_s, static_cast<double>(tally.rounds)),
       1e6 * per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds)),
       1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));
+  if (tally.reactions > 0)
+    text +=
+        fmt::format("{} times threads reported that they wait, {:.0f} per second\n",
+                    tally.reactions, per(static_cast<double>(tally.reactions), tally.elapsed_s));
   text += fmt::format("{} wake-ups before a balancing point was due\n", tally.early_wake_ups);
   return text + diagnosis_text(tally);
 }
@@ -117,6 +121,7 @@ std::string summary_json(const Tally& tally) {
               {"balancer_cpu_s", tally.own_cpu_s},
               {"wake_ups", tally.wake_ups},
               {"early_wake_ups", tally.early_wake_ups},
+              {"reactions", tally.reactions},
               {"visits", tally.visits},
               {"action", name_of(tally.action)},
               {"causes", causes},

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <iterator>
 #include <optional>
 #include <poll.h>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 
 #include "runtimes/juggle/guard.h"
 #include "runtimes/juggle/tuning.h"
+#include "runtimes/juggle/wait_watch.h"
 
 #include "poise/base/error.h"
 
@@ -49,6 +51,7 @@ timespec timespec_of(double wait_s) {
 struct WakeUp {
   bool somebody_ended = false;  // the program, the guard or an adopted child has ended
   bool leaves = false;          // an attached balancer was told to leave its program
+  bool hears_wait = false;      // a thread has begun to wait
   bool is_early = false;        // before the next balancing point is due
 };
 
@@ -91,8 +94,9 @@ void say_not_balanced(const Options& options, const std::exception& reason) {
 /// A program, with its balancer as long as balancing is possible.
 class Watch {
  public:
-  Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
-      : program_(program), guard_(guard), signals_(signals), options_(options) {}
+  Watch(Program& program, Guard& guard, const Signals& signals, const Options& options,
+        WaitWatch* waits)
+      : program_(program), guard_(guard), signals_(signals), options_(options), waits_(waits) {}
 
   /// Balances until the program ends, or until a signal tells an attached balancer to leave it.
   Outcome run();
@@ -103,7 +107,7 @@ class Watch {
   template <typename Step>
   void with_balancer(Step step);
   void start_balancer();
-  void balance();
+  void balance(bool is_due);
   void replace_guard();
   WakeUp wait();
   Tally finish() { return balancer_ ? balancer_->finish() : Tally{}; }
@@ -112,6 +116,7 @@ class Watch {
   Guard& guard_;
   const Signals& signals_;
   const Options& options_;
+  WaitWatch* waits_;  // null: threads do not report that they wait
   std::optional<Linux> kernel_;
   std::optional<Balancer> balancer_;
   double due_s_ = now_s();  // time of the next balancing point
@@ -123,7 +128,7 @@ void Watch::start_balancer() {
   if (const std::string missing = missing_in_proc(); !missing.empty())
     throw std::runtime_error(missing);
   allow_many_files();
-  kernel_.emplace(program_.pid(), program_.is_child(), guard_.pid(), kMaxThreads);
+  kernel_.emplace(program_.pid(), program_.is_child(), guard_.pid(), kMaxThreads, waits_);
   balancer_.emplace(options_, guard_, *kernel_);
 }
 
@@ -146,26 +151,36 @@ WakeUp Watch::wait() {
   double until_s = due_s_;
   if (is_unbalanced_) until_s = reap_s_;
   if (program_.pidfd() < 0 && !program_.is_child()) until_s = std::min(due_s_, reap_s_);
-  pollfd ends[] = {{signals_.descriptor(), POLLIN, 0}, {program_.pidfd(), POLLIN, 0}};
+  const int news = waits_ != nullptr && !is_unbalanced_ ? waits_->descriptor() : -1;
+  pollfd ends[] = {
+      {signals_.descriptor(), POLLIN, 0}, {program_.pidfd(), POLLIN, 0}, {news, POLLIN, 0}};
   const timespec wait = timespec_of(until_s - now_s());
-  const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
+  const int num_ends = ::ppoll(ends, std::size(ends), &wait, nullptr);
   if (num_ends < 0 && errno != EINTR)
     throw std::runtime_error(
         fmt::format("cannot wait for the program's end: {}", std::strerror(errno)));
   WakeUp wake_up;
   if (num_ends > 0 && ends[0].revents != 0) wake_up = take_signals(signals_, program_);
   if (num_ends > 0 && ends[1].revents != 0) wake_up.somebody_ended = true;
+  wake_up.hears_wait = num_ends > 0 && ends[2].revents != 0;
+  if (wake_up.hears_wait) waits_->take_news();
   wake_up.is_early = num_ends != 0 && now_s() < due_s_;
   return wake_up;
 }
 
-void Watch::balance() {
+/// Carries out a balancing point if one is due. Otherwise moves threads because one of them has
+/// begun to wait.
+void Watch::balance(bool is_due) {
   const Guard::Release release = guard_.release();
   with_balancer([&](Balancer& balancer) {
     if (release == Guard::Release::done) balancer.start_anew();
-    if (release != Guard::Release::under_way) balancer.round();
+    if (release == Guard::Release::under_way) return;
+    if (is_due)
+      balancer.round();
+    else
+      balancer.react();
   });
-  if (balancer_) due_s_ = now_s() + balancer_->next_s();
+  if (balancer_ && is_due) due_s_ = now_s() + balancer_->next_s();
 }
 
 /// Starts a new guard process after the old one was killed.
@@ -184,11 +199,10 @@ Outcome Watch::run() {
       if (guard_.has_died()) replace_guard();
       reap_s_ = now_s() + kTuning.reap_s;
     }
-    if (wake_up.is_early) {
+    if (!wake_up.is_early || wake_up.hears_wait)
+      balance(!wake_up.is_early);
+    else
       with_balancer([](Balancer& balancer) { balancer.count_early_wake_up(); });
-    } else {
-      balance();
-    }
   }
 }
 
@@ -196,6 +210,19 @@ void check(const Options& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
   fail("this process may use none of cpus {}; it may use cpus {}", cpu_list_text(options.cpus),
        cpu_list_text(allowed_cpus()));
+}
+
+/// If the policy uses reports of waits, creates what the program needs to report when its threads
+/// wait. If that fails, the balancer reads from /proc which threads wait.
+void listen_to_waits(const Options& options, std::optional<WaitWatch>& waits) {
+  if (!is_reacting(options.settings.policy)) return;
+  try {
+    waits.emplace(options.waits_library);
+  } catch (const std::exception& reason) {
+    if (options.on_note)
+      options.on_note(
+          fmt::format("the program cannot report when its threads wait: {}", reason.what()));
+  }
 }
 
 }  // namespace
@@ -214,9 +241,11 @@ Outcome run_balanced(const std::vector<std::string>& command, const Options& opt
     signals.reset();
     return {replace_process_by(command), {}};
   }
+  std::optional<WaitWatch> waits;
+  listen_to_waits(options, waits);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopt orphaned descendants, so that they stay visible
-  Program program = Program::start(command, *signals);
-  return Watch(program, *guard, *signals, options).run();
+  Program program = Program::start(command, *signals, waits ? waits->environment() : Environment());
+  return Watch(program, *guard, *signals, options, waits ? &*waits : nullptr).run();
 }
 
 Outcome attach_balanced(pid_t pid, const Options& options) {
@@ -224,7 +253,7 @@ Outcome attach_balanced(pid_t pid, const Options& options) {
   const Signals signals;
   Program program = Program::attach(pid);
   Guard guard;
-  return Watch(program, guard, signals, options).run();
+  return Watch(program, guard, signals, options, nullptr).run();
 }
 
 }  // namespace poise::juggle

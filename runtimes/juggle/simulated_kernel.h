@@ -114,11 +114,18 @@ class SimulatedKernel : public Kernel {
   bool is_ours(pid_t process) const override { return !foreign.contains(process); }
   std::optional<double> quota_cpus() const override { return quota; }
   bool waits_actively(pid_t process) const override { return active.contains(process); }
+  bool reports_waits(pid_t) const override { return !waits.empty(); }
+  std::optional<WaitReport> wait_report(pid_t thread) const override {
+    const auto found = waits.find(thread);
+    return found == waits.end() ? std::nullopt : std::optional(found->second);
+  }
+  void forget_waits(pid_t thread) override { waits.erase(thread); }
 
   Cpus allowed;
   std::map<pid_t, Thread> threads_by_id;
-  std::set<pid_t> foreign;  // processes of other users
-  std::set<pid_t> active;   // processes whose threads wait actively
+  std::set<pid_t> foreign;            // processes of other users
+  std::set<pid_t> active;             // processes whose threads wait actively
+  std::map<pid_t, WaitReport> waits;  // of the threads that report them
   std::optional<double> quota = {};
   double stranger_share = 0;  // of each cpu, which other programs use
   double time_s = 0;

@@ -38,6 +38,7 @@ struct Tally {
   double own_cpu_s = 0;              // total cpu time of the balancer
   std::uint64_t wake_ups = 0;        // total wake-ups of the balancer
   std::uint64_t early_wake_ups = 0;  // wake-ups by signals before a balancing point was due
+  std::uint64_t reactions = 0;       // wake-ups because threads reported that they wait
   std::uint64_t visits = 0;          // probes of the speeds of cpus, each of which wakes a thread
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   // Cpu time of the balancer: the minimum of a round, and the sum over all rounds.

@@ -20,7 +20,7 @@ struct Tuning {
   // Maximum number of processes for counting. With more, a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
-  // Affinities that the program sets.
+  // Numbers for affinities that the program itself sets.
   double start_s = 1;  // programs bind their threads in their first moments
   // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
@@ -33,6 +33,10 @@ struct Tuning {
   std::uint64_t equal_probe_rounds = 200;  // if all speeds are equal, as is common
   // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
+
+  // Numbers for reports of waits (wait_table.h).
+  double min_news_s = 1e-4;  // seconds between two wake-ups, each of which costs about 20 us
+  double silence_s = 1;      // after this time the user is told about processes that report none
 
   // Other intervals.
   double quota_s = 60;  // between two looks at the cgroup's quota

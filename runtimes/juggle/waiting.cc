@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "runtimes/juggle/wait_table.h"
+
 #include "poise/base/text.h"
 
 namespace poise::juggle {
@@ -51,6 +53,10 @@ bool waits_actively(std::string_view environ, std::string_view maps) {
 bool waits_actively(pid_t process) {
   const std::string folder = fmt::format("/proc/{}/", process);
   return waits_actively(text_of(folder + "environ"), text_of(folder + "maps"));
+}
+
+bool reports_waits(pid_t process) {
+  return text_of(fmt::format("/proc/{}/maps", process)).find(kWaitsMemory) != std::string::npos;
 }
 
 }  // namespace poise::juggle

@@ -19,4 +19,7 @@ bool waits_actively(std::string_view environ, std::string_view maps);
 /// Reads both files of a process. Returns false if they cannot be read.
 bool waits_actively(pid_t process);
 
+/// True if the process reports the waits of its threads: it has opened the table of wait_table.h.
+bool reports_waits(pid_t process);
+
 }  // namespace poise::juggle

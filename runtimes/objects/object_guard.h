@@ -24,7 +24,7 @@ class ObjectGuard {
 
   /// Runs code on behalf of an object and ends the job if it throws.
   void run(ObjectId id, const std::function<void()>& work) const;
-  /// Ends the job because of an object.
+  /// Ends the job, because an object has failed with this reason.
   [[noreturn]] void abort(ObjectId id, const std::string& reason) const;
 
  private:

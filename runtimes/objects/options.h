@@ -16,7 +16,7 @@ enum class Clock : std::uint8_t {
   wall,  // wall time: for steps that wait for something other than the processor
 };
 
-/// Which ranks decide on a placement.
+/// The ranks that decide on a placement.
 enum class Mode : std::uint8_t {
   automatic,     // hierarchical above 256 places if several hosts have several places, else root
   root,          // rank 0, from the measurements of all ranks
@@ -26,7 +26,7 @@ enum class Mode : std::uint8_t {
 
 /// New members come last, because designated initializers depend on the order of members.
 struct Options {
-  /// Names the objects in messages to the user.
+  /// The name of the objects in messages to the user.
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
   std::string strategy = "poise";
@@ -38,9 +38,9 @@ struct Options {
   std::uint64_t expected_steps = 0;
   /// Initial placement: a name of poise/placement/initial.h.
   std::string placement = "blocked";
-  /// POISE_CLOCK: cpu or wall.
+  /// POISE_CLOCK: the clock that measures loads, cpu or wall.
   Clock clock = Clock::cpu;
-  /// POISE_MODE: auto, root, replicated or hierarchical.
+  /// POISE_MODE: the ranks that decide: auto, root, replicated or hierarchical.
   Mode mode = Mode::automatic;
   /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
   std::string trace = {};

@@ -38,7 +38,7 @@ class OffloadedSteps final : public StepRunner {
   static void run_task(std::span<const tasks::Item> items);
 
  private:
-  /// The buffers of one object's task.
+  /// The buffers of the task that runs one object's step.
   struct Transfer {
     Buffer out;             // the object on its way out, in memory that the node's ranks share
     Buffer back = {};       // the object on its way back; empty if its step ran on this rank

@@ -22,7 +22,7 @@ struct Totals {
   double decision_s = 0;
   double migration_s = 0;
 
-  // Figures since the last decision.
+  // Totals since the last decision.
   std::uint64_t phase_steps = 0;
   double phase_wall_s = 0;
   double phase_efficiency = 0;

@@ -93,6 +93,6 @@ struct Function {
   Mode mode = Mode::none;  // of a collective
 };
 
-enum class Language : std::uint8_t { c, fortran };  // Fortran passes everything by address
+enum class Language : std::uint8_t { c, fortran };  // Fortran passes all arguments by address
 
 }  // namespace poise::profile

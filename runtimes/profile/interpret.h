@@ -22,7 +22,7 @@ class Arguments {
   Language language() const { return language_; }
   Word word(int position) const { return words_[position]; }
   std::int64_t number(int position) const;
-  /// An element of an array of counts.
+  /// Returns an element of an array of counts.
   std::int64_t count(int position, int index) const;
   Word comm(int position) const;
   Word type(int position, int index = -1) const;  // index: of an array
@@ -50,7 +50,7 @@ class Interpreter {
 
   /// To be called before the call. Removes the records of the objects that the call will free.
   void before(const Function& function, const Arguments& arguments);
-  /// Called after a call that succeeded.
+  /// To be called after a call that succeeded.
   void after(const Function& function, const Arguments& arguments);
 
   /// Returns whether this rank can delay other ranks in a collective, and whether it waits for

@@ -88,12 +88,12 @@ struct MpiLibrary {
   int (*sendrecv)(const void*, int, Word, int, int, void*, int, Word, int, int, Word,
                   Word status) = nullptr;
 
-  /// Convert Fortran handles to C handles.
+  /// These functions convert Fortran handles to C handles.
   Word comm_of(int fortran) const { return c_handle(comm_f2c, fortran); }
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
-  /// The Fortran handle of a communicator.
+  /// Returns the Fortran handle of a communicator.
   int fortran_comm(Word comm) const {
     return is_open_mpi ? comm_c2f(comm) : static_cast<int>(comm);
   }
@@ -128,7 +128,7 @@ struct MpiLibrary {
 
   /// The handle as a key. An int handle leaves the upper half of its register undefined.
   Word plain(Word handle) const { return is_open_mpi ? handle : handle & 0xffffffff; }
-  /// The handle that is stored at an address.
+  /// Returns the MPI handle that is stored at an address of the program.
   Word read(const void* address) const {
     return is_open_mpi ? *static_cast<const Word*>(address)
                        : *static_cast<const std::uint32_t*>(address);

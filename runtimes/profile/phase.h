@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank measured in one phase.
+// The measurements of one rank in one phase.
 #pragma once
 
 #include <array>

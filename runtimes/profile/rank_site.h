@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a rank runs, according to its host.
+// The parts of a host (package, memory domain, cache, core) on which a rank runs.
 #pragma once
 
 #include <cstdint>

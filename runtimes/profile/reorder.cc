@@ -45,14 +45,14 @@ Setting setting() {
 std::mutex mutex;
 Reorderings done;  // guarded by it
 
-/// What each rank sends to the deciding rank.
+/// The data that each rank sends to the deciding rank.
 struct Head {
   RankSite site;
   std::int32_t world_rank = -1;
   std::int32_t num_edges = -1;  // that it will send; -1: its arguments are invalid
 };
 
-/// What the deciding rank sends to each rank.
+/// The data that the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;    // in the new communicator

@@ -30,7 +30,7 @@ class Samples {
  public:
   /// Counts a collective; to be called once per collective. Returns true if it is to be kept.
   bool next() { return is_kept(sequence_++); }
-  /// Keeps the collective for which next() returned true.
+  /// Stores the sample of the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
 
   std::span<const Sample> kept() const { return kept_; }

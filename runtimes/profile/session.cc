@@ -215,7 +215,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
   }
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
-  // All ranks must see the same sequence of tokens, so a token must not depend on the rank.
+  // The token of a collective must not depend on the rank, because all ranks must see the same
+  // sequence of tokens.
   const auto bytes =
       static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;

@@ -65,7 +65,7 @@ std::vector<ThreadUse> computing(const TeamUse& team) {
   return threads;
 }
 
-/// The threads of all ranks of a node.
+/// Combines the threads of all ranks of a node.
 class NodeThreads {
  public:
   void add(const TeamUse& team, const std::vector<ThreadUse>& threads) {

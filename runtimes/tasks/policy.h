@@ -20,7 +20,7 @@ struct Replication {
   std::vector<std::uint32_t> ranks = {};
 };
 
-/// What a task can find out about itself.
+/// Facts about a task that the task itself can query.
 struct Self {
   std::uint32_t home = 0;   // the rank that submitted it
   bool replicated = false;  // other ranks have copies of it, or should have got some

@@ -29,7 +29,7 @@ namespace poise::tasks {
 namespace {
 
 thread_local Context* context_of_thread = nullptr;
-// The runtime whose engine this thread has locked.
+// The runtime whose offload engine this thread has locked.
 thread_local const Runtime* engine_locked_here = nullptr;
 
 // One mutex for all contexts, because below MPI_THREAD_MULTIPLE only one of them may call MPI at a

@@ -95,7 +95,7 @@ class Runtime {
   std::atomic<double> entered_s_{0};
   double waiting_s_ = 0, threads_waiting_s_ = 0;  // per rank, and summed over its threads
   std::vector<std::thread> threads_;
-  // Exceptions in flight when the context was created.
+  // Number of exceptions in flight when the context was created.
   const int exceptions_ = std::uncaught_exceptions();
 };
 

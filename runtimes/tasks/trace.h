@@ -62,7 +62,7 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
 /// of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
-  /// Collective. `nodes` is Locality::nodes.
+  /// Collective. `nodes` has the node of each rank (Locality::nodes).
   TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,

@@ -67,7 +67,7 @@ class Refused(JuggleTest):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_without_pidfd_open_a_running_program_can_be_attached_to_and_its_end_is_noticed(self):
+    def test_attaching_works_and_notices_the_end_of_the_program_without_pidfd_open(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)

@@ -19,7 +19,8 @@ VERSION = re.search(r"poise VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_t
 CONTENTS = {
     "poise": [r"/usr/bin/poise$", r"/usr/share/man/man1/poise\.1", r"/usr/share/man/man1/poise-compare\.1",
               r"/usr/share/bash-completion/completions/poise$", r"/zsh/site-functions/_poise$",
-              r"/usr/share/poise/machines/NUMA32\.json$", r"/libpoise_profile\.so$"],
+              r"/usr/share/poise/machines/NUMA32\.json$", r"/libpoise_profile\.so$",
+              r"/libpoise_juggle_waits\.so$"],
     "libpoise0": [r"/libpoise\.so\.0$", rf"/libpoise\.so\.{re.escape(VERSION)}$"],
     "libpoise-dev": [r"/libpoise\.so$", r"/libpoise_cxx\.a$", r"/usr/include/poise/poise\.h$", r"/pkgconfig/poise\.pc$",
                      r"/cmake/poise/poise-config\.cmake$", r"/usr/share/poise/fortran/poise\.f90$"],

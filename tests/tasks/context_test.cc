@@ -327,8 +327,8 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Tasks of a megabyte. Seven wait at a borrower and one runs. Some more have ended without this
-// rank knowing yet, and were replaced by as many.
+// Each task has a megabyte of data. At most seven tasks wait at a borrower while one runs. The
+// limit below is higher, because this rank learns with a delay that tasks have ended.
 TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);

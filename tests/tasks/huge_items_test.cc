@@ -17,8 +17,9 @@ namespace poise::tasks {
 namespace {
 
 constexpr std::size_t kLength =
-    (std::size_t{1} << 31) / 8 + 1000;                 // elements: a little more than 2 GiB
-constexpr std::uint64_t kNeededKilobytes = 8'000'000;  // twice the memory that the test uses
+    (std::size_t{1} << 31) / 8 + 1000;  // elements: a little more than 2 GiB
+// The test runs only with this much free memory, twice what it uses.
+constexpr std::uint64_t kNeededKilobytes = 8'000'000;
 
 const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> numbers) {
   for (auto& number : numbers) ++number;

@@ -31,7 +31,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Gives a concurrent call time to be noticed.
+  // Waits a little, so that a concurrent call of MPI is noticed.
   static inline bool stays_longer = false;
 };
 

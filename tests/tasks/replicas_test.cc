@@ -123,7 +123,7 @@ TEST(Replication, idle_ranks_start_replicas_while_the_owner_is_busy) {
   EXPECT_EQ(number[0], 1u);
 }
 
-TEST(Replication, returns_exceptions) {
+TEST(Replication, exceptions_of_replicated_tasks_reach_the_owner) {
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);
   std::string text;

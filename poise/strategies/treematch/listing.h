@@ -38,7 +38,7 @@ double count_groupings(Vertex n, std::uint32_t arity);
 void for_each_grouping(const Matrix& affinity, std::uint32_t arity,
                        const std::function<void(std::span<const Vertex>, double)>& visit);
 
-/// Number of ways to choose k of n.
+/// Returns the number of ways to choose k of n elements.
 double count_subsets(Vertex n, std::uint32_t k);
 
 /// Calls `visit` with every subset of `arity` elements and the affinity inside it.

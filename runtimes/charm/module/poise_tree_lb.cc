@@ -295,7 +295,7 @@ std::string fitting(const std::string& strategy) {
   return poise::charm::tree_for({CkNumNodes(), CkNumPes()}, strategy);
 }
 
-/// A configuration for this job, with PoiseLB's strategy.
+/// Returns a configuration that fits this job, with PoiseLB's strategy on all levels.
 std::string fitting() {
   try {
     return fitting(poise::charm::strategy_with(poise::charm::setting()));

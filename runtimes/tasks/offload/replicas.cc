@@ -131,8 +131,8 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
   while (busy < threads && claim_random()) ++busy;
 }
 
-// Asks the owner for the token of a random replica. The owner would often refuse that of the oldest
-// one, because it starts that task next itself.
+// Asks the owner for the token of a random replica. For the oldest replica the owner would often
+// refuse, because it is about to start that task itself.
 bool Replicas::claim_random() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)

@@ -21,7 +21,7 @@ class Returns {
   /// Sends results of borrowed tasks when they are due.
   void step(const TaskPool::State& state);
   void handle(Message& message);
-  /// True if no result waits to be sent.
+  /// True if all results have been sent.
   bool empty() const { return results_.empty(); }
   /// Drops results that stayed in place until the wait ended, so that other ranks could read them.
   void end_wait();

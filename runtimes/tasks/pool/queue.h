@@ -26,7 +26,7 @@ class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Needs Task::queued to hold the task's bytes.
+  /// Adds a borrowed task. Task::queued must hold the task's bytes.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 

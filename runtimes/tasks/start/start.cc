@@ -122,7 +122,7 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
                      apply_environment(settings, environ);
                      check_progress_thread(settings, "POISE_TASKS_PROGRESS_THREAD=on");
                    }));
-  // If this fails, it fails on all ranks.
+  // This call fails either on all ranks or on none.
   end_job_on_error(communicator, error_of([&] {
                      check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
                    }));

@@ -37,7 +37,7 @@ class Doorbells {
   bool is_pending() const { return announced() != received_.load(std::memory_order_relaxed); }
   /// The number of messages announced to this rank so far.
   std::uint32_t announced() const { return doorbells_.own().announced.load(); }
-  /// Counts a message from `rank` as received.
+  /// Counts one announced message from `rank` as received.
   void received_from(std::uint32_t rank) {
     if (!doorbells_.is_visible_to(rank)) return;
     received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

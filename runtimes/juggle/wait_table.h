@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table in which the threads of a program report that they wait, in memory that the program
+// shares with the balancer. The library that is preloaded into the program writes it
+// (preloaded/waits.cc); the balancer reads it (wait_watch.h). Neither waits for the other.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <sys/types.h>
+
+namespace poise::juggle {
+
+/// The environment variable with the path of the table and its key, separated by a colon.
+inline constexpr char kWaitsVariable[] = "POISE_JUGGLE_WAITS";
+
+/// The name of the table's memory in /proc/PID/maps of a process that has opened it.
+inline constexpr char kWaitsMemory[] = "/memfd:poise_juggle_waits";
+
+inline constexpr std::size_t kWaitSlots = 16384;
+/// Number of slots in which a thread may have its entry, beginning at the slot of its id. If all
+/// are taken by other threads, the thread has no entry, and its waits are unknown.
+inline constexpr std::size_t kWaitProbes = 16;
+
+/// A thread's entry. It has a cache line of its own, because its thread writes it often.
+struct alignas(64) WaitSlot {
+  std::atomic<pid_t> thread;           // 0: free
+  std::atomic<bool> is_inside;         // the thread is in a call that waits
+  std::atomic<std::int64_t> yield_ns;  // when it last called sched_yield, by the monotonic clock
+};
+
+struct WaitTable {
+  std::uint64_t key;  // set by the balancer, to recognise its table
+  // A futex: 1 if a thread has begun to wait since the balancer last looked.
+  std::atomic<std::uint32_t> has_news;
+  WaitSlot slots[kWaitSlots];
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futexes are 32 bits");
+
+inline std::int64_t monotonic_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Returns the slot of the thread, or null if it has none. If it has none and `claims` is true, it
+/// gets a free slot.
+inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
+  for (std::size_t i = 0; i < kWaitProbes; ++i) {
+    WaitSlot& slot = table.slots[(static_cast<std::size_t>(thread) + i) % kWaitSlots];
+    pid_t owner = slot.thread.load(std::memory_order_relaxed);
+    if (owner == thread) return &slot;
+    if (owner == 0 && claims && slot.thread.compare_exchange_strong(owner, thread)) return &slot;
+  }
+  return nullptr;
+}
+
+}  // namespace poise::juggle

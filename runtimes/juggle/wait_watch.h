@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the balancer hears from the library that is preloaded into the program: which threads wait,
+// and a descriptor that becomes readable when one begins to.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <thread>
+
+#include "runtimes/juggle/program.h"
+#include "runtimes/juggle/threads.h"
+#include "runtimes/juggle/wait_table.h"
+
+#include "poise/online/juggle.h"
+
+namespace poise::juggle {
+
+class WaitWatch {
+ public:
+  /// `library` is the path of the library to preload. Throws if it cannot be read or the system
+  /// refuses shared memory or a thread.
+  explicit WaitWatch(const std::string& library);
+  ~WaitWatch();
+  WaitWatch(const WaitWatch&) = delete;
+  WaitWatch& operator=(const WaitWatch&) = delete;
+
+  /// The variables with which a program loads the library and finds the table.
+  Environment environment() const;
+  /// Becomes readable when a thread has begun to wait.
+  int descriptor() const { return news_.get(); }
+  /// Makes the descriptor unreadable until the next thread begins to wait.
+  void take_news();
+  /// Returns what the thread reports about its waits, or nothing if it has reported nothing yet.
+  std::optional<WaitReport> report_of(pid_t thread) const;
+  /// Frees the entry of a thread that has ended.
+  void forget(pid_t thread);
+
+ private:
+  void listen();
+
+  std::string library_;
+  Descriptor file_, news_;
+  WaitTable* table_ = nullptr;
+  std::atomic<bool> is_over_ = false;
+  std::thread listener_;  // sleeps on the futex of the table, for no descriptor shows a futex
+};
+
+}  // namespace poise::juggle

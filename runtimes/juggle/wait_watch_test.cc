@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/juggle/wait_watch.h"
+
+#include <csignal>
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdexcept>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtimes/juggle/waiting.h"
+
+namespace poise::juggle {
+namespace {
+
+constexpr int kMaxWaitMs = 60'000;  // a busy machine starts a process late
+
+bool has_news(const WaitWatch& watch, int timeout_ms) {
+  pollfd news{watch.descriptor(), POLLIN, 0};
+  return ::poll(&news, 1, timeout_ms) == 1;
+}
+
+/// Waits for ever by the named kind of call.
+void wait_by(const std::string& call) {
+  if (call == "barrier") {
+    pthread_barrier_t barrier;
+    ::pthread_barrier_init(&barrier, nullptr, 2);
+    ::pthread_barrier_wait(&barrier);
+  } else if (call == "condition") {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    ::pthread_mutex_lock(&mutex);
+    for (;;) ::pthread_cond_wait(&condition, &mutex);
+  } else if (call == "semaphore") {
+    sem_t semaphore;
+    ::sem_init(&semaphore, 0, 0);
+    ::sem_wait(&semaphore);
+  } else if (call == "futex") {
+    std::uint32_t word = 0;
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+  } else {
+    for (;;) ::sched_yield();
+  }
+}
+
+/// This test is run only by PreloadedProgram: a thread waits for ever.
+TEST(Preloaded, DISABLED_waits_for_ever) {
+  std::string call = std::getenv("WAITS_BY");
+  std::thread([&call] {
+    std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
+    std::fflush(stdout);
+    wait_by(call);
+  }).join();
+}
+
+/// This test program, started again with the preloaded library.
+class PreloadedProgram {
+ public:
+  PreloadedProgram(const WaitWatch& watch, const char* call) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    const Environment variables = watch.environment();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::close(ends[0]);
+      ::close(ends[1]);
+      for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+      ::setenv("WAITS_BY", call, 1);
+      ::execl("/proc/self/exe", "juggle_test", "--gtest_also_run_disabled_tests",
+              "--gtest_filter=Preloaded.*", nullptr);
+      ::_exit(1);
+    }
+    ::close(ends[1]);
+    said_ = ::fdopen(ends[0], "r");
+  }
+  ~PreloadedProgram() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    std::fclose(said_);
+  }
+  PreloadedProgram(const PreloadedProgram&) = delete;
+  PreloadedProgram& operator=(const PreloadedProgram&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Returns the id of the thread that waits, or 0 if the program does not print it.
+  pid_t thread() const {
+    char line[256];
+    int id = 0;
+    while (std::fgets(line, sizeof line, said_) != nullptr)
+      if (std::sscanf(line, "thread %d", &id) == 1) return id;
+    return 0;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  std::FILE* said_ = nullptr;
+};
+
+class Calls : public testing::TestWithParam<const char*> {};
+
+TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
+  WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
+  const PreloadedProgram program(watch, GetParam());
+  const pid_t thread = program.thread();
+  ASSERT_NE(thread, 0);
+  for (;;) {  // other threads of the program may wait, too
+    const auto report = watch.report_of(thread);
+    if (report && is_waiting(*report, true)) break;
+    ASSERT_TRUE(has_news(watch, kMaxWaitMs));
+    watch.take_news();
+  }
+  EXPECT_TRUE(reports_waits(program.pid()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Calls,
+                         testing::Values("barrier", "condition", "semaphore", "futex", "yield"));
+
+TEST(WaitWatch, knows_nothing_of_threads_that_report_nothing) {
+  WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
+  EXPECT_FALSE(watch.report_of(::getpid()));
+  EXPECT_FALSE(has_news(watch, 0));
+}
+
+TEST(WaitWatch, sees_that_a_process_reports_nothing) { EXPECT_FALSE(reports_waits(1)); }
+
+TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
+  EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
+}
+
+TEST(WaitTable, gives_each_thread_a_slot_until_its_neighbourhood_is_full) {
+  auto table = std::make_unique<WaitTable>();
+  EXPECT_EQ(slot_of(*table, 5, false), nullptr);
+  WaitSlot* const slot = slot_of(*table, 5, true);
+  ASSERT_NE(slot, nullptr);
+  EXPECT_EQ(slot_of(*table, 5, false), slot);
+  const auto other = static_cast<pid_t>(5 + kWaitSlots);  // it begins to search at the same slot
+  EXPECT_NE(slot_of(*table, other, true), slot);
+  for (std::size_t i = 2; i < kWaitProbes; ++i)
+    slot_of(*table, static_cast<pid_t>(5 + i * kWaitSlots), true);
+  EXPECT_EQ(slot_of(*table, static_cast<pid_t>(5 + kWaitProbes * kWaitSlots), true), nullptr);
+  slot->thread = 0;
+  EXPECT_EQ(slot_of(*table, 5, false), nullptr);
+  EXPECT_EQ(slot_of(*table, static_cast<pid_t>(5 + kWaitProbes * kWaitSlots), true), slot);
+}
+
+}  // namespace
+}  // namespace poise::juggle
