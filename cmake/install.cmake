@@ -55,6 +55,7 @@ install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-c
 include(cmake/pkg_config.cmake)
 install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
+install(FILES faces/library/poise_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
 install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
 install(FILES faces/fortran/poise.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)

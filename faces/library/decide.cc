@@ -2,23 +2,19 @@
 // Decisions of libpoise: computes placements, evaluates what they cost, and lists the moves between
 // two placements.
 #include <algorithm>
+#include <utility>
 
 #include "faces/library/arrays.h"
+#include "faces/library/moves.h"
 #include "faces/library/problem.h"
 
 using poise::library::array;
 using poise::library::CheckedProblem;
 using poise::library::guarded;
+using poise::library::Moves;
 using poise::library::required;
 
 namespace {
-
-/// The lists to which the pointers in poise_moves refer.
-struct Moves {
-  poise_moves view{};
-  std::vector<std::uint64_t> global_id;
-  std::vector<std::uint32_t> task, from, to;
-};
 
 /// True if a list of the moves from or to `place` contains this move.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
@@ -42,9 +38,7 @@ int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_
       list->from.push_back(from);
       list->to.push_back(to);
     }
-    list->view = {list->task.size(), list->global_id.data(), list->task.data(), list->from.data(),
-                  list->to.data()};
-    result = &list.release()->view;
+    result = Moves::released(std::move(list));
   });
 }
 
@@ -92,8 +86,4 @@ int poise_imports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t
                     [](std::uint32_t, std::uint32_t to, std::int64_t p) { return to == p; });
 }
 
-// The view is the first member of the list, so both have the same address.
-void poise_moves_destroy(const poise_moves* moves) {
-  static_assert(offsetof(Moves, view) == 0);
-  delete reinterpret_cast<const Moves*>(moves);
-}
+void poise_moves_destroy(const poise_moves* moves) { Moves::destroy(moves); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -48,14 +49,9 @@ class Communicator {
     std::map<std::uint32_t, Bytes> sends;
     for (const auto& [to, items] : out)
       if (to != rank() && !items.empty()) sends[to] = {items.data(), items.size() * sizeof(T)};
-    exchange_bytes(
-        sends,
-        [](void* into, std::uint32_t from, const void* data, std::uint64_t n) {
-          std::vector<T>& items = (*static_cast<Mail<T>*>(into))[from];
-          items.resize(n / sizeof(T));
-          if (n > 0) std::memcpy(items.data(), data, items.size() * sizeof(T));
-        },
-        &in);
+    Inbox<T> inbox{in};
+    exchange_bytes(sends, &Inbox<T>::receive, &inbox);
+    if (inbox.is_full) throw std::bad_alloc();
     return in;
   }
 
@@ -77,6 +73,23 @@ class Communicator {
     const void* data;
     std::uint64_t size;
   };
+  /// Takes messages from a communication function, through which nothing may be thrown.
+  template <typename T>
+  struct Inbox {
+    Mail<T>& in;
+    bool is_full = false;
+    static void receive(void* inbox, std::uint32_t from, const void* data,
+                        std::uint64_t n) noexcept {
+      auto& self = *static_cast<Inbox*>(inbox);
+      try {
+        std::vector<T>& items = self.in[from];
+        items.resize(n / sizeof(T));
+        if (!items.empty()) std::memcpy(items.data(), data, items.size() * sizeof(T));
+      } catch (const std::bad_alloc&) {
+        self.is_full = true;
+      }
+    }
+  };
   void exchange_bytes(const std::map<std::uint32_t, Bytes>& sends, poise_receive receive,
                       void* receiver);
   void reduce(int reduction, std::uint64_t& value);
@@ -86,5 +99,22 @@ class Communicator {
   std::string failure_;      // of a communication function; told at the next agreement
   bool has_failed_ = false;  // in an agreement, which cannot be repeated
 };
+
+/// Runs `body`, which calls collectives. An exception on this rank alone becomes an agreed one.
+template <typename Body>
+void agreed(Communicator& ranks, const Body& body) {
+  std::string text;
+  try {
+    body();
+    ranks.agree();
+    return;
+  } catch (const AgreedError&) {
+    throw;
+  } catch (...) {
+    text = thrown_text();
+  }
+  ranks.agree_on_failure(text);
+  throw AgreedError(text);
+}
 
 }  // namespace poise

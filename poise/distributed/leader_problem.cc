@@ -21,12 +21,12 @@ constexpr double kRoom = 1.02;
 class LeaderProblem {
  public:
   LeaderProblem(const DecisionContext& context, std::size_t level, std::uint32_t leader,
-                std::span<const Guest> guests, std::span<const GuestEdge> edges)
+                std::span<const Guest> guests, std::vector<GuestEdge> edges)
       : context_(context),
         level_(level),
         leader_(leader),
         guests_(guests),
-        edges_(edges),
+        edges_(std::move(edges)),
         children_(context.groups.children(level, leader)) {
     for (const Guest& guest : guests) names_.push_back(guest.home);
   }
@@ -35,6 +35,7 @@ class LeaderProblem {
     find_ports();
     add_tasks();
     add_messages();
+    edges_ = {};  // the strategy needs the memory
     const Machine machine = machine_of_groups(context_.machine, ranges_);
     place_arrivals(machine);
     const Problem problem{machine, workload_, current_, machine.costs(), context_.seed};
@@ -130,6 +131,7 @@ class LeaderProblem {
   }
 
   void add_messages() {
+    workload_.messages.reserve(edges_.size());
     for (const GuestEdge& edge : edges_) {
       const TaskId guest = index_of(names_, edge.guest);
       const TaskId other =
@@ -195,7 +197,7 @@ class LeaderProblem {
   std::size_t level_;
   std::uint32_t leader_;
   std::span<const Guest> guests_;
-  std::span<const GuestEdge> edges_;
+  std::vector<GuestEdge> edges_;
   std::vector<std::uint32_t> children_;
   std::vector<VertexName> names_;
   std::vector<PortGroup> ports_;
@@ -210,9 +212,9 @@ class LeaderProblem {
 
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
-                                  std::span<const GuestEdge> edges) {
+                                  std::vector<GuestEdge> edges) {
   if (guests.empty()) return {};
-  return LeaderProblem(context, level, leader, guests, edges).solve();
+  return LeaderProblem(context, level, leader, guests, std::move(edges)).solve();
 }
 
 }  // namespace poise

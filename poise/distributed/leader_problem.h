@@ -43,6 +43,6 @@ struct DecisionContext {
 /// leaders. There are at most as many ports as children.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
-                                  std::span<const GuestEdge> edges);
+                                  std::vector<GuestEdge> edges);
 
 }  // namespace poise

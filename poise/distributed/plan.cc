@@ -160,8 +160,10 @@ class Cycle {
         up.vertices.push_back(vertex);
       }
     }
-    for (auto& [rank, part] : ranks_.exchange(edge_mail))
+    for (auto& [rank, part] : ranks_.exchange(std::exchange(edge_mail, {}))) {
       up.out.insert(up.out.end(), part.begin(), part.end());
+      part = {};
+    }
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
@@ -179,14 +181,15 @@ class Cycle {
   std::vector<std::uint32_t> descend() {
     std::vector<Guest> guests;
     std::vector<GuestEdge> edges;
-    const Piece& all = pieces_[groups_.top()];
+    Piece& all = pieces_[groups_.top()];
     for (std::uint32_t v = 0; v < all.vertices.size(); ++v)
       guests.push_back({{ranks_.rank(), v}, all.vertices[v]});
     for (const PieceEdge& edge : all.out)
       edges.push_back(
           {{ranks_.rank(), edge.own}, edge.other, ranks_.rank(), 1, edge.count, edge.bytes});
+    all.out = {};
     for (std::size_t level = groups_.top();; --level) {
-      const std::vector<std::uint32_t> targets = told(level, guests, edges);
+      const std::vector<std::uint32_t> targets = told(level, guests, std::exchange(edges, {}));
       const std::vector<std::uint32_t> below = of_children(level, targets);
       pieces_[level] = Piece();
       if (level == 1) return below;
@@ -196,11 +199,11 @@ class Cycle {
 
   /// Assigns the guests, and sends the result to the leaders of their homes.
   std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
-                                  const std::vector<GuestEdge>& edges) {
+                                  std::vector<GuestEdge> edges) {
     struct Answer {
       std::uint32_t index, leader;
     };
-    const auto decided = decide(context_, level, ranks_.rank(), guests, edges);
+    const auto decided = decide(context_, level, ranks_.rank(), guests, std::move(edges));
     Mail<Answer> answers;
     for (std::size_t i = 0; i < guests.size(); ++i)
       answers[guests[i].home.rank].push_back({guests[i].home.index, decided[i]});
@@ -349,16 +352,9 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
 DistributedPlan plan_distributed(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                  const Choice& strategy, std::uint64_t seed,
                                  const DistributedLimits& limits) {
-  try {
-    DistributedPlan plan = planned(ranks, machine, own, strategy, seed, limits);
-    ranks.agree();
-    return plan;
-  } catch (const AgreedError&) {
-    throw;
-  } catch (...) {
-    ranks.agree_on_failure(thrown_text());
-    throw;
-  }
+  DistributedPlan plan;
+  agreed(ranks, [&] { plan = planned(ranks, machine, own, strategy, seed, limits); });
+  return plan;
 }
 
 }  // namespace poise

@@ -21,7 +21,7 @@ namespace poise {
 /// but gets an error.
 class SimulatedRanks {
  public:
-  explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks), running_(num_ranks) {
+  explicit SimulatedRanks(std::uint32_t num_ranks) : ranks_(num_ranks) {
     for (std::uint32_t r = 0; r < num_ranks; ++r) ranks_[r].all = this, ranks_[r].number = r;
   }
 
@@ -29,6 +29,7 @@ class SimulatedRanks {
   std::uint64_t calls(std::uint32_t rank) const { return ranks_[rank].calls; }
 
   void run(const std::function<void(const poise_communication&)>& body) {
+    running_ = ranks_.size();
     std::vector<std::thread> threads;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r)
       threads.emplace_back([this, r, &body] {
@@ -107,7 +108,7 @@ class SimulatedRanks {
   std::vector<Rank> ranks_;
   std::mutex mutex_;
   std::condition_variable opened_;
-  std::size_t running_, waiting_ = 0;
+  std::size_t running_ = 0, waiting_ = 0;
   std::uint64_t round_ = 0;
 };
 

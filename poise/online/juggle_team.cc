@@ -100,7 +100,8 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
     return short_s;
-  // Without reports of the program, waits are looked for between two balancing points.
+  // If the program does not report waits, the balancer looks for waits between two balancing
+  // points.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
@@ -192,8 +193,7 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain needs no order if only the place to which it is
-    // counted changes.
+    // A thread that may use all places of a domain needs no order if it stays in that domain.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;

@@ -79,7 +79,7 @@ class JuggleTeam {
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
-  /// True if moves may follow when the threads begin to wait.
+  /// True if react_to() may return moves when threads begin to wait.
   bool is_reacting() const;
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }

@@ -23,6 +23,7 @@ LIMIT_S = 600  # time-out of a block in seconds, long enough for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
+             ("distributed.md", "c"): "tests/install/examples_test.py",
              ("formats.md", "python"): "tests/docs/formats_example.py"}
 PART = re.compile(r"^<!-- (?P<kind>setup|no-run): (?P<why>.*?) -->$|^```(?P<language>[a-z]*)(?P<mark>[^\n]*)\n(?P<body>.*?)^```$",
                   re.S | re.M)
@@ -117,7 +118,7 @@ class Guides(CliTest):
     def test_no_guide_is_longer_than_its_limit(self):
         for name in ("start", "which", "juggle", "objects", "python", "strategies", "tasks", "tasks_openmp", "charm",
                      "charm_trees", "library", "profile", "decision", "juggle_how", "tasks_how", "objects_how",
-                     "profile_how", "charm_how"):
+                     "profile_how", "charm_how", "distributed"):
             lines = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").splitlines()
             self.assertLessEqual(sum(not line.startswith("<!--") for line in lines), 150, f"{name}.md: results and reference belong on other pages")
 

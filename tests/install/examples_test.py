@@ -148,6 +148,15 @@ class Examples(unittest.TestCase):
                 run([compiler, *options, *map(str, sources), *pkg_config("--cflags", "--libs", package), "-o", "program"])
                 self.assertTrue(run([*launch, "./program", *arguments]))
 
+    @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
+    def test_mpicc_builds_the_program_in_which_all_ranks_decide(self):
+        page = (ROOT / "docs" / "distributed.md").read_text()
+        pathlib.Path("distributed.c").write_text(re.search(r"(?ms)^```c\n(.*?)^```$", page)[1])
+        flags = pkg_config("--cflags", "--libs", "poise")
+        run([os.environ["MPICC"], "-std=c99", "-Wall", "-Wextra", "-Werror", "distributed.c", *flags, "-o", "program",
+             f"-Wl,-rpath,{self.library}"])
+        self.assertRegex(run([*os.environ["LAUNCH"].split(), "./program"]), r"task \d+ goes from rank 0 to rank 1")
+
 
 if __name__ == "__main__":
     if PREFIX is None:
