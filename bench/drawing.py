@@ -68,10 +68,23 @@ def svg(parts):
             + "\n".join(parts) + "\n</svg>\n")
 
 
-def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y=None):
+def marked(index, mark, x, y):
+    """Draws measured points, each (x, median, low, high), as dots with bars, and their entry in the legend."""
+    parts = []
+    for a, median, low, high in mark["points"]:
+        parts.append(f'<path d="M{x.at(a):.1f} {y.at(low):.1f}V{y.at(high):.1f}" stroke="{mark["colour"]}"/>')
+        parts.append(f'<circle cx="{x.at(a):.1f}" cy="{y.at(median):.1f}" r="3.5" fill="{mark["colour"]}"/>')
+    line = TOP + 10 + 19 * index
+    parts.append(f'<circle cx="{WIDTH - RIGHT + 23}" cy="{line}" r="3.5" fill="{mark["colour"]}"/>')
+    return [*parts, text(WIDTH - RIGHT + 42, line + 4, mark["label"], "start", 12)]
+
+
+def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y=None, marks=()):
+    """Draws curves, and points with intervals (`marks`)."""
     points = [point for c in curves for point in c["points"]]
-    x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT, log_x)
-    y = Axis([p[1] for p in points], HEIGHT - BOTTOM, TOP, log_y, least_y)
+    bars = [point for mark in marks for point in mark["points"]]
+    x = Axis([p[0] for p in points + bars], LEFT, WIDTH - RIGHT, log_x)
+    y = Axis([p[1] for p in points] + [end for p in bars for end in p[2:]], HEIGHT - BOTTOM, TOP, log_y, least_y)
     parts = frame(title, x_label, y_label, x, y)
     # Dashed curves are drawn last, so that a solid curve at the same position stays visible.
     for index, c in sorted(enumerate(curves), key=lambda item: item[1]["dash"]):
@@ -81,6 +94,8 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
         line = TOP + 10 + 19 * index
         parts.append(f'<path d="M{WIDTH - RIGHT + 10} {line}h26" {style}/>')
         parts.append(text(WIDTH - RIGHT + 42, line + 4, c["label"], "start", 12))
+    for index, mark in enumerate(marks):
+        parts += marked(len(curves) + index, mark, x, y)
     return svg(parts)
 
 

@@ -25,8 +25,9 @@ import tempfile
 import threading
 import time
 
+import juggle_figures_plot
 from intervals import median_interval
-from keep import ROOT, keep, stamp
+from keep import RESULTS, ROOT, keep, stamp
 
 BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
@@ -43,7 +44,7 @@ def juggle(policy, period_s=PERIOD_S):
 
 
 def group(figure, threads, cpus, phase_s=PHASE_S, phases=1, runners=None, **more):
-    """One program, and the balancers with which it runs; "" is the period of the figure's x axis."""
+    """Returns one experiment: a program, and the balancers with which it runs."""
     return {"figure": figure, "threads": threads, "cpus": cpus, "phase_s": phase_s, "phases": phases,
             "runners": {"plain": None, **(runners or {"proactive": juggle("proactive")})}, **more}
 
@@ -53,7 +54,7 @@ def by_period(shares, phase_s):
 
 
 def synthetic(m, less):
-    """Groups of the program `phases` on lanes of m cpus; `less` is the m - 1 of the paper's 8 on 7."""
+    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper has 7 of 8."""
     over = less + 1  # threads on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
@@ -77,7 +78,7 @@ def synthetic(m, less):
 
 
 def programs(m, less, most):
-    """Groups of OpenMP programs, and of a fixed work in ever more threads."""
+    """Yields the experiments with OpenMP programs, and those that divide the same work among ever more threads."""
     pairs = {(less + 1, less)} | ({(16, 12)} if most >= 16 else set())
     for threads, cpus in sorted(pairs):
         for kernel in KERNELS:
@@ -113,7 +114,7 @@ def command_of(experiment, runner):
 
 @contextlib.contextmanager
 def strangers(cpus, are_there):
-    """Two programs that compute all the time, one of them with priority if that is allowed (15)."""
+    """Runs two other programs that compute all the time, one of them with higher priority if that is allowed (figure 15)."""
     if not are_there:
         yield
         return
@@ -148,7 +149,7 @@ def measured(experiment, runner, cpus):
 
 
 class Runs:
-    """The runs of all groups so far."""
+    """Runs experiments, and stores the results of all rounds."""
 
     def __init__(self, experiments, end_s):
         self.experiments, self.end_s = experiments, end_s
@@ -170,7 +171,7 @@ class Runs:
             self.samples[number][runner].append(row)
 
     def round(self, cpus, is_backwards):
-        """Runs each group once: the large ones alone, then the others, on as many lanes as fit."""
+        """Runs each experiment once: the large ones alone, then the others, as many at a time as the cpus allow."""
         numbers = range(len(self.experiments))
         lanes = [cpus[i:i + LANE] for i in range(0, len(cpus) - LANE + 1, LANE)] or [cpus]
         for number in numbers:
@@ -194,7 +195,7 @@ class Runs:
 
 
 def theory(experiment, balancer):
-    """Returns the speed-ups over static threads that the paper's formulas and the simulation promise."""
+    """Returns the speed-ups over static threads that the paper's formulas and the simulation predict."""
     if experiment.get("kernel") or experiment.get("strangers"):
         return {}
     period = balancer[balancer.index("--period") + 1] if "--period" in balancer else "100ms"
@@ -215,7 +216,7 @@ def key_of(row):
 
 
 def point(row):
-    """Adds to a row of samples what is shown: medians with intervals."""
+    """Adds to a row of samples the medians with their intervals."""
     ratios = [plain / own for plain, own in zip(row["plain_s"], row["with_s"])]
     return {**row, "rounds": len(ratios), "speedup": median_interval(ratios), "plain": median_interval(row["plain_s"]),
             "with": median_interval(row["with_s"]), "migrations_per_s": median_interval(row["migrations_per_s_each"]),
@@ -240,7 +241,7 @@ def rows_of(runs):
 
 
 def added(files):
-    """Returns the points of several files, with the samples of equal points together."""
+    """Returns the points of several files; the samples of points that occur in several files are joined."""
     whole = {}
     for file in files:
         for row in json.loads(file.read_text())["results"]:
@@ -251,8 +252,22 @@ def added(files):
     return [point(row) for row in whole.values()]
 
 
+def keep_plots(rows):
+    for figure, picture in juggle_figures_plot.draw(rows).items():
+        (RESULTS / f"juggle_figures_{figure}.svg").write_text(picture)
+
+
+def keep_added(files):
+    """Keeps the points that --out wrote on another machine, as keep() keeps those of this one."""
+    measured = json.loads(files[0].read_text())["measured"]
+    rows = [{**row, "measured": measured} for row in added(files)]
+    whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}
+    (RESULTS / "juggle_figures.json").write_text(json.dumps(whole, indent=1) + "\n")
+    keep_plots(rows)
+
+
 def machine(commit):
-    """What keep.stamp() returns, on a machine without git."""
+    """Returns what keep.stamp() returns, also on a machine without git."""
     try:
         found = stamp()
     except OSError:
@@ -269,9 +284,7 @@ def main():
     parser.add_argument("--add", type=pathlib.Path, nargs="+", help="measure nothing; keep the points of these files")
     arguments = parser.parse_args()
     if arguments.add:
-        rows = added(arguments.add)
-        first = json.loads(arguments.add[0].read_text())["measured"]
-        keep("juggle_figures", [{**row, "measured": first} for row in rows])
+        keep_added(arguments.add)
         return 0
     cpus, load = sorted(os.sched_getaffinity(0)), os.getloadavg()
     runs = Runs(groups(len(cpus)), time.monotonic() + arguments.seconds)
@@ -293,6 +306,7 @@ def main():
                                             indent=1) + "\n")
     else:
         keep("juggle_figures", rows)
+        keep_plots(rows)
     return 0
 
 

@@ -77,7 +77,7 @@ STRATEGIES = {"poise": "poise:from_scratch=1", "scotch": "scotch", "metis": "met
 
 
 def payload(mbit):
-    """Returns the bytes of messages per second on a link of that rate."""
+    """Returns how many bytes of messages per second fit on a link of `mbit` Mbit/s."""
     return mbit * 1e6 / 8 * cluster_network.PAYLOAD_SHARE
 
 

@@ -92,7 +92,7 @@ class Job:
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: without a fault fails {killer}; mend it first")
+                sys.exit(f"faults: {killer} fails even without a fault; repair it first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -256,7 +256,7 @@ def check_commits(base):
     listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
                             capture_output=True, text=True, check=False)
     if listed.returncode:
-        sys.exit(f"tidy: {listed.stderr.splitlines()[0]}")
+        sys.exit(f"tidy: git log failed: {listed.stderr.splitlines()[0]}")
     for commit in listed.stdout.split():
         shown = subprocess.run(["git", "show", "--format=%s%n%b%x00", "--shortstat", commit], cwd=ROOT,
                                capture_output=True, text=True, check=True).stdout

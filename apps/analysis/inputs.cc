@@ -71,7 +71,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
   command
       .add_option("TRACE", options.trace,
                   "Trace: a .poise file, a folder or stem of vt files, a Charm++ dump, a METIS "
-                  "graph, an mpiP report, or - for stdin")
+                  "graph, a matrix (MatrixMarket or CSV), an mpiP report, or - for stdin")
       ->required();
   command
       .add_option("-m,--machine", options.machines,

@@ -40,14 +40,13 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 }
 
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
-                     const std::optional<Choice>& choice) {
+                     const Contender* contender) {
   std::uint64_t step = 0;
   const Decide again = [&](const Problem& problem) {
     step += replayer.plan().every;
-    return TimedDecision{decide(contender_of(*choice), problem).placement,
-                         row.replay.steps[step].decision_s};
+    return TimedDecision{decide(*contender, problem).placement, row.replay.steps[step].decision_s};
   };
-  return {row.strategy, replayer.run(choice ? again : Decide()).places};
+  return {row.strategy, replayer.run(contender ? again : Decide()).places};
 }
 
 double efficiency(const Simulation& simulation, const Replay& replay) {

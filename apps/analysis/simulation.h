@@ -44,9 +44,9 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
 
 /// Returns what every place did in a replay by the event engine. The title is the strategy's name.
 /// The replay is repeated with the decision times of `row`, by a replayer whose plan has a
-/// timeline.
+/// timeline. Without a contender nothing is balanced.
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
-                     const std::optional<Choice>& choice);
+                     const Contender* contender);
 
 /// The time that perfect balance at no cost would take, divided by the total time of the replay; at
 /// most 1.

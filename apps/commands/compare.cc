@@ -2,6 +2,7 @@
 // `poise compare`: runs several strategies on one problem and compares their placements, with
 // bounds and pictures.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "apps/text/output.h"
 #include "apps/text/table.h"
 
+#include "poise/base/error.h"
 #include "poise/base/file.h"
 
 namespace poise::apps {
@@ -47,7 +49,13 @@ std::vector<Contender> contenders_of(const Options& options) {
   for (const Strategy& strategy : strategies())
     if (!options.strategies && !strategy.is_oracle)
       contenders.push_back(contender_of(parse_strategy(strategy.name)));
-  for (const std::string& file : options.also) contenders.push_back(contender_of_file(file));
+  for (const std::string& file : options.also) {
+    Contender contender = contender_of_file(file);
+    if (std::any_of(contenders.begin(), contenders.end(),
+                    [&](const Contender& other) { return other.name == contender.name; }))
+      fail("--also {}: there is a row \"{}\" already; choose another name", file, contender.name);
+    contenders.push_back(std::move(contender));
+  }
   return contenders;
 }
 

@@ -97,7 +97,7 @@ std::string list_of_formats() {
 void add_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("convert", "Convert a trace to another format");
-  command->add_option("IN", options->input, "A trace: .poise, vt files, a Charm++ dump or METIS")
+  command->add_option("IN", options->input, "A trace in one of the formats below, or - for stdin")
       ->required();
   command->add_option("OUT", options->output, "A file, or the stem of several")->required();
   command->add_option("--from", options->reading.format, "Format of IN (default: by content)")

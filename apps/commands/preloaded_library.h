@@ -6,8 +6,8 @@
 
 namespace poise::apps {
 
-/// Returns the path of the library, such as "libpoise_profile.so". It is beside this program in the
-/// build tree, or where it is installed. Empty if there is none.
+/// Returns the path of the library with this file name, such as "libpoise_profile.so": in the build
+/// tree of this program, or where libraries are installed. Empty if there is no such library.
 std::string preloaded_library(const char* name);
 
 }  // namespace poise::apps

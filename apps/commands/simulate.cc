@@ -117,13 +117,13 @@ DecisionCost decision_cost_of(const std::string& text) {
   return cost_s;
 }
 
-std::vector<Choice> choices_of(const std::string& text) {
-  if (!text.empty()) return parse_strategies(text);
-  std::vector<Choice> choices;
+std::vector<Contender> contenders_of(const std::string& text) {
+  if (!text.empty()) return parse_contenders(text, limit_s(kExecLimit));
+  std::vector<Contender> contenders;
   for (const Strategy& strategy : strategies())
     if (strategy.name != "keep" && !strategy.is_oracle)
-      choices.push_back(parse_strategy(strategy.name));
-  return choices;
+      contenders.push_back(contender_named(strategy.name));
+  return contenders;
 }
 
 /// True if the cost of the migrations is known. It is unknown if tasks of unknown size move.
@@ -302,15 +302,15 @@ Replayer replayer_of(Inputs& inputs, const ReplayPlan& plan) {
   return {inputs.trace_from_phase(), problem.machine, problem.current, plan};
 }
 
-Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& choices,
+Simulation simulate_all(const Replayer& replayer, const std::vector<Contender>& contenders,
                         DecisionCost cost) {
   Progress progress;
   progress.show("without balancing");
   Simulation simulation = begin_simulation(replayer);
-  for (const Choice& choice : choices) {
+  for (const Contender& contender : contenders) {
     progress.show(
-        fmt::format("{} ({} of {})", choice.text(), simulation.rows.size(), choices.size()));
-    add_row(simulation, replayer, contender_of(choice), cost);
+        fmt::format("{} ({} of {})", contender.name, simulation.rows.size(), contenders.size()));
+    add_row(simulation, replayer, contender, cost);
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
@@ -322,14 +322,14 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
 /// Returns two timelines, without balancing and with the best strategy, or only one if no balancing
 /// is best.
 std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
-                                   const std::vector<Choice>& choices) {
+                                   const std::vector<Contender>& contenders) {
   ReplayPlan plan = simulation.plan;
   plan.has_timeline = true;
   const Replayer replayer = replayer_of(inputs, plan);
-  std::vector<Timeline> timelines{timeline_of(replayer, simulation.rows.front(), {})};
+  std::vector<Timeline> timelines{timeline_of(replayer, simulation.rows.front(), nullptr)};
   if (simulation.best > 0)
     timelines.push_back(
-        timeline_of(replayer, simulation.rows[simulation.best], choices[simulation.best - 1]));
+        timeline_of(replayer, simulation.rows[simulation.best], &contenders[simulation.best - 1]));
   return timelines;
 }
 
@@ -341,7 +341,7 @@ void check_timeline(const Options& options, const Replayer& replayer) {
          options.steps, replayer.machine().num_places());
 }
 
-void simulate_once(const Options& options, const std::vector<Choice>& choices,
+void simulate_once(const Options& options, const std::vector<Contender>& contenders,
                    const ReplayPlan& plan) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
   for (const std::string& path : {options.html, options.timeline})
@@ -350,12 +350,12 @@ void simulate_once(const Options& options, const std::vector<Choice>& choices,
   const Replayer replayer = replayer_of(inputs, plan);
   check_timeline(options, replayer);
   const std::string heading = heading_text(options.input, inputs.phase(), replayer.machine());
-  Simulation simulation = simulate_all(replayer, choices, cost);
+  Simulation simulation = simulate_all(replayer, contenders, cost);
   simulation.has_sizes = has_sizes(inputs.phase().workload);
   std::vector<Timeline> timelines;
   const bool is_small = static_cast<double>(plan.steps) * replayer.machine().num_places() <= 1e6;
   if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
-    timelines = timelines_of(inputs, simulation, choices);
+    timelines = timelines_of(inputs, simulation, contenders);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
   const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
   const std::string json = json_of(simulation, options, problem).dump(2) + "\n";
@@ -368,8 +368,8 @@ void simulate_once(const Options& options, const std::vector<Choice>& choices,
 }
 
 /// Replays for all periods and seeds on one machine.
-void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Choice>& choices,
-              Inputs& inputs, Sweep& sweep) {
+void sweep_on(const Options& options, const Ranges& ranges,
+              const std::vector<Contender>& contenders, Inputs& inputs, Sweep& sweep) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
   Progress progress;
   for (const std::uint64_t every : ranges.every) {
@@ -381,15 +381,14 @@ void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Ch
       progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
                                 every, seed));
       Simulation simulation = begin_simulation(replayer);
-      for (const Choice& choice : choices)
-        add_row(simulation, replayer, contender_of(choice), cost);
+      for (const Contender& contender : contenders) add_row(simulation, replayer, contender, cost);
       add_to(sweep, simulation, replayer.machine().num_places());
     }
   }
 }
 
 void simulate_sweep(const Options& options, const Ranges& ranges,
-                    const std::vector<Choice>& choices) {
+                    const std::vector<Contender>& contenders) {
   Sweep sweep{.seeds = ranges.seeds, .rows = {}};
   std::vector<std::string> notes;
   std::string heading;
@@ -407,7 +406,7 @@ void simulate_sweep(const Options& options, const Ranges& ranges,
       heading = heading_text(input, inputs.phase(), machine);
       problem = json_of_problem(input, inputs.phase(), machine);
     }
-    sweep_on(options, ranges, choices, inputs, sweep);
+    sweep_on(options, ranges, contenders, inputs, sweep);
     notes.assign(inputs.notes().begin(), inputs.notes().end());
   }
   add_plan(problem, options);
@@ -421,13 +420,13 @@ void simulate_sweep(const Options& options, const Ranges& ranges,
 void simulate(Options options) {
   check_engine(options);
   if (options.uses_events() && !options.has_model) options.input.model = "physical";
-  const std::vector<Choice> choices = choices_of(options.strategies);
+  const std::vector<Contender> contenders = contenders_of(options.strategies);
   const Ranges ranges = ranges_of(options);
   ReplayPlan plan = plan_of(options);
-  if (ranges.is_sweep()) return simulate_sweep(options, ranges, choices);
+  if (ranges.is_sweep()) return simulate_sweep(options, ranges, contenders);
   plan.every = ranges.every[0];
   options.input.seed = plan.seed = ranges.seeds[0];
-  simulate_once(options, choices, plan);
+  simulate_once(options, contenders, plan);
 }
 
 void add_engine_options(CLI::App& command, Options& options) {
@@ -499,7 +498,7 @@ void add_simulate(CLI::App& app) {
   command
       ->add_option("-s,--strategies", options->strategies,
                    "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
-                   "strategies)")
+                   "strategies), exec:COMMAND and plugin:FILE.so of your own")
       ->type_name("LIST");
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
   add_ranges(*command, *options);

@@ -58,8 +58,8 @@ std::string code(std::string_view text) {
 std::string page_of_variables() {
   std::string page =
       "# Environment variables\n\n"
-      "Written by `poise variables --page`, from the table in `poise/base/variables.cc`. The\n"
-      "column *read by* names programs on [objects](objects.md), programs on\n"
+      "`poise variables --page` writes this page from the table in `poise/base/variables.cc`.\n"
+      "The column *read by* names programs on [objects](objects.md), programs on\n"
       "[tasks](tasks.md) (also through CHAMELEON's interface and `omp target`), programs in\n"
       "[Charm++](charm.md), [poise juggle](juggle.md), other [commands](commands.md),\n"
       "[Python](python.md), and Poise's own tests.\n\n"

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Writes the sections of all papers as one Markdown page and one HTML page."""
+"""Writes the sections of all papers as one Markdown and one HTML page. The HTML page has the style and the script of
+the pages of `poise`: tables can be sorted, data can be saved, and colours follow the reader's light or dark theme."""
 
 import html
+import json
+import pathlib
 
 from verdicts import FAR, TOLERANCE, VERDICTS
 
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "apps" / "report"
 COLOURS = dict(zip(VERDICTS, ["#00723f", "#0072b2", "#b03000", "#666666"]))
 RULE = (f"A figure agrees within {TOLERANCE:.0%}. A section is *confirmed* if all its conclusions hold and all its "
         "figures agree, also with every assumed input halved and doubled; *contradicted* if a conclusion fails with all "
@@ -82,37 +86,57 @@ def markdown(rows, headlines, stamp):
     return "\n".join(lines).rstrip() + "\n"
 
 
-STYLE = """body{font:15px/1.45 sans-serif;max-width:68em;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #ccc;padding:.2em .5em;text-align:left}
-th{background:#f3f3f3}.v{font-weight:bold}ul{color:#555}"""
+TOOLS = ('<p class="tools" hidden><button class="json">Save the data as JSON</button>\n'
+         '<button class="csv">Save the tables as CSV</button></p>\n')
 
 
-def html_table(headings, cells):
-    head = "".join(f"<th>{html.escape(word)}</th>" for word in headings)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in line) + "</tr>\n" for line in cells)
-    return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
+def html_cell(cell):
+    """Returns a cell. If `cell` is a pair, it has the text, and the number that the script sorts by and saves."""
+    text, value = cell if isinstance(cell, tuple) else (cell, None)
+    return "<td>" + html.escape(str(text)) if value is None else f'<td data-v="{value}">' + html.escape(text)
+
+
+def html_table(name, headings, lines):
+    """Returns a table whose first column has the names of the rows."""
+    head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in headings)
+    body = "".join(f'<tr><th scope="row">{html.escape(line[0])}</th>' + "".join(f"{html_cell(cell)}</td>" for cell in line[1:]) +
+                   "</tr>\n" for line in lines)
+    return (f'<div class="scroll" tabindex="0"><table class="sortable texts" data-name="{html.escape(name)}">\n'
+            f"<tr>{head}</tr>\n{body}</table></div>\n")
 
 
 def html_section(row):
     parts = [f'<h3 id="{html.escape(row["id"])}">{html.escape(row["title"])}</h3>\n',
-             f'<p><span class="v" style="color:{COLOURS[row["verdict"]]}">{row["verdict"]}</span>. '
+             f'<p><b class="key" style="background:{COLOURS[row["verdict"]]}"></b><b>{row["verdict"]}</b>. '
              f'{html.escape(row["sentence"])}</p>\n']
     if row["checks"]:
-        parts.append(html_table(HEADINGS, checks_cells(row)))
+        parts.append(html_table(row["id"], HEADINGS, checks_cells(row)))
     notes = inputs_lines(row) + ([f"sensitivity: {sensitivity_line(row)}"] if row["sensitivity"] else [])
     if notes:
         parts.append("<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in notes) + "</ul>\n")
     return "".join(parts)
 
 
+def overview(rows):
+    """Returns the table of all sections."""
+    return html_table("sections", ["section", "paper", "theirs", "ours", "ratio", "verdict"],
+                      [[row["title"], row["paper"], *((number(row[key]), row[key]) for key in ("theirs", "ours", "ratio")),
+                        row["verdict"]] for row in rows])
+
+
 def page(rows, headlines, stamp):
     rule = html.escape(RULE.replace("*", ""))
-    parts = ['<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"/><title>Five papers beside Poise</title>\n',
-             f"<style>{STYLE}</style></head>\n<body>\n<h1>Five papers beside Poise</h1>\n",
-             f"<p>{len(rows)} tables and plots: {summary(rows)}.</p>\n<p>{rule}</p>\n",
-             f"<p>Computed on {stamp['date']}, commit {stamp['commit']}; {html.escape(stamp['machine'])}.</p>\n",
-             "<h2>Does the conclusion hold?</h2>\n<ul>\n",
-             *(f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>\n" for name, text in headlines.items()), "</ul>\n"]
+    data = json.dumps({"measured": stamp, "headlines": headlines, "sections": rows}).replace("<", "\\u003c")
+    style, script = ((PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    parts = ['<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+             f"<title>Five papers beside Poise</title>\n<style>{style}</style>\n</head>\n<body>\n"
+             f"<h1>Five papers beside Poise</h1>\n<p>{len(rows)} tables and plots: {summary(rows)}.</p>\n{TOOLS}"
+             f'<script type="application/json" id="data">{data}</script>\n',
+             f'<p class="faint">{rule}</p>\n<p class="faint">Computed on {stamp["date"]}, commit {stamp["commit"]}; '
+             f"{html.escape(stamp['machine'])}.</p>\n<h2>Does the conclusion hold?</h2>\n<ul>\n",
+             *(f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>\n" for name, text in headlines.items()), "</ul>\n",
+             "<h2>All sections</h2>\n", overview(rows)]
     for name, members in titled(rows):
         parts += [f"<h2>{html.escape(name)}</h2>\n", *map(html_section, members)]
-    return "".join(parts) + "</body>\n</html>\n"
+    return "".join(parts) + f"<script>{script}</script>\n</body>\n</html>\n"

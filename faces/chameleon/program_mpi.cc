@@ -41,11 +41,11 @@ void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 void nothing() { pause(), ++ran_nothing; }
 void null_pointer(double* x) {
   pause(), ++ran_null;
-  if (x) throw std::runtime_error("a null argument arrived as a pointer");
+  if (x) throw std::runtime_error("a null argument did not arrive as null");
 }
 void empty(double* x) {
   pause(), ++ran_empty;
-  if (!x) throw std::runtime_error("an empty argument arrived as null");
+  if (!x) throw std::runtime_error("an argument of zero bytes arrived as null");
 }
 void fails(int) {
   pause(), ++ran_failing;

@@ -19,7 +19,7 @@ void release(Range range, bool for_good);
 /// Returns the held range that contains an address.
 std::optional<Range> held_around(void* address);
 
-/// Ends the program unless the whole range is held, as the modifier `present` requires.
+/// Checks the modifier `present`: ends the program unless the whole range is mapped (held).
 void need_present(Range range);
 
 /// Adds a pointer that was mapped together with its target. Pointers are reference counted, too.

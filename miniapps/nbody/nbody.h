@@ -284,9 +284,9 @@ struct Program : Settings {
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
-    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the force error is {:.1e}", forces);
+    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("force error {:.1e} is too large", forces);
     if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
-    if (!(energy < 0.01)) fail("the energy changed by the fraction {:.1e}", energy);
+    if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, is too large", energy);
   }
 };
 

@@ -122,7 +122,8 @@ struct Patch {
            (settings.blocks * settings.finest());
   }
 
-  /// The floor of a cell is the average over its smallest cells, so refinement conserves water.
+  /// The sea floor of a cell: its average over the cells of the finest level inside this cell, so
+  /// that refinement conserves water.
   std::vector<double> floors_of(std::uint32_t of_level) const {
     const std::uint32_t n = settings.cells << of_level, parts = settings.finest() / n;
     std::vector<double> floors(std::size_t{n} * n);

@@ -51,7 +51,7 @@ std::string readers_text(unsigned readers);
 /// of commands and tests.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 
-/// Does the same for misspelt names only. Commands that start other programs use it.
+/// Returns only the sentences about misspelt names, for commands that start other programs.
 std::vector<std::string> notes_on_misspelt(const char* const* environment);
 
 /// Returns the index of the text among the variable's choices. Throws Error, which names the

@@ -17,7 +17,7 @@ MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
   return run;
 }
 
-TEST(imbalance, if_the_same_ranks_are_always_busiest_one_redistribution_removes_it) {
+TEST(imbalance, one_redistribution_removes_an_imbalance_of_always_the_same_ranks) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(20, {4, 2, 2, 0})));
   EXPECT_EQ(i.kind, ImbalanceKind::persistent);
   EXPECT_DOUBLE_EQ(i.total_s, 40);
@@ -26,7 +26,7 @@ TEST(imbalance, if_the_same_ranks_are_always_busiest_one_redistribution_removes_
   EXPECT_NEAR(i.moved_share, 0.25, 1e-12);              // the first distribution alone moves work
 }
 
-TEST(imbalance, if_it_alternates_balancing_by_the_previous_phase_does_not_remove_it) {
+TEST(imbalance, balancing_by_the_previous_phase_does_not_remove_an_alternating_imbalance) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 40; ++p)
     loads.push_back(p % 2 == 0 ? std::vector<double>{4, 0} : std::vector<double>{0, 4});
@@ -37,7 +37,7 @@ TEST(imbalance, if_it_alternates_balancing_by_the_previous_phase_does_not_remove
   EXPECT_LT(i.periodic_s, 0.2 * i.total_s);
 }
 
-TEST(imbalance, if_it_moves_slowly_over_the_ranks_frequent_redistribution_removes_it) {
+TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly) {
   std::vector<std::vector<double>> loads;
   for (int p = 0; p < 80; ++p) {
     std::vector<double> row(4, 1);
@@ -51,7 +51,7 @@ TEST(imbalance, if_it_moves_slowly_over_the_ranks_frequent_redistribution_remove
   EXPECT_LE(i.every, 5u);
 }
 
-TEST(imbalance, its_kind_is_unknown_if_there_are_too_few_phases) {
+TEST(imbalance, its_kind_is_unknown_after_too_few_phases) {
   const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
   EXPECT_EQ(i.kind, ImbalanceKind::unknown);
   EXPECT_DOUBLE_EQ(i.total_s, 2);

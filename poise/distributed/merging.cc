@@ -11,8 +11,10 @@ namespace poise {
 
 namespace {
 
-constexpr double kMinShrink = 0.95;  // a step that keeps more of the vertices ends merging,
-constexpr double kHeavier = 1.5;     // or allows heavier ones if there are too many
+/// If a step keeps more than this fraction of the vertices, merging ends or, if there are still too
+/// many vertices, goes on with a weight limit that is raised by the factor kHeavier.
+constexpr double kMinShrink = 0.95;
+constexpr double kHeavier = 1.5;
 
 /// Returns for each group whether its vertices are pinned.
 std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned,

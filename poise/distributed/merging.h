@@ -27,8 +27,8 @@ struct Merging {
 Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pinned,
                           const MergeLimits& limits);
 
-/// Does the same for the vertices of a piece. Its internal edges are those whose other end is on
-/// `rank`.
+/// Merges the vertices of a piece along its heaviest internal edges, those whose other end is also
+/// on `rank`.
 Merging merge_piece(const Piece& piece, std::uint32_t rank, const MergeLimits& limits);
 /// The merged vertices.
 std::vector<PieceVertex> merged_vertices(const std::vector<PieceVertex>& vertices,

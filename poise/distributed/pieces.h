@@ -49,7 +49,7 @@ std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<Ver
 
 /// Returns the names in `other` of all edges, without duplicates and in ascending order.
 std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges);
-/// Returns the index of a name in such a list, which must contain it.
+/// Returns the index of a name in `names`, which must be sorted and contain it.
 std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
 
 /// Sorts the edges and merges those with the same two ends by adding their messages.

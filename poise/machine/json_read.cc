@@ -241,7 +241,8 @@ std::vector<double> read_matrix(const Value& json) {
   for (std::size_t i = 0; i < rows; ++i) {
     const Value row = json[i];
     if (row.size() != rows)
-      row.refuse("{} has {} numbers; the matrix has {} rows", row.size(), rows);
+      row.refuse("{} has {} numbers, but the matrix has {} rows; it must be square", row.size(),
+                 rows);
     for (std::size_t j = 0; j < rows; ++j) matrix.push_back(row[j].number());
     if (matrix[i * rows + i] != 1)
       row[i].refuse(

@@ -16,7 +16,8 @@ using testing::DoubleEq;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-/// Two racks of two nodes; each node has two memory domains and two cards of 1 GB/s.
+/// A machine of two racks with two nodes each. A node has two memory domains and two network cards
+/// of 1 GB/s.
 struct TwoRacks {
   TwoRacks() {
     costs.formula = CostFormula::physical;
@@ -29,7 +30,7 @@ struct TwoRacks {
     costs.uplink_bytes_per_s = {5e8};
   }
 
-  /// Seconds for 10 messages with 1 MB in total, by name of the resource.
+  /// Returns how many seconds 10 messages with 1 MB in total occupy each resource, by its name.
   std::vector<std::pair<std::string, double>> seconds(DomainId from, DomainId to) const {
     const Resources resources(machine, costs);
     std::vector<std::pair<std::string, double>> found;

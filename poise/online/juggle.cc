@@ -142,8 +142,10 @@ void remove_noise(std::span<double> speed, double tolerance) {
       value = average.value();
 }
 
-bool is_waiting(const WaitReport& report) {
-  return report.is_inside || report.since_yield_s < JuggleTuning().yield_s;
+bool is_waiting(const WaitReport& report, bool shares_place) {
+  constexpr JuggleTuning kTuning;
+  return report.is_inside ||
+         report.since_yield_s < (shares_place ? kTuning.shared_yield_s : kTuning.yield_s);
 }
 
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready) {

@@ -68,7 +68,10 @@ struct WaitReport {
   bool is_inside = false;
   double since_yield_s = 1e9;
 };
-bool is_waiting(const WaitReport& report);
+
+/// True if the thread waits. A thread that polls yields all the time if it is alone on its place.
+/// If it shares the place, it yields again only after the time slice of the other thread.
+bool is_waiting(const WaitReport& report, bool shares_place);
 
 /// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at
 /// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain

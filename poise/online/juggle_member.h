@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "poise/machine/machine.h"
+#include "poise/online/juggle.h"
 
 namespace poise {
 
@@ -22,9 +23,9 @@ struct ThreadReading {
   bool is_bound = false;                  // its own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
   std::optional<double> work = {};        // since its start, in any unit, such as instructions
-  std::uint64_t turns = 0;         // how often it was put on a cpu since its start; 0: unknown
-  bool is_beyond = false;          // it may use more cpus than its quota pays for
-  std::optional<bool> waits = {};  // whether it waits now, if the program reports that
+  std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
+  bool is_beyond = false;   // it may use more cpus than its quota pays for
+  std::optional<WaitReport> waits = {};  // if the program reports its waits
 };
 
 /// The state of a thread.

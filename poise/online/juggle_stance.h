@@ -34,8 +34,8 @@ struct JuggleSigns {
   bool is_confined = false;   // a quota allows fewer places than there are threads
   bool has_stranger = false;  // a place with bound or pinned threads gives them less than others do
   double asleep = 0;          // fraction of the time for which the sleepiest thread slept
-  /// Waiting time that the threads do not cause each other, as a number of cpus: other programs use
-  /// these cpus, or the kernel has put threads on one cpu while another is idle.
+  /// Number of cpus (an average) that the threads could use but do not, because other programs run
+  /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
   /// Difference between the most and the least progress, divided by the difference that balancing

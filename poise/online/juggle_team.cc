@@ -100,7 +100,8 @@ double JuggleTeam::next_s() const {
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
   if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
     return short_s;
-  // Without reports of the program, waits are looked for between two balancing points.
+  // If the program does not report waits, the balancer looks for waits between two balancing
+  // points.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
@@ -151,7 +152,7 @@ std::vector<JuggleOrder> JuggleTeam::react_to(std::span<const Wait> waits) {
   auto wait = waits.begin();
   for (JuggleMember& member : members_) {
     while (wait != waits.end() && wait->key < member.last.key) ++wait;
-    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->waits;
+    if (wait != waits.end() && wait->key == member.last.key) member.last.waits = wait->report;
   }
   react();
   return orders(false);
@@ -192,8 +193,7 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain needs no order if only the place to which it is
-    // counted changes.
+    // A thread that may use all places of a domain needs no order if it stays in that domain.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;
@@ -415,9 +415,15 @@ void JuggleTeam::take_seats() {
 
 void JuggleTeam::react() {
   take_seats();
+  threads_on_.assign(places_.size(), 0);
+  for (const PlaceId place : seats_.place_of) ++threads_on_[place];
   std::vector<bool> is_ready;
-  for (const std::size_t i : seats_.who)
-    is_ready.push_back(members_[i].last.waits ? !*members_[i].last.waits : members_[i].is_ready);
+  for (const std::size_t i : seats_.who) {
+    const JuggleMember& member = members_[i];
+    const bool shares_place = threads_on_[*member.place] > 1;
+    is_ready.push_back(member.last.waits ? !is_waiting(*member.last.waits, shares_place)
+                                         : member.is_ready);
+  }
   for (const Move& move : even_out(seats_.view(), is_ready))
     members_[seats_.who[move.thread]].place = move.to;
 }

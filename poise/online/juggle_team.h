@@ -58,13 +58,13 @@ class JuggleTeam {
   /// which to carry them out. O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
 
-  /// Whether a thread of the program waits.
+  /// What a thread of the program reports about its waits.
   struct Wait {
     std::uint64_t key = 0;
-    bool waits = false;
+    WaitReport report = {};
   };
-  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits` has
-  /// the threads of which it is known, in order of key. O(n m).
+  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits`
+  /// lists the threads that report their waits, in order of key. O(n m).
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.
@@ -79,7 +79,7 @@ class JuggleTeam {
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
-  /// True if moves may follow when the threads begin to wait.
+  /// True if react_to() may return moves when threads begin to wait.
   bool is_reacting() const;
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }

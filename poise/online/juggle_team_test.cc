@@ -266,7 +266,7 @@ TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_othe
   EXPECT_NEAR(run_s() - before_s, 2, 0.05);  // both places are in use
 }
 
-/// Three threads of two places that compute all the time and report their waits.
+/// Three threads on two places. They compute all the time and report when they wait.
 class TeamThatReports : public testing::Test {
  protected:
   explicit TeamThatReports(JugglePolicy policy = JugglePolicy::reactive)
@@ -276,7 +276,8 @@ class TeamThatReports : public testing::Test {
   void balance() {
     std::vector<ThreadReading> readings;
     for (std::uint64_t key = 1; key <= 3; ++key)
-      readings.push_back({.key = key, .run_s = now_s * 2 / 3, .wait_s = now_s / 3, .waits = false});
+      readings.push_back(
+          {.key = key, .run_s = now_s * 2 / 3, .wait_s = now_s / 3, .waits = WaitReport()});
     team.balance(readings, now_s);
   }
   PlaceId place_of(std::size_t member) const { return *team.members()[member].place; }
@@ -287,7 +288,7 @@ class TeamThatReports : public testing::Test {
 
 TEST_F(TeamThatReports, gives_the_place_of_a_thread_that_waits_to_another_at_once) {
   ASSERT_EQ(place_of(0), place_of(2));
-  const JuggleTeam::Wait waits[] = {{1, false}, {2, true}, {3, false}};
+  const JuggleTeam::Wait waits[] = {{1}, {2, {.is_inside = true}}, {3}};
   const auto orders = team.react_to(waits);
   ASSERT_EQ(orders.size(), 1u);
   EXPECT_EQ(orders[0].place, place_of(1));
@@ -295,7 +296,7 @@ TEST_F(TeamThatReports, gives_the_place_of_a_thread_that_waits_to_another_at_onc
 }
 
 TEST_F(TeamThatReports, moves_no_thread_if_two_of_one_place_wait) {
-  const JuggleTeam::Wait waits[] = {{1, true}, {3, true}};
+  const JuggleTeam::Wait waits[] = {{1, {.is_inside = true}}, {3, {.is_inside = true}}};
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
@@ -313,7 +314,8 @@ TEST(JuggleTeam, proactive_moves_no_thread_when_others_wait) {
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
   kernel.run_until(2);
-  const JuggleTeam::Wait waits[] = {{kernel.threads[0].key, true}, {kernel.threads[1].key, true}};
+  const JuggleTeam::Wait waits[] = {{kernel.threads[0].key, {.is_inside = true}},
+                                    {kernel.threads[1].key}};
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 

@@ -198,9 +198,13 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
 }
 
 TEST(Waits, are_calls_that_wait_and_polls_that_yield) {
-  EXPECT_TRUE(is_waiting({.is_inside = true}));
-  EXPECT_TRUE(is_waiting({.since_yield_s = 0.001}));
-  EXPECT_FALSE(is_waiting({.since_yield_s = 0.1}));
+  for (const bool shares_place : {false, true}) {
+    EXPECT_TRUE(is_waiting({.is_inside = true}, shares_place));
+    EXPECT_TRUE(is_waiting({.since_yield_s = 0.0001}, shares_place));
+    EXPECT_FALSE(is_waiting({.since_yield_s = 0.1}, shares_place));
+  }
+  EXPECT_TRUE(is_waiting({.since_yield_s = 0.004}, true));
+  EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
 }
 
 TEST(EvenOut, keeps_threads_in_their_domain) {

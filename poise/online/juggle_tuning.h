@@ -12,13 +12,14 @@ struct JuggleTuning {
   double negligible = 0.05;       // share of a round, a window or a period: less is noise
   double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
   std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
-  // A thread may be quiet for fewer rounds, because turns are rare on a crowded cpu, and for this
-  // multiple of the cpu time that it used. A round of more periods means that the balancer paused.
+  // A thread takes part although it did not run for up to this number of rounds, because turns are
+  // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
+  // round longer than this number of periods means that the balancer paused.
   double pause = 5;
-  // A thread that yielded less long ago still waits: beside another thread it yields again after
-  // that thread's time slice, of 3 to 4 ms.
-  double yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
+  // A thread counts as waiting for this many seconds after it called sched_yield: yield_s if it is
+  // alone on its place, and shared_yield_s beside another thread, whose time slice is 3 to 4 ms.
+  double yield_s = 2e-4, shared_yield_s = 0.01;
 
   // Lengths of windows, in which the balancer observes how much threads sleep.
   double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep
@@ -27,8 +28,8 @@ struct JuggleTuning {
   double uncounted_wait_s = 0.008;  // about two time slices: the kernel reports a wait when it ends
 
   // When balancing points take place.
-  // While threads and phases are unknown, and beside other programs: five kernel ticks, the
-  // precision of cpu times.
+  // Period in seconds while the threads and their phases are unknown, and while other programs use
+  // the cpus: five kernel ticks, because cpu times are only that precise.
   double short_period_s = 0.02;
   double shortest_period_s = 0.005;  // a point costs about 1% of it
   double round_share = 0.75;         // of a period: rounds vary by a tenth and may be short
@@ -37,13 +38,14 @@ struct JuggleTuning {
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
 
   // When to balance at all.
-  // Share of the time: waits below it are noise, a less used place does not show its speed, and a
-  // place that is slower by this share runs another program or is a small core.
+  // A share of the time, used as a threshold: shorter waits are noise; a place that is used less
+  // does not show its speed; a place that is slower by this share runs another program or is a
+  // small core.
   double notable = 0.2;
   double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
   double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // Seconds with short rounds after the threads began, and pause after balancing stops. The pause
-  // doubles each time.
+  // Seconds for which rounds are short after the threads began. Also the first pause, in seconds,
+  // after balancing stops; each further pause is twice as long.
   double watch_s = 1;
   double max_hold_s = 64;  // maximum of that pause
 };
@@ -57,6 +59,7 @@ static_assert(2 * (JuggleTuning().negligible +
 static_assert(2 * JuggleTuning().enough_windows * JuggleTuning().min_window_s <
                   JuggleTuning().watch_s,
               "phases are known, and free threads watched for long, before rounds become long");
+static_assert(JuggleTuning().yield_s < JuggleTuning().shared_yield_s);
 static_assert(JuggleTuning().shortest_period_s < JuggleTuning().short_period_s);
 static_assert(JuggleTuning().watch_s < JuggleTuning().max_hold_s);
 

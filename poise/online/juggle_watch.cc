@@ -103,8 +103,9 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   member.turns_at_window = member.last.turns;
 }
 
-/// Returns the waiting time that the threads do not cause each other, as a number of cpus. If each
-/// thread has a place of its own, all wait at the next barrier for the one that waits longest.
+/// Returns JuggleSigns::lost_cpus for a window: the time that threads waited for a cpu although
+/// none of them used it, divided by the window. If each thread has a place of its own, all wait at
+/// the next barrier for the one that waits longest.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0;
   for (const std::size_t i : crew.team) {

@@ -80,8 +80,8 @@ TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_n
   EXPECT_THAT(loans(2, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(loans(3, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}));
   EXPECT_THAT(loans(4, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
-  // In 3.2 s this rank and the borrowers with short delays do three tasks each, and the nearest
-  // does two. The farthest has the shortest delay, and gets the rest.
+  // By 3.2 s each rank can finish three tasks, except rank 1 with the longest delay, which can
+  // finish two. The ranks are filled in order of distance, so the farthest gets only the rest.
   EXPECT_THAT(loans(13, neighbours(0.1, 0.2, 0.3)),
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
@@ -249,7 +249,7 @@ TEST(SizedLoans, are_near_the_optimum) {
   }
 }
 
-TEST(CouldGain, is_false_only_if_lending_divisible_tasks_would_not_help) {
+TEST(CouldGain, is_false_only_if_lending_would_not_help_even_with_divisible_tasks) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);

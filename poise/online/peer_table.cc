@@ -42,7 +42,7 @@ std::size_t PeerTable::place_of(std::uint32_t rank) const {
 void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
   peers_[peer] = {};
   peers_[peer].rank = rank;
-  // The slot is searched while no entry of the index refers to this peer.
+  // place_of() compares ranks, so it must run before the index refers to the new entry.
   index_[place_of(rank)] = static_cast<std::uint32_t>(peer) + 1;
 }
 

@@ -29,7 +29,7 @@ TEST(Polling, becomes_more_frequent_as_less_work_remains) {
   EXPECT_TRUE(poll_is_due(view, kMin_s));
 }
 
-TEST(Batches, take_little_time_and_leave_tasks_for_other_threads) {
+TEST(Batches, batches_take_little_time_and_leave_tasks_for_other_threads) {
   EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxBatch);
   EXPECT_EQ(next_batch(100e-6, 100000), 3u);
   EXPECT_EQ(next_batch(1e-6, 40), 4u);

@@ -29,7 +29,7 @@ struct TrafficDescent {
 /// edges) log vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// Does the same on a sequence of coarser graphs, whose vertices are clusters of tasks at one
+/// Lowers the same sum on a sequence of coarser graphs, whose vertices are clusters of tasks at one
 /// place, so that whole clusters move: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
 /// optimisation problems", 2004). Takes about twice the time.
 void cycle_on_traffic(const TrafficDescent& descent, Placement& placement);

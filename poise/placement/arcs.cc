@@ -56,7 +56,8 @@ Arcs::Arcs(const Workload& workload) {
       (is_in ? arc.in_bytes : arc.out_bytes) += static_cast<double>(message.bytes);
     }
 
-  // Closes the gaps that pairs with several messages leave.
+  // A pair with several messages has one arc, so rows are shorter than reserved: moves them
+  // together.
   first_.assign(1, 0);
   first_.reserve(first.size());
   std::size_t kept = 0;

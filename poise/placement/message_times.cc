@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// What moved tasks do to the places and resources that they use.
+/// Adds up the times that messages or migrations take at places and on resources.
 class Tally {
  public:
   Tally(const Machine& machine, const CostModel& costs)

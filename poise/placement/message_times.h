@@ -44,7 +44,7 @@ struct MessageTimes {
   std::vector<double> resource_s;  // T per resource (Resources)
 };
 
-/// Computes them in O(messages * tiers + places + resources).
+/// Computes the costs of all messages of a phase. O(messages * tiers + places + resources).
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement);
 

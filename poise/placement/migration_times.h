@@ -33,7 +33,8 @@ class MigrationTimes {
   /// True if the places and resources that t would use at `to` stay within limit_s, counted as in
   /// seconds(). Always true at t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
-  /// True if the same holds after an exchange of the places of t and u.
+  /// True if the places and resources that t and u would use after exchanging their places stay
+  /// within limit_s.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
 

@@ -54,7 +54,7 @@ TEST(SpeedGroups, similar_speeds_share_a_group_if_there_are_many_speeds) {
   }
 }
 
-TEST(SpeedGroups, update_busy_times) {
+TEST(SpeedGroups, the_least_busy_place_of_a_group_follows_changes_of_busy_times) {
   const Machine machine = machine_from_text("core:6 speeds:1,0.5");
   SpeedGroups groups(machine, {3, 3, 2, 2, 1, 1});
   EXPECT_EQ(groups.all()[1].least(), 4u);

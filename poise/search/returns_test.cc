@@ -67,7 +67,7 @@ TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, returning_a_task_lengthens_the_iteration_only_if_fewer_bytes_migrate) {
+TEST(Returns, points_of_the_curve_trade_migrated_bytes_for_iteration_time) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

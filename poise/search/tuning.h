@@ -77,7 +77,7 @@ static_assert(kTuning.same_total < kTuning.tolerance);
 static_assert(kTuning.min_scans < kTuning.max_scans);
 static_assert(kTuning.max_kept < 1);
 
-/// The lines above as knobs, with name, default value, range, unit and help.
+/// The numbers of Tuning as knobs: name, default value, range, help and unit of each.
 inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #define POISE_KNOB(type, name, initial, least, greatest, unit, why) \
   Knob{#name, initial, least, greatest, why, {}, unit},

@@ -171,6 +171,28 @@ FigureData unequal_phases() {
   return data;
 }
 
+/// The gain if threads move every period, as soon as others block, or both, for phases of 1 to 100
+/// ms. The period is 20 ms and varies at random as in the balancer.
+FigureData when_to_move() {
+  constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
+  FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};
+  for (const Pair& pair : kPairs)
+    for (const double phase_ms : {1, 2, 5, 10, 20, 50, 100}) {
+      JuggleRun run{.program = {pair.threads, pair.places, 1e-3 * phase_ms, 100},
+                    .period_s = 0.02,
+                    .jitter = 0.1,
+                    .seed = 1};
+      std::vector<double> row{number(pair.threads), number(pair.places), phase_ms};
+      for (const Balancing balancing :
+           {Balancing::proactive, Balancing::reactive, Balancing::hybrid}) {
+        run.balancing = balancing;
+        row.push_back(simulated_speed_up(run));
+      }
+      data.rows.push_back(row);
+    }
+  return data;
+}
+
 /// Section 6 of the paper: jobs of 13 and 5 threads on 16 places. Times are in phases; a period of
 /// 0 stands for the limit of short periods.
 FigureData jobs_of_section_6() {
@@ -213,6 +235,7 @@ constexpr Figure kFigures[] = {
     {"17", "Speed-up of 8 threads on 7 places over short periods, with overheads", figure_17},
     {"unequal", "Times of threads with unequal phases, balanced every hundredth of a phase",
      unequal_phases},
+    {"when", "Speed-up by moving threads every 20 ms, when others block, and both", when_to_move},
     {"jobs", "Ends of two jobs of 80% and 30% of a node", jobs_of_section_6},
     {"table1", "A fixed work in 8, 16 and 32 threads on 8 and 7 places", table_1},
 };

@@ -51,6 +51,15 @@ TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
   }
 }
 
+TEST(Figures, reacting_gains_in_phases_of_any_length_and_periods_only_in_long_ones) {
+  const FigureData data = figure_named("when").compute();
+  for (const double phase_ms : {1, 10, 100})
+    EXPECT_NEAR(value(data, {8, 7, phase_ms}, "reactive"), 2 / 1.5, 1e-9);
+  EXPECT_LT(value(data, {8, 7, 1}, "proactive"), 1.1);
+  EXPECT_GT(value(data, {8, 7, 100}, "proactive"), 1.6);
+  EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
+}
+
 TEST(Figures, table_1_has_the_static_times_of_the_paper) {
   const FigureData data = figure_named("table1").compute();
   EXPECT_DOUBLE_EQ(value(data, {8, 7}, "static_s"), 136);

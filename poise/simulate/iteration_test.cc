@@ -42,7 +42,7 @@ Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
   return simulate_iteration(traffic, poise::work_s(machine, workload, placement), overlap, options);
 }
 
-TEST(Iteration, without_messages_it_takes_as_long_as_the_busiest_place) {
+TEST(Iteration, an_iteration_without_messages_takes_as_long_as_the_busiest_place_works) {
   const Iteration iteration = simulated(kNodes, {1, 3, 2}, {});
   EXPECT_EQ(iteration.end_s, 3);
   EXPECT_DOUBLE_EQ(iteration.idle_share(), 1 - 6.0 / (8 * 3));
@@ -94,13 +94,13 @@ TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
                    1 + 4 * 0.125 + 0.25 + 2 + 4 * 0.125);
 }
 
-TEST(Iteration, with_queues_the_pieces_of_a_message_form_a_pipeline) {
+TEST(Iteration, pieces_of_a_message_form_a_pipeline_if_resources_are_queues) {
   // The message has 20 pieces of 100 bytes, and the second card is one piece behind the first.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
 
-TEST(Iteration, with_queues_messages_are_served_in_order_of_arrival) {
+TEST(Iteration, messages_are_served_in_order_of_arrival_if_resources_are_queues) {
   const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
   const Iteration iteration =
       simulated(machine, {0.5}, {{0, 2, 100, 1000}, {1, 4, 100, 3000}}, kQueue);

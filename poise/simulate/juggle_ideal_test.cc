@@ -109,7 +109,7 @@ TEST(IdealJuggle, time_slices_far_below_the_period_do_not_change_the_time) {
   EXPECT_NEAR(completion_s(run), fair_s, 0.02 * fair_s);
 }
 
-TEST(IdealJuggle, without_balancing_time_slices_do_not_change_the_time) {
+TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing) {
   for (const double slice_s : {0.01, 0.3, 5.0})
     EXPECT_NEAR(
         completion_s({.program = {3, 2, 10}, .balancing = Balancing::none, .slice_s = slice_s}), 20,
@@ -188,7 +188,7 @@ TEST(IdealJuggle, balancing_changes_nothing_if_all_places_have_equally_many_thre
   }
 }
 
-TEST(IdealJuggle, without_balancing_takes_the_static_time) {
+TEST(IdealJuggle, a_run_without_balancing_takes_the_static_time) {
   for_all_pairs([](const SpmdProgram& program) {
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::none}), static_s(program),
                 1e-9);

@@ -92,7 +92,7 @@ TEST(Theory, the_mean_for_one_balancing_point_equals_the_average_over_its_positi
   }
 }
 
-TEST(Theory, if_the_period_exceeds_a_phase_only_some_phases_are_balanced) {
+TEST(Theory, only_some_phases_are_balanced_if_the_period_exceeds_a_phase) {
   const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20

@@ -21,7 +21,7 @@ TEST(TwoJobs, two_jobs_of_80_and_30_percent_of_a_node_end_as_in_section_6_of_the
   EXPECT_DOUBLE_EQ(ends.b_s, 13. / 12 + 1 - 4. / 5 * 13 / 12);
 }
 
-TEST(TwoJobs, simulated_with_short_periods_end_as_the_theory_says) {
+TEST(TwoJobs, jobs_simulated_with_short_periods_end_when_the_theory_says) {
   for (std::uint64_t places = 2; places <= 12; ++places)
     for (std::uint64_t a = 1; a <= places; ++a)
       for (std::uint64_t b = places - a == 0 ? 1 : places - a; b <= places; ++b) {

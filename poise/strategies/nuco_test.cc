@@ -178,11 +178,11 @@ TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
-  // Place 0 costs 0.5 - 1, and place 1 costs 0 - 1.
+  // The cost of place 0 is 0.5 (load) - 1 (messages), that of place 1 is 0 - 1.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);
-  // Place 0 now costs 0, and place 1 still costs 0 - 1.
+  // With local=0, messages on place 0 save nothing: its cost is 0, that of place 1 is 0 - 1.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 

@@ -111,7 +111,7 @@ void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& w
     }
 }
 
-TEST(Treematch, no_exchange_of_two_nodes_of_a_torus_shortens_paths) {
+TEST(Treematch, no_two_nodes_of_a_torus_would_save_hops_by_exchanging_their_tasks) {
   const Machine machine = machine_from_text("torus:4x4 core:1");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -122,7 +122,7 @@ TEST(Treematch, no_exchange_of_two_nodes_of_a_torus_shortens_paths) {
   }
 }
 
-TEST(Treematch, no_exchange_of_two_places_shortens_paths_to_a_pinned_task) {
+TEST(Treematch, no_two_places_would_save_hops_by_exchanging_their_tasks_if_one_task_is_pinned) {
   const Machine machine = machine_from_text("numa:4 core:4");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {

@@ -255,12 +255,12 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
-  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
+  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("it needs 405"));
 }
 
 TEST(Generate, nbody_connects_neighbours_on_the_curve_and_in_the_tree) {
-  // Curve: three neighbours on each side give 999 + 998 + 997 pairs. Tree: each step of length 2^j
-  // adds one pair.
+  // On the curve, each of 1000 tasks has three neighbours on each side: 999 + 998 + 997 pairs. In
+  // the tree, each two consecutive multiples of 2^j are a pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);

@@ -60,7 +60,7 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
   for (std::size_t t = 0; t < workload.positions.size(); ++t)
     for (const double coordinate : workload.positions[t])
       if (!std::isfinite(coordinate))
-        fail("workload: task {} is at {}; it must be finite", t, coordinate);
+        fail("workload: task {} has coordinate {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
       fail("workload: a task uses shared block {}, but there are only {} shared blocks",

@@ -54,7 +54,7 @@ TEST(Workload, throws_for_invalid_numbers) {
   }
   Workload position = full();
   position.positions[1][2] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(complaint(position), HasSubstr("task 1 is at nan"));
+  EXPECT_THAT(complaint(position), HasSubstr("task 1 has coordinate nan"));
 }
 
 TEST(Workload, throws_for_sums_that_would_overflow) {

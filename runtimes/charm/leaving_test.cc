@@ -31,7 +31,7 @@ void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_
   statistics.messages.push_back(row);
 }
 
-TEST(Leaving, without_messages_the_heaviest_objects_that_fit_leave_the_group) {
+TEST(Leaving, the_heaviest_objects_that_fit_leave_the_group_if_there_are_no_messages) {
   EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
 }
 

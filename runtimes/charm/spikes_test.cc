@@ -54,7 +54,7 @@ TEST(Spikes, loads_that_rise_because_the_phase_is_longer_are_not_spikes) {
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
-TEST(Spikes, if_many_loads_rise_at_once_none_is_replaced) {
+TEST(Spikes, no_load_is_replaced_if_many_rise_at_once) {
   std::vector<double> loads_s = ones();
   std::fill_n(loads_s.begin(), 10, 40.0);
   Workload ten = with_loads(loads_s);
@@ -65,7 +65,7 @@ TEST(Spikes, if_many_loads_rise_at_once_none_is_replaced) {
   EXPECT_EQ(loads_of(eleven), loads_s);
 }
 
-TEST(Spikes, without_past_loads_no_load_is_replaced) {
+TEST(Spikes, no_load_is_replaced_if_past_loads_are_unknown) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({}, workload), 0u);
   EXPECT_EQ(replace_spikes({std::vector<double>(1000, 0.0)}, workload), 0u);

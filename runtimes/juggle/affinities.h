@@ -77,8 +77,8 @@ class Affinities {
   /// the thread may now use every cpu, the kernel has changed its affinity. Returns the keys of the
   /// threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Does the same, but only for the first thread of each process, whose id may belong to another
-  /// thread after an exec().
+  /// Checks only the first thread of each process in this way, because after an exec() its id may
+  /// belong to another thread.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.

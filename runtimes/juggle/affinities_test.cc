@@ -173,7 +173,7 @@ TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST(UsableCpus, are_the_requested_ones_that_are_allowed_or_else_all_allowed_ones) {
+TEST(UsableCpus, are_the_requested_cpus_that_are_allowed_or_else_all_allowed_cpus) {
   const SimulatedKernel kernel({0, 1, 2});
   EXPECT_THAT(usable_cpus(kernel, {}), ElementsAre(0, 1, 2));
   EXPECT_THAT(usable_cpus(kernel, {1, 5}), ElementsAre(1));

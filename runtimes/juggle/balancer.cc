@@ -178,13 +178,13 @@ void Balancer::read() {
         .key = key, .run_s = time->run_s, .wait_s = time->wait_s, .turns = time->turns};
     if (const auto counter = counters_.find(key); counter != counters_.end())
       reading.work = read_counter(counter->second);
-    if (const auto report = kernel_.wait_report(thread.id)) reading.waits = is_waiting(*report);
+    reading.waits = kernel_.wait_report(thread.id);
     add_bounds(kept->second.own, reading);
     readings_.push_back(reading);
   }
 }
 
-/// Adds to the reading the restrictions by the thread's own affinity.
+/// Notes in the reading to which places the affinity that the program set restricts the thread.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -219,7 +219,7 @@ void Balancer::carry_out(const JuggleOrder& order) {
     team_.leave_alone(order.key);
 }
 
-/// Uses the reports alone: reading all times would take longer than threads wait.
+/// Reads only the reports. Reading the times of all threads would take longer than threads wait.
 void Balancer::react() {
   ++tally_.reactions;
   waits_.clear();
@@ -227,12 +227,13 @@ void Balancer::react() {
     const auto thread = kernel_.threads().find(member.last.key);
     if (!member.takes_part || thread == kernel_.threads().end()) continue;
     if (const auto report = kernel_.wait_report(thread->second.id))
-      waits_.push_back({member.last.key, is_waiting(*report)});
+      waits_.push_back({member.last.key, *report});
   }
   for (const JuggleOrder& order : team_.react_to(waits_)) carry_out(order);
 }
 
-/// Tells the user, once, if waits have to be looked for because a process does not report them.
+/// Tells the user once if a process does not report when its threads wait, so that the balancer has
+/// to look for waits at intervals.
 void Balancer::note_silence(double real_s) {
   const double before_s = reacting_s_;
   if (team_.is_reacting()) reacting_s_ += real_s;
@@ -243,8 +244,8 @@ void Balancer::note_silence(double real_s) {
     if (kernel_.reports_waits(thread->second.process)) continue;
     note_once(
         fmt::format("process {} does not report when its threads wait (it is linked statically, "
-                    "ran before, or changed its environment, user or container), so this is "
-                    "looked for every {:.3g} ms",
+                    "ran before, or changed its environment, user or container), so the "
+                    "balancer looks for waits every {:.3g} ms",
                     thread->second.process, 1e3 * team_.next_s()));
     return;
   }

@@ -169,7 +169,7 @@ TEST_F(BalancerTest, says_once_that_it_looks_for_waits_if_the_program_reports_no
   options.settings.policy = JugglePolicy::hybrid;
   Balancer balancer(options, store, kernel);
   run(balancer, 5);
-  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("looked for every 20 ms")));
+  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("looks for waits every 20 ms")));
 }
 
 /// Eight threads that sleep at barriers on 64 cpus, with a quota of 2.5 cpus.

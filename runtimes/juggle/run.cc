@@ -168,7 +168,8 @@ WakeUp Watch::wait() {
   return wake_up;
 }
 
-/// Carries out a balancing point if one is due. Otherwise a thread has begun to wait.
+/// Carries out a balancing point if one is due. Otherwise moves threads because one of them has
+/// begun to wait.
 void Watch::balance(bool is_due) {
   const Guard::Release release = guard_.release();
   with_balancer([&](Balancer& balancer) {
@@ -211,8 +212,8 @@ void check(const Options& options) {
        cpu_list_text(allowed_cpus()));
 }
 
-/// Prepares that the program reports when its threads wait, if the policy uses that. If it cannot,
-/// the balancer looks for waits.
+/// If the policy uses reports of waits, creates what the program needs to report when its threads
+/// wait. If that fails, the balancer reads from /proc which threads wait.
 void listen_to_waits(const Options& options, std::optional<WaitWatch>& waits) {
   if (!is_reacting(options.settings.policy)) return;
   try {

@@ -34,7 +34,7 @@ struct Tuning {
   // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
 
-  // Reports of waits (wait_table.h).
+  // Numbers for reports of waits (wait_table.h).
   double min_news_s = 1e-4;  // seconds between two wake-ups, each of which costs about 20 us
   double silence_s = 1;      // after this time the user is told about processes that report none
 

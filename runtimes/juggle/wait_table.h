@@ -19,7 +19,8 @@ inline constexpr char kWaitsVariable[] = "POISE_JUGGLE_WAITS";
 inline constexpr char kWaitsMemory[] = "/memfd:poise_juggle_waits";
 
 inline constexpr std::size_t kWaitSlots = 16384;
-/// A thread without a slot among these many is not in the table, and its waits are unknown.
+/// Number of slots in which a thread may have its entry, beginning at the slot of its id. If all
+/// are taken by other threads, the thread has no entry, and its waits are unknown.
 inline constexpr std::size_t kWaitProbes = 16;
 
 /// A thread's entry. It has a cache line of its own, because its thread writes it often.
@@ -44,8 +45,8 @@ inline std::int64_t monotonic_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Returns the slot of the thread, or null if it has none. With `claims` a free slot becomes its
-/// own.
+/// Returns the slot of the thread, or null if it has none. If it has none and `claims` is true, it
+/// gets a free slot.
 inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
   for (std::size_t i = 0; i < kWaitProbes; ++i) {
     WaitSlot& slot = table.slots[(static_cast<std::size_t>(thread) + i) % kWaitSlots];

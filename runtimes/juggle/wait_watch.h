@@ -32,7 +32,7 @@ class WaitWatch {
   int descriptor() const { return news_.get(); }
   /// Makes the descriptor unreadable until the next thread begins to wait.
   void take_news();
-  /// What the thread reports, or nothing if it has reported nothing yet.
+  /// Returns what the thread reports about its waits, or nothing if it has reported nothing yet.
   std::optional<WaitReport> report_of(pid_t thread) const;
   /// Frees the entry of a thread that has ended.
   void forget(pid_t thread);

@@ -27,7 +27,7 @@ bool has_news(const WaitWatch& watch, int timeout_ms) {
   return ::poll(&news, 1, timeout_ms) == 1;
 }
 
-/// How a thread of the preloaded program waits for ever.
+/// Waits for ever by the named kind of call.
 void wait_by(const std::string& call) {
   if (call == "barrier") {
     pthread_barrier_t barrier;
@@ -50,7 +50,7 @@ void wait_by(const std::string& call) {
   }
 }
 
-/// Runs in the preloaded program.
+/// This test is run only by PreloadedProgram: a thread waits for ever.
 TEST(Preloaded, DISABLED_waits_for_ever) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
@@ -60,7 +60,7 @@ TEST(Preloaded, DISABLED_waits_for_ever) {
   }).join();
 }
 
-/// This test program, started with the library.
+/// This test program, started again with the preloaded library.
 class PreloadedProgram {
  public:
   PreloadedProgram(const WaitWatch& watch, const char* call) {
@@ -90,7 +90,7 @@ class PreloadedProgram {
   PreloadedProgram& operator=(const PreloadedProgram&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// The thread that waits, or 0 if the program does not say it.
+  /// Returns the id of the thread that waits, or 0 if the program does not print it.
   pid_t thread() const {
     char line[256];
     int id = 0;
@@ -106,14 +106,14 @@ class PreloadedProgram {
 
 class Calls : public testing::TestWithParam<const char*> {};
 
-TEST_P(Calls, by_which_threads_wait_are_reported_to_the_balancer) {
+TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   const PreloadedProgram program(watch, GetParam());
   const pid_t thread = program.thread();
   ASSERT_NE(thread, 0);
   for (;;) {  // other threads of the program may wait, too
     const auto report = watch.report_of(thread);
-    if (report && is_waiting(*report)) break;
+    if (report && is_waiting(*report, true)) break;
     ASSERT_TRUE(has_news(watch, kMaxWaitMs));
     watch.take_news();
   }

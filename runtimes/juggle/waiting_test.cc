@@ -25,7 +25,7 @@ TEST(Waiting, threads_wait_actively_in_libraries_known_to_poll) {
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }
 
-TEST(Waiting, otherwise_how_threads_wait_is_unknown) {
+TEST(Waiting, threads_do_not_wait_actively_without_a_sign_of_it) {
   EXPECT_FALSE(waits_actively("", ""));
   EXPECT_FALSE(waits_actively("OMP_WAIT_POLICY=passive", "7f00 r-xp /usr/lib/libgomp.so.1\n"));
   EXPECT_FALSE(waits_actively("MY_OMP_WAIT_POLICY=active", "7f00 r-xp /usr/lib/libc.so.6\n"));

@@ -23,7 +23,8 @@ TEST(WhenToBalance, balances_if_the_remaining_steps_save_more_time_than_balancin
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance, if_the_total_is_unknown_or_exceeded_expects_as_many_steps_as_were_made) {
+TEST(WhenToBalance,
+     expects_as_many_further_steps_as_were_made_if_the_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;

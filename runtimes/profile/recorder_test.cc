@@ -38,7 +38,7 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
 
 /// 1,000 stretches of 20 us are too short to read the CPU clock. According to the kernel, the
 /// thread waited for a cpu for a quarter of the time.
-TEST(recorder, for_short_stretches_the_average_share_of_cpu_waiting_is_assumed) {
+TEST(recorder, the_average_share_of_cpu_waiting_is_assumed_for_short_stretches) {
   Recorder recorder;
   recorder.start(0, 0, {});
   std::int64_t now_ns = 0;

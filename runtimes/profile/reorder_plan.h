@@ -21,9 +21,9 @@ struct Seats {
   std::vector<std::uint32_t> rank_on;  // per place
 };
 
-/// Builds the machine from the sites of the ranks. A kind of part is ignored unless all ranks know
-/// theirs. `switches` gives the leaf switch of each host, in any order; switches become a level if
-/// all hosts have one.
+/// Builds the machine from the sites of the ranks. A level, such as packages, is ignored unless
+/// every rank knows its group of that level. `switches` gives the leaf switch of each host, in any
+/// order; switches become a level if all hosts have one.
 Seats seats_of(std::span<const RankSite> sites, std::span<const JobHost> switches);
 
 /// Returns the part of a machine that the ranks use; rank r is at place_of[r]. Throws Error if a

@@ -64,11 +64,11 @@ class Waits(JuggleTest):
         for command in (["python3", "-c", PYTHON], ["sh", "-c", "(exit 3); python3 -c \"$0\" | cat; exit 7", PYTHON]):
             self.summary_of(*command, status=7)
 
-    def test_a_program_that_cannot_be_preloaded_runs_and_one_line_says_that_waits_are_looked_for(self):
+    def test_a_program_without_the_library_runs_and_one_line_says_that_it_does_not_report_waits(self):
         summary = self.summary_of("env", "-u", "LD_PRELOAD", *PHASES[:5], "--phase", "500ms", says="does not report when its threads wait")
         self.assertEqual(summary["reactions"], 0)
 
-    def test_the_program_runs_without_the_library(self):
+    def test_the_program_runs_if_the_library_is_not_installed(self):
         alone = self.folder / "poise"
         shutil.copy(POISE, alone)
         done = subprocess.run([alone, "juggle", "--policy", "hybrid", "--", "sh", "-c", "exit 7"], check=False,

@@ -75,6 +75,19 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
         self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
 
+    def test_simulate_asks_a_program_at_every_decision(self):
+        count = "import sys; sys.stdin.read(); open('calls', 'a').write('.'); [print(t % 4) for t in range(12)]"
+        (self.folder / "count.py").write_text(count)
+        result = self.json_of("simulate", "t.poise", "-m", "node:2 core:2", "-s", "greedy,exec:python3 count.py", "--steps", "20",
+                              "--every", "5", "--json")
+        rows = {row["strategy"]: row for row in result["results"]}
+        self.assertEqual(len((self.folder / "calls").read_text()), rows["exec:python3 count.py"]["decisions"])
+        self.assertEqual(rows["exec:python3 count.py"]["decisions"], rows["greedy"]["decisions"])
+
+    def test_two_rows_cannot_have_the_same_name(self):
+        self.assert_refused("compare", "t.poise", "-s", "greedy", "--also", "greedy=places", says="greedy")
+        self.assert_refused("compare", "t.poise", "-s", "keep", "--also", "a=places", "--also", "a=places", says='"a"')
+
     def fails(self, strategy, *words, limit="20s"):
         done = self.run_poise("compare", "t.poise", "-s", strategy, "--exec-limit", limit)
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)

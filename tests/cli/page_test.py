@@ -2,55 +2,18 @@
 
 """Opens reports in headless Chromium, clicks, and checks what the page then shows and saves."""
 
-import html
 import json
+import pathlib
 import re
-import shutil
-import subprocess
-import tempfile
+import sys
 import unittest
 
 from run_poise import CliTest
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--virtual-time-budget=2000", "--dump-dom")
-
-# A script that runs after the page's script and stores the results in an element of its own.
-CLICKS = """<script>
-const result = {errors: []};
-addEventListener("error", event => result.errors.push(event.message));
-const blobs = [];
-URL.createObjectURL = blob => { blobs.push(blob); return "#"; };
-(async () => {
-  const table = document.querySelector("table.sortable");
-  const order = () => [...table.rows].slice(1).map(row => row.cells[0].textContent);
-  const heading = name => [...table.rows[0].cells].find(cell => cell.textContent === name);
-  result.start = order();
-  heading("COLUMN").querySelector("button").click();
-  result.up = order();
-  heading("COLUMN").querySelector("button").click();
-  result.down = order();
-  for (const button of document.querySelectorAll(".tools button")) button.click();
-  result.saved = await Promise.all(blobs.map(blob => blob.text()));
-  const point = (mark, x, y) => mark.dispatchEvent(
-    new PointerEvent("pointermove", {clientX: x, clientY: y}));
-  const note = document.querySelector(".note");
-  const heat = document.querySelector("[data-amounts]");
-  if (heat) {
-    const area = heat.getBoundingClientRect();
-    point(heat, area.left + .75 * area.width, area.top + .25 * area.height);
-    result.heat = note.textContent;
-  }
-  const bar = document.querySelector("rect.work[data-note]");
-  if (bar) { point(bar, 1, 1); result.bar = note.textContent; }
-  result.width = document.documentElement.scrollWidth <= innerWidth;
-  const out = document.createElement("pre");
-  out.id = "result";
-  out.textContent = JSON.stringify(result);
-  document.body.append(out);
-})();
-</script></body>"""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "reproduce")]
+import report  # noqa: E402
+from browser import BROWSER, clicked  # noqa: E402
 
 # A recording of two ranks with tasks: rank 0 runs a task, and rank 1 runs one that rank 0 lent to it.
 TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
@@ -64,18 +27,8 @@ TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
 
 @unittest.skipUnless(BROWSER, "no Chromium")
 class Pages(CliTest):
-    def in_browser(self, page, column, size="1280,900"):
-        text = (self.folder / page).read_text().replace("</body>", CLICKS.replace("COLUMN", column))
-        (self.folder / "clicked.html").write_text(text)
-        with tempfile.TemporaryDirectory() as profile:
-            dom = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}",
-                                  (self.folder / "clicked.html").as_uri()],
-                                 capture_output=True, text=True, timeout=120, check=True).stdout
-        found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)
-        self.assertIsNotNone(found, dom[-2000:])
-        result = json.loads(html.unescape(found[1]))
-        self.assertEqual(result["errors"], [])
-        return result
+    def in_browser(self, page, *arguments):
+        return clicked(self.folder / page, *arguments)
 
     def test_the_page_of_compare_sorts_its_table_and_saves_pictures_and_shows_values(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
@@ -123,6 +76,22 @@ class Pages(CliTest):
             self.assertAlmostEqual(total_s[row["strategy"] or "no balancing"] / row["total_s"], 1)
         self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
+
+    def test_the_page_of_reproduce_sorts_its_sections_by_value_and_saves_them(self):
+        kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text())
+        text = report.page(kept["sections"], kept["headlines"], kept["measured"])
+        (self.folder / "page.html").write_text(text)
+        ratios = {row["title"]: row["ratio"] for row in kept["sections"] if row["ratio"] is not None}
+        for size in "1280,900", "400,800":
+            with self.subTest(size):
+                result = self.in_browser("page.html", "ratio", size)
+                self.assertEqual(result["start"], [row["title"] for row in kept["sections"]])
+                sorted_ratios = [ratios[title] for title in result["up"] if title in ratios]
+                self.assertEqual(sorted_ratios, sorted(ratios.values()))
+                saved_json, saved_csv = result["saved"]
+                self.assertEqual(json.loads(saved_json)["sections"], kept["sections"])
+                self.assertIn("nucolb-figure-2,iterations become shorter,> 1,", saved_csv)
+                self.assertTrue(result["width"], "the page is wider than the window")
 
     def test_timelines_of_all_runtimes_are_drawn_on_the_same_page(self):
         self.run_poise("generate", "ring", "--tasks", "8", "--machine", "core:2", "-o", "t.poise")

@@ -14,6 +14,9 @@ import unittest
 
 from reader import ENVIRONMENT, LIBRARY, compile_c, installations
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from browser import BROWSER, clicked  # noqa: E402
+
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
 
@@ -86,6 +89,21 @@ class Command(unittest.TestCase):
                 self.assertIn("the same work", both.stdout)
                 for name in ("run.poise", "run.json"):
                     (self.folder / name).unlink()
+
+    @unittest.skipUnless(BROWSER, "no Chromium")
+    def test_the_page_of_a_profile_saves_the_diagnosis_and_fits_narrow_windows(self):
+        for mpi in installations()[:1]:
+            program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+            done = self.poise("profile", "--json", "run.json", "--html", "run.html", "--", *launcher(mpi, 3), program, "pcontrol")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for size in "1280,900", "400,800":
+                with self.subTest(size):
+                    result = clicked(self.folder / "run.html", "time", size)
+                    saved_json, saved_csv = result["saved"]
+                    self.assertEqual(json.loads(saved_json), json.loads((self.folder / "run.json").read_text()))
+                    self.assertEqual(saved_csv.splitlines()[0].split(",")[:3], ["table", "phases", "time"])
+                    self.assertEqual(result["down"], result["up"][::-1])
+                    self.assertTrue(result["width"], "the page is wider than the window")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cpus")
     def test_the_diagnosis_says_that_threads_are_bound_to_one_cpu_and_uneven(self):

@@ -118,7 +118,7 @@ def errors(path, lines):
             yield number, text
 
 
-def test_names(path, lines):
+def names_of_tests(path, lines):
     for number, line in enumerate(lines, 1):
         match = re.match(r"\s*TEST(?:_[FP])?\((\w+), *(\w+)\)", line)
         if match:
@@ -152,7 +152,7 @@ def pools():
         yield from comments(path, lines)
         yield from docstrings(path, lines)
 
-    kinds = {"comment": explanations, "error": errors, "test": test_names, "paragraph": paragraphs}
+    kinds = {"comment": explanations, "error": errors, "test": names_of_tests, "paragraph": paragraphs}
     found = {kind: [] for kind in kinds}
     for path in tracked_files():
         lines = lines_of(path)

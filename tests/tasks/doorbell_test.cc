@@ -28,7 +28,7 @@ const auto kUntilLent = function("until lent", [](double max_s) {
 
 std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
 
-TEST(Doorbells, are_pending_until_the_message_is_received) {
+TEST(Doorbells, an_announced_message_is_pending_until_it_is_received) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -48,7 +48,7 @@ TEST(Doorbells, are_pending_until_the_message_is_received) {
 }
 
 // A thread that is not asleep yet notices a wake-up by the count.
-TEST(Doorbells, count_wakes_of_the_progress_thread) {
+TEST(Doorbells, doorbells_count_wakes_of_the_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -63,7 +63,7 @@ TEST(Doorbells, count_wakes_of_the_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, are_pending_until_all_announced_messages_are_received) {
+TEST(Doorbells, a_doorbell_is_pending_until_all_announced_messages_are_received) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
   constexpr std::uint32_t kFirst = 0, kSecond = 1;
@@ -80,7 +80,7 @@ TEST(Doorbells, are_pending_until_all_announced_messages_are_received) {
   meet();
 }
 
-TEST(Doorbells, wake_sleeping_threads_and_the_progress_thread) {
+TEST(Doorbells, doorbells_wake_sleeping_threads_and_the_progress_thread) {
   constexpr double kTimeout_s = 250;  // longer than the time limit of the test
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);

@@ -54,7 +54,7 @@ std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   return slot_of;
 }
 
-TEST(MapToNetwork, after_mapping_neighbours_of_a_shuffled_stencil_are_at_most_two_hops_apart) {
+TEST(MapToNetwork, places_neighbours_of_a_shuffled_stencil_at_most_two_hops_apart) {
   for (const Vertex side : {4u, 8u}) {
     const Machine machine = machine_from_text(fmt::format("torus:{0}x{0}x{0} core:1", side));
     const Distance distance = node_distance(machine);

@@ -3,13 +3,14 @@
 // wait. It replaces the calls by which threads wait, notes in the shared table that the thread
 // waits, and tells the balancer. It decides nothing.
 //
-// Without the table (the variable is not set, the balancer has ended, or /proc belongs to another
-// container) every call goes straight to the original. It holds no file open, because programs
-// close files that they do not know.
+// If there is no table (the variable is not set, the balancer has ended, or /proc belongs to
+// another container), every call goes straight to the original function. The library keeps no file
+// open, because some programs close all files that they did not open themselves.
 //
-// GCC's OpenMP run-time calls the kernel without the C library, so its barriers are found by their
-// entry points: the ends of parallel regions and loops. The other threads of a region wait from its
-// end to the beginning of the next one. LLVM's run-time waits by pthread_cond_wait and sched_yield.
+// GCC's OpenMP run-time calls the kernel without the C library, so the library cannot see its
+// waits. Instead it replaces the functions at whose ends threads meet: parallel regions, loops and
+// barriers. All threads of a region except the first wait from its end to the beginning of the next
+// region. LLVM's run-time waits by pthread_cond_wait and sched_yield.
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
@@ -32,7 +33,8 @@ namespace {
 
 using namespace poise::juggle;
 
-/// A thread that has not called sched_yield for this long begins to wait with the next call.
+/// In nanoseconds. If a thread has not called sched_yield for this long, its next call begins a new
+/// wait.
 constexpr std::int64_t kNewWaitNs = 1'000'000;
 
 WaitTable* table = nullptr;
@@ -55,8 +57,9 @@ Function as_function(void* found) {
   return function;
 }
 
-/// Returns the function of this name in the libraries of the object that called from `caller`: an
-/// OpenMP run-time that was loaded for one module of an interpreter is not visible to others.
+/// Searches for the function in the library or program that contains the address `caller`, and in
+/// the libraries that it loaded. An OpenMP run-time that an interpreter loaded for one module is
+/// visible only there.
 void* original_of(const void* caller, const char* name) {
   Dl_info object;
   if (::dladdr(caller, &object) == 0) return nullptr;
@@ -68,7 +71,7 @@ void* original_of(const void* caller, const char* name) {
 }
 
 /// Returns the function that a function of the same name replaces here, or null. glibc has two
-/// versions of pthread_cond_*; the newer one is meant where it exists.
+/// versions of pthread_cond_*; the newer one is returned if it exists.
 template <typename Function>
 Function original(std::atomic<Function>& cache, const char* name, const void* caller) {
   if (const Function known = cache.load(std::memory_order_acquire)) return known;
@@ -79,7 +82,8 @@ Function original(std::atomic<Function>& cache, const char* name, const void* ca
   return as_function<Function>(found);
 }
 
-// Constant initialisation needs no guard. A guard would call syscall(), which is replaced here.
+// The static variable has a constant initial value, so the compiler adds no lock for its
+// initialisation. Such a lock would call syscall(), which this library replaces.
 #define POISE_ORIGINAL(type, name, parameters)                      \
   static std::atomic<type(*) parameters> name##_original = nullptr; \
   const auto real = original(name##_original, #name, __builtin_return_address(0));
@@ -114,10 +118,13 @@ void begin_wait(WaitSlot* slot) {
 }
 
 void end_wait(WaitSlot* slot) {
-  if (slot != nullptr) slot->is_inside.store(false, std::memory_order_release);
+  if (slot == nullptr) return;
+  slot->yield_ns.store(0, std::memory_order_relaxed);  // many calls yield before they block
+  slot->is_inside.store(false, std::memory_order_release);
 }
 
-/// The thread waits while this exists. Waits may be nested.
+/// While an object of this type exists, the table says that the thread waits. Objects may be
+/// nested.
 class Wait {
  public:
   Wait() : slot_(own_slot()) {
@@ -140,8 +147,8 @@ bool is_wait(long number, long operation) {
   return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 }
 
-/// True if /proc shows this process by the number that it has for itself, so that thread ids mean
-/// the same to the balancer.
+/// True if /proc belongs to the process's own PID namespace, so that the process and the balancer
+/// use the same thread ids.
 bool is_proc_ours() {
   char self[16] = {};
   return ::readlink("/proc/self", self, sizeof self - 1) > 0 && std::atoi(self) == ::getpid();
@@ -178,21 +185,23 @@ __attribute__((constructor)) void open_table() {
   });
 }
 
-/// The function of a parallel region, with the notes around it.
+/// The function of a parallel region, and its argument.
 struct Region {
   void (*function)(void*);
   void* data;
 };
 
 void run_region(void* given) {
-  const Region region = *static_cast<const Region*>(given);  // it ends with the call that made it
+  // A copy, because the original exists only until the starting call returns.
+  const Region region = *static_cast<const Region*>(given);
   WaitSlot* const slot = own_slot();
   end_wait(slot);
   region.function(region.data);
   begin_wait(slot);  // at the barrier that ends the region
 }
 
-/// Starts a parallel region. Its first thread is the caller, which continues after it.
+/// Starts a parallel region, so that its threads are reported as waiting before and after it. The
+/// calling thread is the first thread of the region and continues after it.
 template <typename Function, typename... More>
 void start_region(Function real, void (*function)(void*), void* data, More... more) {
   if (real == nullptr) return function(data);  // a team of one thread is always allowed
@@ -232,7 +241,7 @@ long syscall(long number, ...) noexcept {
   return call();
 }
 
-// Functions whose whole call is a wait.
+// Functions that do nothing but wait.
 #define POISE_WAITS(type, name, parameters, arguments) \
   type name parameters {                               \
     POISE_ORIGINAL(type, name, parameters)             \
@@ -248,7 +257,7 @@ POISE_WAITS(int, pthread_cond_timedwait,
 POISE_WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
 #undef POISE_WAITS
 
-// The same for OpenMP's barriers, which a team of one thread does not need.
+// OpenMP's barriers. If the original function is not found, the team has one thread and needs none.
 #define POISE_BARRIER(name, parameters, arguments) \
   void name parameters {                           \
     POISE_ORIGINAL(void, name, parameters)         \
@@ -261,7 +270,8 @@ POISE_BARRIER(GOMP_sections_end, (), ())
 POISE_BARRIER(__kmpc_barrier, (void* where, std::int32_t thread), (where, thread))
 #undef POISE_BARRIER
 
-// Functions that run a parallel region, with what they take after the function and its data.
+// Functions that run a parallel region. The first two arguments are the region's function and its
+// data; the further arguments are passed on.
 #define POISE_REGION(name, parameters, ...) \
   void name parameters {                    \
     POISE_ORIGINAL(void, name, parameters)  \

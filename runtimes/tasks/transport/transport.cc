@@ -75,8 +75,8 @@ void Transport::send(int to, std::vector<std::byte> header, std::vector<Payload>
   if (payloads.empty()) drop_if_sent();
 }
 
-// Most small headers have been sent when the call returns. For the others the next poll tests the
-// request.
+// Frees the request of the header just sent if it is already complete, as for most small headers.
+// Otherwise the next poll tests it.
 void Transport::drop_if_sent() {
   int complete = 0;
   MPI_Test(&send_requests_.back(), &complete, MPI_STATUS_IGNORE);

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Draws the measured points of Juggle's figures beside the theory, as SVG."""
+
+from drawing import COLOURS, line_plot
+
+THEORY = "6 4"  # dash pattern
+
+
+def period_s(row):
+    words = row["balancer"].split()
+    return float(words[words.index("--period") + 1].removesuffix("ms")) / 1e3
+
+
+def period_over_phase(row):
+    return period_s(row) / row["phase_s"]
+
+
+# figure -> title, label of the x axis, x of a row, whether the axis is logarithmic
+FIGURES = {
+    "6": ("n threads on {cpus} cpus, one phase", "threads", lambda row: row["threads"], False),
+    "8": ("{threads} threads on {cpus} cpus, one phase", "period / phase", period_over_phase, False),
+    "9": ("{threads} threads on {cpus} cpus, one phase", "period / phase", period_over_phase, False),
+    "11": ("{threads} threads on {cpus} cpus, {phases} phases", "period / phase", period_over_phase, False),
+    "17": ("{threads} threads on {cpus} cpus, one phase", "period in ms", lambda row: 1e3 * period_s(row), True),
+    "reactive": ("{threads} threads on {cpus} cpus, a period of 20 ms", "phase in ms", lambda row: 1e3 * row["phase_s"], True),
+}
+# policy -> the columns of the theory beside it
+PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
+
+
+def draw_one(rows, figure):
+    title, x_label, x_of, is_log = FIGURES[figure]
+    curves, marks = [], []
+    # Rows of a figure with periods on its x axis differ in their runners only by the period.
+    names = list(dict.fromkeys(row["runner"] for row in rows)) if figure == "reactive" else [""]
+    for colour, name in zip(COLOURS, names):
+        own = sorted((row for row in rows if name in ("", row["runner"])), key=x_of)
+        if not name.endswith("polled"):
+            promise = PROMISES.get(name, "simulated")
+            curves.append({"label": f"{name} theory".strip(), "colour": colour, "dash": THEORY,
+                           "points": [(x_of(row), row["theory"][promise]) for row in own]})
+        marks.append({"label": f"{name} measured".strip(), "colour": colour,
+                      "points": [(x_of(row), *row["speedup"]) for row in own]})
+    return line_plot(f"Figure {figure}: " .replace("Figure reactive: ", "") + title.format_map(rows[0]), x_label,
+                     "speed-up over static", curves, log_x=is_log, least_y=0.9, marks=marks)
+
+
+def draw(rows):
+    """Returns {figure: SVG} for the figures that have rows."""
+    own = {figure: [row for row in rows if row["figure"] == figure] for figure in FIGURES}
+    return {figure: draw_one(of, figure) for figure, of in own.items() if of}
