@@ -72,6 +72,8 @@ def page(results=RESULTS):
     lines = ["# Results", "", *wrapped(INTRODUCTION), ""]
     for name, (heading, tables) in PAGES.items():
         path = results / f"{name}.json"
+        if not path.exists():  # not measured yet
+            continue
         lines += [f"## {heading}", "",
                   *wrapped(f"`./dev bench {name}` measures these figures and stores [all rows](../bench/results/{name}.json)."), ""]
         for table in tables:

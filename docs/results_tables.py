@@ -121,6 +121,35 @@ def costs_of_threads(whole):
              "still_us": 1e6 * row["still_point_s"]} for result in where(scenario="costs")(whole) for row in result["rows"]]
 
 
+def interval(values, digits=2):
+    return "{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]".format(*values, digits)
+
+
+def points_of_figures(*figures):
+    """The measured points of these figures of the Juggle paper, with the theory of the same policy beside them."""
+    promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
+
+    def rows(whole):
+        for row in whole["results"]:
+            if row["figure"] in figures:
+                promised = row["theory"].get(promises.get(row["runner"], "simulated"))
+                long = row["phases"] > 1 and row["kernel"] is None
+                yield {**row, "promised": promised, "on": f"{row['threads']} on {row['cpus']}",
+                       "phase": "" if row["phase_s"] is None else f"{1e3 * row['phase_s']:.3g} ms" + (f" × {row['phases']}" if long else ""),
+                       "theory": f"x{promised:.3f}" if promised else "", "gain": "x" + interval(row["speedup"]),
+                       "with_text": interval(row["with"]), "plain_text": interval(row["plain"]),
+                       "moves": f"{row['migrations_per_s'][0]:.0f}"}
+    return rows
+
+
+def beside_theory(rows):
+    """How far the measured speed-ups are from the simulated ones."""
+    ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
+    inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
+    return (f"Measured over theory: median {statistics.median(ratios):.3f}, worst {min(ratios):.3f}, best {max(ratios):.3f} of "
+            f"{len(ratios)} points; {inside} intervals contain the theory.")
+
+
 def objects(whole):
     rows = [row for row in whole["results"] if row.get("strategy")]
     for program in dict.fromkeys(row["program"] for row in rows):
@@ -278,6 +307,33 @@ PAGES = {
               "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
+    "juggle_figures": ("Threads: the figures of the Juggle paper", [
+        Table("Measured points beside theory", "Speed-up over threads that stay on their cpus, as median with a 95 % interval over the runs "
+              "(below six runs: from the smallest to the largest), and migrations per second. The theory is the idealised simulation "
+              "with these phases and this period (`poise theory`). Phases and periods are shorter than the paper's by the same factor. "
+              "Plots: figures [6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
+              "[9](../bench/results/juggle_figures_9.svg), [11](../bench/results/juggle_figures_11.svg) and "
+              "[17](../bench/results/juggle_figures_17.svg).",
+              points_of_figures("6", "7", "8", "9", "10", "11", "16", "17"),
+              {"figure": "{figure}", "threads": "{on}", "phase": "{phase}", "balancer": "`{balancer}`", "runs": "{rounds}",
+               "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
+        Table("When threads move: every period, as soon as others wait, or both", "Threads that sleep at barriers and are bound. "
+              "`polled` looks for waits every 20 ms, because the program does not report them. The theory is that of ideal reactive balancing "
+              "(equation 21) or of the simulation. [A plot](../bench/results/juggle_figures_reactive.svg).", points_of_figures("reactive"),
+              {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
+               "moves per s": "{moves}"}),
+        Table("Programs (figures 12 to 14)", "OpenMP programs of GCC, bound unevenly, and `phases` for EP without OpenMP.",
+              points_of_figures("12-14"),
+              {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
+               "with, s": "{with_text}", "without, s": "{plain_text}"}),
+        Table("Beside two other programs (figure 15)", "One free thread per cpu that spins at barriers, and two programs that compute all the "
+              "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
+              {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
+               "without, s": "{plain_text}"}),
+        Table("Oversubscription (table 1)", "The same work in more threads, which go through 4 MiB of memory per cpu.",
+              points_of_figures("table1"),
+              {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
+               "gain": "{gain}", "theory": "{theory}"})]),
     "charm": ("Charm++", [
         Table("On the papers' machines", "Each cell has the objects moved per decision (arithmetic mean of four decisions) and the predicted "
               "iteration in ms, by the formula `nuco`. The phases were recorded on two PEs, and objects start round-robin.", on_papers_machines,
