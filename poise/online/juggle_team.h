@@ -64,7 +64,7 @@ class JuggleTeam {
     WaitReport report = {};
   };
   /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits` has
-  /// the threads that report, in order of key. O(n m).
+  /// the threads that report, in order of key. O(n log n + m), and O(m) for each move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.
