@@ -47,6 +47,6 @@ def draw_one(rows, figure):
 
 
 def draw(rows):
-    """Returns figure -> SVG for the figures that have rows."""
+    """Returns {figure: SVG} for the figures that have rows."""
     own = {figure: [row for row in rows if row["figure"] == figure] for figure in FIGURES}
     return {figure: draw_one(of, figure) for figure, of in own.items() if of}

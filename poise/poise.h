@@ -176,35 +176,36 @@ void poise_moves_destroy(const poise_moves* moves);
 
 /* ---- Decisions by all ranks together --------------------------------------------------------- */
 
-/* What one rank knows: its own tasks and the messages that they send. Arrays "or null" are
+/* What one rank knows: its own tasks and the messages that they send. Arrays marked "or null" are
    optional. */
 typedef struct poise_own_tasks {
   uint64_t num_tasks;
-  const uint64_t* global_ids; /* no two tasks of all ranks have the same */
+  const uint64_t* global_ids; /* per task, unique over all ranks */
   const double* load_s;       /* per task, seconds on a place of speed 1 */
   const uint64_t* bytes;      /* per task, what a migration sends; or null */
   const uint8_t* pinned;      /* per task, not 0 if it must stay; or null */
   /* Messages in CSR form: task t sends to the tasks with the global ids neighbours[i], for
-     indptr[t] <= i < indptr[t + 1]. All null: no messages. */
+     indptr[t] <= i < indptr[t + 1]. All of them may be null if there are no messages. */
   const uint64_t* indptr;
   const uint64_t* neighbours;
-  const uint32_t* neighbour_ranks; /* the ranks that have them; or null: looked up */
-  const uint64_t* counts;          /* messages; or null: 1 each */
-  const uint64_t* message_bytes;   /* in total; or null: 0 */
+  const uint32_t* neighbour_ranks; /* ranks of the neighbours; null: they are looked up */
+  const uint64_t* counts;          /* number of messages to each neighbour; null: 1 each */
+  const uint64_t* message_bytes;   /* bytes of all these messages together; null: 0 */
   double background_s;             /* work of this rank's place that belongs to no task */
 } poise_own_tasks;
 
 /* Collective over `ranks` (poise/poise_mpi.h makes one from an MPI communicator). Rank r is place r
-   of the machine. Machine, strategy and seed are the same on all ranks, and so is whether
-   neighbour_ranks is null on ranks with messages. Decides by the strategy, which should start from
-   the current placement, as `poise` does, on clusters of tasks (docs/distributed.md).
+   of the machine. Machine, strategy and seed must be the same on all ranks. On ranks with messages,
+   neighbour_ranks must be null everywhere or nowhere. The strategy decides about clusters of tasks
+   (docs/distributed.md); it should start from the current placement, as `poise` does.
 
    Writes the rank of each own task to rank_of_task, and lists the tasks that leave this rank and
    those that come to it, by rank; all three may be null. `task` is the number of a task on the rank
    that it leaves, and null in the list of imports.
 
-   If a rank fails, all ranks return POISE_BAD_INPUT and none waits: its own error says why, and
-   that of the others which rank it was. Only a wrong table `ranks` is an error of its rank alone.
+   If a rank fails, all ranks return POISE_BAD_INPUT and no rank waits. The error on that rank says
+   why; the error on the other ranks names it. If the table `ranks` of a rank is wrong, only that
+   rank returns an error.
  */
 int poise_plan_distributed(const poise_communication* ranks, const poise_machine* machine,
                            const poise_own_tasks* own, const char* strategy, uint64_t seed,

@@ -75,8 +75,8 @@ std::string with_places(const std::string& machine_text, std::uint64_t places) {
         machine_text);
   const std::uint64_t group = machine_from_text(machine_text).num_places() / *count;
   if (places % group != 0)
-    fail("--places {}: a {} of \"{}\" has {} places; use a multiple of it", places,
-         first.substr(0, colon), machine_text, group);
+    fail("--places {}: it must be a multiple of {}, the number of places per {} of \"{}\"", places,
+         group, first.substr(0, colon), machine_text);
   return fmt::format("{}:{}{}", first.substr(0, colon), places / group,
                      std::string_view(machine_text).substr(end));
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Writes the sections of all papers as one Markdown and one HTML page. The HTML page has the style and the script of
-the pages of `poise`: tables that sort, data to save, light and dark."""
+the pages of `poise`: tables can be sorted, data can be saved, and colours follow the reader's light or dark theme."""
 
 import html
 import json
@@ -91,13 +91,13 @@ TOOLS = ('<p class="tools" hidden><button class="json">Save the data as JSON</bu
 
 
 def html_cell(cell):
-    """A pair has the text and the number by which the column is sorted and which is saved."""
+    """Returns a cell. If `cell` is a pair, it has the text, and the number that the script sorts by and saves."""
     text, value = cell if isinstance(cell, tuple) else (cell, None)
     return "<td>" + html.escape(str(text)) if value is None else f'<td data-v="{value}">' + html.escape(text)
 
 
 def html_table(name, headings, lines):
-    """A table whose first column names the row."""
+    """Returns a table whose first column has the names of the rows."""
     head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in headings)
     body = "".join(f'<tr><th scope="row">{html.escape(line[0])}</th>' + "".join(f"{html_cell(cell)}</td>" for cell in line[1:]) +
                    "</tr>\n" for line in lines)
@@ -118,7 +118,7 @@ def html_section(row):
 
 
 def overview(rows):
-    """The table of all sections."""
+    """Returns the table of all sections."""
     return html_table("sections", ["section", "paper", "theirs", "ours", "ratio", "verdict"],
                       [[row["title"], row["paper"], *((number(row[key]), row[key]) for key in ("theirs", "ours", "ratio")),
                         row["verdict"]] for row in rows])

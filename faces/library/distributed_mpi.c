@@ -20,7 +20,8 @@ static void check(int holds, const char* what) {
   fprintf(stderr, "rank %d: does not hold: %s (%s)\n", rank, what, poise_last_error());
 }
 
-/* Tasks in a ring over all ranks; each sends to the `degree` next ones and those before. */
+/* Tasks in a ring over all ranks. Each task sends to the next `degree` tasks and to as many before
+   it. */
 typedef struct Ring {
   poise_own_tasks own;
   uint64_t *ids, *bytes, *indptr, *neighbours, *message_bytes;
@@ -88,7 +89,7 @@ static poise_machine* a_machine(void) {
   return machine;
 }
 
-/* Each export is an import elsewhere, and loads become even. */
+/* Checks that each export is an import of another rank, and that loads become even. */
 static void plan(const poise_machine* machine, int knows_ranks) {
   enum { kTasks = 500 };
   Ring ring = ring_of(kTasks, 2, knows_ranks);
@@ -127,7 +128,7 @@ static void plan(const poise_machine* machine, int knows_ranks) {
   free_ring(&ring);
 }
 
-/* A wrong argument on one rank is an error on all, and none waits. */
+/* Checks that a wrong argument on one rank is an error on all ranks, and that no rank waits. */
 static void refuse(const poise_machine* machine) {
   Ring ring = ring_of(10, 1, 1);
   const int is_wrong = rank == num_ranks - 1;
@@ -153,7 +154,7 @@ static void refuse(const poise_machine* machine) {
   free_ring(&ring);
 }
 
-/* All tasks on one rank, whose arrays the others need not have. */
+/* Plans with all tasks on one rank; the arrays of the other ranks are null. */
 static void plan_from_one(const poise_machine* machine) {
   enum { kTasks = 400 };
   const int has_tasks = rank == num_ranks - 1;
@@ -182,7 +183,8 @@ static double peak_bytes(void) {
   return 1024.0 * (double)usage.ru_maxrss;
 }
 
-/* The bound is 200 bytes per own task, 32 per own message, 64 per neighbour elsewhere, 8 MB. */
+/* Checks the bound on memory: 200 bytes per own task, 32 per own message, 64 per neighbour on
+   another rank, and 8 MB. */
 static void measure(const poise_machine* machine, uint64_t tasks, uint64_t degree) {
   Ring ring = ring_of(tasks, degree, 1);
   const double before = peak_bytes(), start_s = MPI_Wtime();

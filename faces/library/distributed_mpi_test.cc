@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface under a launcher: the ranks are told what simulated ranks are told, each time,
-// and errors of one rank are errors of all. Exits 1 if something does not hold.
+// Tests the C interface under a launcher: MPI ranks must get the same results as simulated ranks,
+// and an error of one rank must be an error of all. Exits with status 1 if a check fails.
 #include <cstdio>
 #include <memory>
 #include <poise/poise_mpi.h>
@@ -22,7 +22,7 @@ void check(bool holds, const char* what, std::uint64_t seed) {
   std::fprintf(stderr, "does not hold: %s (seed %d)\n", what, static_cast<int>(seed));
 }
 
-/// The functions of MPI, one call of which fails on this rank after it took part.
+/// Communication functions that use MPI. One call fails on this rank, after it has communicated.
 struct Failing {
   poise_communication ranks;
   std::uint64_t calls = 0, failing = ~std::uint64_t{0};
@@ -45,7 +45,7 @@ Told plan(const poise_communication& ranks, const poise_machine* machine, const 
   return plan_in_c(ranks, machine, c_view(own, knows_ranks), own.ids.size());
 }
 
-/// Whether all ranks have the same number.
+/// True if all ranks pass the same number.
 bool is_same(int value) {
   int range[] = {value, -value};
   MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -32,7 +32,8 @@ std::vector<OwnArrays> arrays(std::uint64_t seed) {
   return split(problem.view());
 }
 
-/// Each of these makes the arrays of one rank wrong, or unusual; the library must bear it.
+/// Changes an entry of one rank's arrays so that it is wrong or unusual. The library must either
+/// accept or refuse the arrays, but not crash.
 void spoil(OwnArrays& own, Random& random) {
   const auto any = [&](auto& list) -> auto& {
     if (list.empty()) list.push_back({});
@@ -61,7 +62,7 @@ void expect_agreement(const std::vector<Told>& told) {
   }
 }
 
-/// Exports are imports, and say where tasks go.
+/// Checks that each export is an import of another rank, and that they agree with rank_of_task.
 void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArrays>& own) {
   Told::List exports, imports;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
@@ -116,7 +117,7 @@ TEST(DistributedInC, agrees_on_the_error_whichever_call_of_a_function_fails) {
   }
 }
 
-TEST(DistributedInC, bears_any_arrays_and_all_ranks_return_the_same_code) {
+TEST(DistributedInC, accepts_or_refuses_any_arrays_with_the_same_code_on_all_ranks) {
   const Handle machine = machine_of(kMachine);
   int num_refused = 0, num_planned = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

@@ -26,7 +26,7 @@ inline poise_own_tasks c_view(const OwnArrays& own, bool knows_ranks) {
           .background_s = own.background_s};
 }
 
-/// What one rank was told. Lists are of (global id, from, to).
+/// The result that one rank got. The lists contain (global id, from, to).
 struct Told {
   using List = std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>;
   int code = POISE_OK;
@@ -57,7 +57,7 @@ inline Told plan_in_c(const poise_communication& ranks, const poise_machine* mac
   return told;
 }
 
-/// The same on simulated ranks.
+/// Plans on simulated ranks.
 inline std::vector<Told> plan_in_c(SimulatedRanks& simulated, const poise_machine* machine,
                                    const std::vector<OwnArrays>& own, bool knows_ranks) {
   std::vector<Told> told(own.size());

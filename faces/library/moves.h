@@ -16,7 +16,7 @@ struct Moves {
   std::vector<std::uint64_t> global_id;
   std::vector<std::uint32_t> task, from, to;
 
-  /// The list as its user sees it, until destroy().
+  /// Returns the list in the form of the C interface. The caller owns it until destroy().
   static const poise_moves* released(std::unique_ptr<Moves> list) {
     list->view = {list->from.size(), list->global_id.data(),
                   list->task.empty() ? nullptr : list->task.data(), list->from.data(),

@@ -23,8 +23,8 @@ typedef struct poise_mpi {
   int tag;       /* 0 or 1: of this exchange, so that the next one's messages wait */
 } poise_mpi;
 
-/* Takes all messages that have come. Returns an MPI error, or MPI_SUCCESS. A message for which
-   there is no memory is taken but lost, so that its sender need not wait. */
+/* Receives all messages that have arrived. Returns an MPI error, or MPI_SUCCESS. A message for
+   which there is no memory is taken but lost, so that its sender need not wait. */
 static inline int poise_mpi_receive(poise_mpi* mpi, poise_receive receive, void* receiver) {
   int failure = MPI_SUCCESS;
   for (;;) {

@@ -73,7 +73,7 @@ class Communicator {
     const void* data;
     std::uint64_t size;
   };
-  /// Takes messages from a communication function, through which nothing may be thrown.
+  /// Receives messages from a communication function. Nothing may be thrown through that function.
   template <typename T>
   struct Inbox {
     Mail<T>& in;
@@ -100,7 +100,8 @@ class Communicator {
   bool has_failed_ = false;  // in an agreement, which cannot be repeated
 };
 
-/// Runs `body`, which calls collectives. An exception on this rank alone becomes an agreed one.
+/// Runs `body`, which calls collectives. If it throws on this rank only, the exception becomes an
+/// AgreedError of all ranks.
 template <typename Body>
 void agreed(Communicator& ranks, const Body& body) {
   std::string text;

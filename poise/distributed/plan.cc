@@ -197,7 +197,8 @@ class Cycle {
     }
   }
 
-  /// Assigns the guests, and sends the result to the leaders of their homes.
+  /// Assigns the guests (vertices that this leader decides about) to ranks, and tells the result to
+  /// the leaders whose pieces contain them.
   std::vector<std::uint32_t> told(std::size_t level, const std::vector<Guest>& guests,
                                   std::vector<GuestEdge> edges) {
     struct Answer {

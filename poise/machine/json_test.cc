@@ -118,7 +118,7 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
        "network lacks \"dims\""},
       {head +
            R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "network": {"shape": "torus", "dims": [0]}})",
-       "the dimensions of the torus"},
+       "the torus network has invalid dimensions"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]], "source": "guessed"}})",
        "numa.source"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "os_index": [0, 1, 2, 1e12]})",

@@ -69,9 +69,8 @@ struct WaitReport {
   double since_yield_s = 1e9;
 };
 
-/// True if the thread waits. One that polls yields all the time if it has its place for itself;
-/// otherwise it yields again only after the time slice of the thread with which it shares the
-/// place.
+/// True if the thread waits. A thread that polls yields all the time if it is alone on its place.
+/// If it shares the place, it yields again only after the time slice of the other thread.
 bool is_waiting(const WaitReport& report, bool shares_place);
 
 /// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at

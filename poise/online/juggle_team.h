@@ -63,8 +63,9 @@ class JuggleTeam {
     std::uint64_t key = 0;
     WaitReport report = {};
   };
-  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits` has
-  /// the threads that report, in order of key. O(n log n + m), and O(m) for each move.
+  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits`
+  /// lists the threads that report their waits, in order of key. O(n log n + m), and O(m) for each
+  /// move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.

@@ -266,7 +266,7 @@ TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_othe
   EXPECT_NEAR(run_s() - before_s, 2, 0.05);  // both places are in use
 }
 
-/// Three threads of two places that compute all the time and report their waits.
+/// Three threads on two places. They compute all the time and report when they wait.
 class TeamThatReports : public testing::Test {
  protected:
   explicit TeamThatReports(JugglePolicy policy = JugglePolicy::reactive)

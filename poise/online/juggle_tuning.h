@@ -16,10 +16,10 @@ struct JuggleTuning {
   // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
   // round longer than this number of periods means that the balancer paused.
   double pause = 5;
-  // A thread that yielded less long ago still waits: alone on its place, and beside another thread,
-  // whose time slice is 3 to 4 ms.
-  double yield_s = 2e-4, shared_yield_s = 0.01;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
+  // A thread counts as waiting for this many seconds after it called sched_yield: yield_s if it is
+  // alone on its place, and shared_yield_s beside another thread, whose time slice is 3 to 4 ms.
+  double yield_s = 2e-4, shared_yield_s = 0.01;
 
   // Lengths of windows, in which the balancer observes how much threads sleep.
   double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep

@@ -20,7 +20,8 @@ std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> c
   return fine;
 }
 
-/// The split of the contracted graph. A group inherits the fixed side and the pull of its members.
+/// Returns the input for bisecting the contracted graph. A group is fixed to a side if one of its
+/// members is, and its pull_left is the sum over its members.
 Split coarsened(const Split& split, const Matching& matching) {
   Split coarse = split;
   coarse.fixed.assign(matching.num_groups, Side::either);

@@ -96,7 +96,8 @@ class Matching {
   std::vector<bool> is_taken_;
 };
 
-/// Returns the new unit of each part; unit_of(p) is the unit of place p.
+/// Returns for each part the unit to which its tasks go. unit_of(p) must return the unit that
+/// contains place p.
 template <typename UnitOf>
 std::vector<std::uint32_t> renaming(const std::vector<Unit>& units, const UnitOf& unit_of,
                                     const Workload& workload, const Placement& current,

@@ -206,7 +206,7 @@ TEST_P(CharmDump, refuses_dumps_of_other_machines_and_versions) {
   EXPECT_THAT(error_of(bytes), HasSubstr("byte 10: not a Charm++ LB dump of a 64-bit"));
   bytes = writer_.bytes();
   bytes[16] = 2;
-  EXPECT_THAT(error_of(bytes), HasSubstr("byte 16: version 2"));
+  EXPECT_THAT(error_of(bytes), HasSubstr("byte 16: the LB dump has version 2"));
 }
 
 TEST_P(CharmDump, a_series_of_dumps_is_a_trace_with_a_phase_per_dump) {

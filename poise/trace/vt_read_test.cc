@@ -210,8 +210,9 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
   EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
               HasSubstr("subphase 1 is out of order; 0 is expected"));
   EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: the phase has no tasks on any rank"));
-  EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
-              HasSubstr("phase 8: the receiver of a message is the task with id 2, but no rank lists"));
+  EXPECT_THAT(
+      error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
+      HasSubstr("phase 8: the receiver of a message is the task with id 2, but no rank lists"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(2, 0), object(1, 0), 1, 1)))}),
               HasSubstr("the sender of a message is the task with id 2"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(1, 0), -1, 1)))}),

@@ -255,7 +255,7 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
-  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
+  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("it needs 405"));
 }
 
 TEST(Generate, nbody_connects_neighbours_on_the_curve_and_in_the_tree) {

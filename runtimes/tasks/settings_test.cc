@@ -47,7 +47,7 @@ TEST(Settings, refuse_a_misspelt_variable_and_name_the_nearest) {
 }
 
 TEST(Settings, refuse_an_unknown_variable_and_list_the_known_ones) {
-  EXPECT_THAT(error_of("POISE_TASKS_XYZZY=1"), HasSubstr("known: POISE_TASKS_POLICY, "));
+  EXPECT_THAT(error_of("POISE_TASKS_XYZZY=1"), HasSubstr("known variables: POISE_TASKS_POLICY, "));
 }
 
 TEST(Settings, the_error_for_a_wrong_value_names_its_variable) {

@@ -41,7 +41,7 @@ class TaskTable(CliTest):
                          [(f"task {t}", "", "") for t in range(3)])
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
-    def test_the_ends_of_messages_of_vt_traces_are_named(self):
+    def test_ranks_that_send_or_receive_messages_in_vt_traces_have_rows_with_their_names(self):
         # The ranks of this trace list 480 tasks. Messages of the ranks themselves are sent and received by further
         # tasks.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"

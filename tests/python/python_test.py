@@ -259,7 +259,7 @@ class Refusals(unittest.TestCase):
         self.refuses("nowhere.poise", poise.read, "/nowhere.poise")
         self.refuses("core:", poise.Machine, "node:2 core:")
         self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
-        self.refuses("background load has 1 entries", poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
+        self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
     def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):
         class Matrix:  # as scipy.sparse, but its arrays contradict each other

@@ -181,7 +181,7 @@ class SimGrid(unittest.TestCase):
         done = run_harness("SIMGRID", [THREE_RACKS])
         self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], 2, 6)
 
-    def test_a_message_to_a_missing_task_is_refused_with_its_line(self):
+    def test_a_message_to_a_missing_task_is_refused_and_the_error_names_the_line(self):
         done = run_harness("SIMGRID", [described([]), described([[0, 8, 1, 5]])])
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"replays:2: messages: \[0, 8, 1, 5\] with 8 tasks\n$")

@@ -12,6 +12,7 @@ from ._library import Cancelled, Error, SystemFailure
 from ._library import value as _value
 from .decisions import (Comparison, Knob, Metrics, Moves, Row, Run, Simulation, StrategyInfo, compare, evaluate, exports,
                         imports, plan, simulate, strategies)
+from .distributed import OwnPlan, Ranks, plan_distributed
 from .machine import Machine
 from .trace import Phase, Trace, read, write
 from .workload import Problem, Workload
@@ -19,9 +20,10 @@ from .workload import Problem, Workload
 __version__: str = _value("version").decode()
 built_with: str = _value("built_with").decode()
 
-__all__ = ["Cancelled", "Comparison", "Error", "Knob", "Machine", "Metrics", "Moves", "Phase", "Problem", "Row", "Run",
-           "Simulation", "StrategyInfo", "SystemFailure", "Trace", "Workload", "built_with", "compare", "evaluate",
-           "exports", "imports", "pictures", "plan", "read", "simulate", "strategies", "write"]
+__all__ = ["Cancelled", "Comparison", "Error", "Knob", "Machine", "Metrics", "Moves", "OwnPlan", "Phase", "Problem",
+           "Ranks", "Row", "Run", "Simulation", "StrategyInfo", "SystemFailure", "Trace", "Workload", "built_with",
+           "compare", "evaluate", "exports", "imports", "pictures", "plan", "plan_distributed", "read", "simulate",
+           "strategies", "write"]
 
 
 def __getattr__(name: str) -> Any:

@@ -91,6 +91,23 @@ class CKnobRow(Structure):
                 ("choices", c_char_p)]
 
 
+RECEIVE = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_uint64)
+EXCHANGE = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(c_uint32), POINTER(c_void_p), POINTER(c_uint64), RECEIVE,
+                            c_void_p)
+REDUCE = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, POINTER(c_uint64))
+
+
+class CCommunication(Structure):
+    _fields_ = [("context", c_void_p), ("rank", c_uint32), ("num_ranks", c_uint32), ("exchange", EXCHANGE),
+                ("reduce", REDUCE)]
+
+
+class COwnTasks(Structure):
+    _fields_ = [("num_tasks", c_uint64), ("global_ids", c_void_p), ("load_s", c_void_p), ("bytes", c_void_p),
+                ("pinned", c_void_p), ("indptr", c_void_p), ("neighbours", c_void_p), ("neighbour_ranks", c_void_p),
+                ("counts", c_void_p), ("message_bytes", c_void_p), ("background_s", c_double)]
+
+
 def _load() -> ctypes.CDLL:
     """Loads the library that $POISE_LIBRARY names, otherwise that of the package, otherwise that of the system."""
     chosen = os.environ.get("POISE_LIBRARY")
@@ -129,6 +146,8 @@ _WORDS: dict[str, tuple[Any, list[Any]]] = {
     "evaluate": (c_int, [c_void_p] * 4 + [POINTER(CMetrics)]),
     "exports": (c_int, [c_uint64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(POINTER(CMoves))]),
     "imports": (c_int, [c_uint64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(POINTER(CMoves))]),
+    "plan_distributed": (c_int, [POINTER(CCommunication), c_void_p, POINTER(COwnTasks), c_char_p, c_uint64, c_void_p,
+                                 POINTER(POINTER(CMoves)), POINTER(POINTER(CMoves))]),
     "moves_destroy": (None, [POINTER(CMoves)]),
     "compare": (c_int, [c_void_p, c_void_p, c_void_p, c_char_p, POINTER(COwn), c_uint64, c_uint64, PROGRESS, c_void_p,
                         POINTER(c_void_p)]),

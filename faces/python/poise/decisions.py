@@ -54,7 +54,7 @@ class Moves:
     to_place: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.task)
+        return len(self.from_place)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,6 +247,18 @@ def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Met
     return Metrics._of(metrics)
 
 
+def moves_in(listed: Any) -> Moves:
+    """Copies a list of the library and frees it."""
+    try:
+        moves = listed.contents
+        columns = [np.array(lib.view(pointer, (moves.count,), None)) if moves.count and pointer
+                   else np.empty(0, dtype=pointer._type_)
+                   for pointer in (moves.global_id, moves.task, moves.from_place, moves.to_place)]
+        return Moves(*columns)
+    finally:
+        lib.value("moves_destroy", listed)
+
+
 def _moves(function: str, before: Any, after: Any, place: int | None, global_ids: Any) -> Moves:
     old = lib.as_array(before, np.uint32, (None,), "before")
     new = lib.as_array(after, np.uint32, (len(old),), "after")
@@ -254,13 +266,7 @@ def _moves(function: str, before: Any, after: Any, place: int | None, global_ids
     listed = ctypes.POINTER(lib.CMoves)()
     lib.call(function, len(old), lib.address(ids), lib.address(old), lib.address(new), -1 if place is None else place,
              ctypes.byref(listed))
-    try:
-        moves = listed.contents
-        columns = [np.array(lib.view(pointer, (moves.count,), None)) if moves.count else np.empty(0, dtype=pointer._type_)
-                   for pointer in (moves.global_id, moves.task, moves.from_place, moves.to_place)]
-        return Moves(*columns)
-    finally:
-        lib.value("moves_destroy", listed)
+    return moves_in(listed)
 
 
 def exports(before: Any, after: Any, place: int | None = None, global_ids: Any = None) -> Moves:

@@ -14,7 +14,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr double kStalePoll_s = 250;  // seconds; longer than the time limit of the test
+constexpr double kStalePoll_s = 250;  // a sleep that lasts longer than the test may run
 
 TEST(Parker, does_not_sleep_if_awake_returns_true) {
   Parker sleeper;

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Decisions by all ranks together, each of which knows its own tasks only (docs/distributed.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+from typing import Any, Callable, Iterator, Protocol
+
+import numpy as np
+
+from . import _library as lib
+from .decisions import Moves, moves_in
+from .machine import as_machine
+
+
+class Ranks(Protocol):
+    """Communication between ranks, for programs that do not use mpi4py. Both functions are collective."""
+    rank: int
+    num_ranks: int
+
+    def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
+        """Sends bytes to ranks, and returns the bytes that came by the rank that sent them. What is sent may be changed
+        after the call."""
+
+    def reduce(self, values: np.ndarray, operation: str) -> np.ndarray:
+        """The largest values ("max") or their sums ("sum") over all ranks, (n,) uint64."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnPlan:
+    """What a rank is told about its own tasks."""
+    rank_of_task: np.ndarray  # (n,) uint32
+    exports: Moves
+    imports: Moves  # task is empty: tasks have no number where they come to
+
+
+class _MpiRanks:
+    """Ranks of a communicator of mpi4py. No rank knows who sends to it: once all its messages have been received, a rank
+    enters a non-blocking barrier, as in poise/poise_mpi.h."""
+
+    def __init__(self, comm: Any) -> None:
+        from mpi4py import MPI
+        self._mpi, self._comm, self._tag = MPI, comm, 0
+        self.rank, self.num_ranks = comm.Get_rank(), comm.Get_size()
+
+    def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
+        mpi, received, barrier = self._mpi, {}, None
+        self._tag = 1 - self._tag  # messages of the next exchange wait
+        requests = [self._comm.Issend([data, mpi.BYTE], to, self._tag) for to, data in sends.items()]
+        while barrier is None or not barrier.Test():
+            status = mpi.Status()
+            while self._comm.Iprobe(mpi.ANY_SOURCE, self._tag, status):
+                data = bytearray(status.Get_count(mpi.BYTE))
+                self._comm.Recv([data, mpi.BYTE], status.Get_source(), self._tag)
+                received[status.Get_source()] = data
+            if barrier is None and mpi.Request.Testall(requests):
+                barrier = self._comm.Ibarrier()
+        return received
+
+    def reduce(self, values: np.ndarray, operation: str) -> np.ndarray:
+        result = np.empty_like(values)
+        self._comm.Allreduce(values, result, self._mpi.MAX if operation == "max" else self._mpi.SUM)
+        return result
+
+
+@contextlib.contextmanager
+def _ranks_of(ranks: Any) -> Iterator[Ranks]:
+    """A communicator of mpi4py is copied, so that messages do not meet those of the program."""
+    if not hasattr(ranks, "Get_rank"):
+        yield ranks
+        return
+    comm = ranks.Dup()
+    try:
+        yield _MpiRanks(comm)
+    finally:
+        comm.Free()
+
+
+class _Table:
+    """The functions as the library calls them. What they raise is raised again after the call."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.raised: BaseException | None = None
+        self._ranks = ranks
+        self.table = lib.CCommunication(None, ranks.rank, ranks.num_ranks, lib.EXCHANGE(self._guarded(self._exchange)),
+                                        lib.REDUCE(self._guarded(self._reduce)))
+
+    def _guarded(self, function: Callable[..., None]) -> Callable[..., int]:
+        def called(_context: Any, *arguments: Any) -> int:
+            try:
+                function(*arguments)
+                return 0
+            except BaseException as error:
+                self.raised = error
+                return 1
+        return called
+
+    def _exchange(self, num_sends: int, to: Any, data: Any, sizes: Any, receive: Any, receiver: Any) -> None:
+        sends = {to[i]: (ctypes.c_char * sizes[i]).from_address(data[i]) for i in range(num_sends)}
+        for source, message in self._ranks.exchange(sends).items():
+            array = np.frombuffer(message, dtype=np.uint8)
+            receive(receiver, source, array.ctypes.data, array.size)
+
+    def _reduce(self, reduction: int, count: int, values: Any) -> None:
+        own = np.ctypeslib.as_array(values, (count,))
+        own[:] = self._ranks.reduce(own.copy(), "max" if reduction == 0 else "sum")
+
+
+def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pinned: Any, neighbour_ranks: Any,
+               background_s: float) -> tuple[lib.COwnTasks, list[Any]]:
+    """The structure, and the arrays to which it refers."""
+    ids = lib.as_array(global_ids, np.uint64, (None,), "global_ids")
+    if messages is not None and not (isinstance(messages, tuple) and 2 <= len(messages) <= 4):
+        raise lib.Error("messages must be a tuple (indptr, neighbours[, bytes[, counts]])")
+    indptr, neighbours, sent, counts = (tuple(messages or ()) + (None,) * 4)[:4]
+    n, edges = (len(ids),), (None if neighbours is None else np.size(neighbours),)
+    optional = lambda data, dtype, shape, name: None if data is None else lib.as_array(data, dtype, shape, name)
+    arrays = [ids, lib.as_array(load_s, np.float64, n, "load_s"), optional(size_bytes, np.uint64, n, "size_bytes"),
+              optional(pinned, np.uint8, n, "pinned"), optional(indptr, np.uint64, (len(ids) + 1,), "messages.indptr"),
+              optional(neighbours, np.uint64, edges, "messages.neighbours"),
+              optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),
+              optional(counts, np.uint64, edges, "messages.counts"), optional(sent, np.uint64, edges, "messages.bytes")]
+    if indptr is not None and len(arrays[5]) != arrays[4][-1]:
+        raise lib.Error(f"messages.indptr ends with {arrays[4][-1]}, but there are {len(arrays[5])} neighbours")
+    return lib.COwnTasks(len(ids), *map(lib.address, arrays), background_s), arrays
+
+
+def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, messages: Any = None, strategy: str = "poise", *,
+                     size_bytes: Any = None, pinned: Any = None, neighbour_ranks: Any = None, background_s: float = 0.0,
+                     seed: int = 0) -> OwnPlan:
+    """Decides on all ranks together; n own tasks, m messages that they send.
+
+    ranks          a communicator of mpi4py, or an object with what Ranks has; rank r is place r of the machine
+    global_ids     (n,)  whole numbers; no two tasks of all ranks have the same
+    load_s         (n,)  seconds on a place of speed 1
+    messages             (indptr (n + 1,), neighbours (m,)[, bytes (m,)[, counts (m,)]]): task t sends to the tasks with the
+                         global ids neighbours[indptr[t]:indptr[t + 1]]
+    size_bytes     (n,)  what a migration sends
+    pinned         (n,)  tasks that must stay
+    neighbour_ranks (m,) the ranks that have the neighbours; looked up without it. Given on all ranks or on none.
+    background_s         work of this rank that belongs to no task
+
+    Collective. If the input of one rank is wrong, all ranks raise Error, which says on the others which rank it was.
+    """
+    with _ranks_of(ranks) as communication:
+        table = _Table(communication)
+        wrong: Exception | None = None
+        handle, name, own, _arrays = None, b"", lib.COwnTasks(), []
+        try:
+            places, name = as_machine(machine), strategy.encode()
+            handle = places._handle.pointer
+            own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
+        except Exception as error:
+            wrong = error  # the other ranks wait: the library must tell them
+            own.num_tasks = 1  # without arrays
+        rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
+        exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()
+        try:
+            lib.call("plan_distributed", ctypes.byref(table.table), handle, ctypes.byref(own), name, seed,
+                     lib.address(rank_of_task), ctypes.byref(exports), ctypes.byref(imports))
+        except lib.Error:
+            if table.raised or wrong:
+                raise (table.raised or wrong) from None
+            raise
+        return OwnPlan(rank_of_task, moves_in(exports), moves_in(imports))
