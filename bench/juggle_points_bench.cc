@@ -5,7 +5,8 @@
 //
 //     juggle_points_bench [--benchmark_...]
 //
-// Names are point/THREADS/CPUS/DOMAINS.
+// Names are point/THREADS/CPUS/DOMAINS, and reaction/THREADS/CPUS for the moves when a thread
+// begins to wait.
 #include <benchmark/benchmark.h>
 #include <cstdint>
 #include <vector>
@@ -76,6 +77,27 @@ void point(benchmark::State& state) {
   state.counters["moves"] = moves / static_cast<double>(state.iterations());
 }
 BENCHMARK(point)->ArgsProduct({{1000}, {64, 128, 256}, {1, 8}})->Unit(benchmark::kMicrosecond);
+
+/// The reaction to a thread that begins to wait, by a team whose threads report their waits.
+void reaction(benchmark::State& state) {
+  const auto threads = static_cast<std::uint32_t>(state.range(0));
+  const auto cpus = static_cast<std::uint32_t>(state.range(1));
+  JuggleTeam team({.policy = JugglePolicy::reactive}, std::vector<JugglePlace>(cpus));
+  Program program(threads, cpus);
+  double now_s = 0;
+  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until the threads have places
+    program.carry_out(team.balance(program.run(kPeriodS), now_s));
+  std::vector<JuggleTeam::Wait> waits;
+  for (std::uint64_t key = 1; key <= threads; ++key) waits.push_back({key});
+  std::size_t next = 0;
+  for (auto _ : state) {  // one thread after another waits, and the one before computes again
+    waits[next].report.is_inside = false;
+    next = (next + 1) % threads;
+    waits[next].report.is_inside = true;
+    benchmark::DoNotOptimize(team.react_to(waits));
+  }
+}
+BENCHMARK(reaction)->ArgsProduct({{8, 100, 1000}, {7, 64, 256}})->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 

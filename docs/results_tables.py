@@ -136,7 +136,7 @@ def points_of_figures(*figures):
                 long = row["phases"] > 1 and row["kernel"] is None
                 yield {**row, "promised": promised, "on": f"{row['threads']} on {row['cpus']}",
                        "phase": "" if row["phase_s"] is None else f"{1e3 * row['phase_s']:.3g} ms" + (f" × {row['phases']}" if long else ""),
-                       "theory": f"x{promised:.3f}" if promised else "", "gain": "x" + interval(row["speedup"]),
+                       "theory": f"x{promised:.3f}" if promised else "", "gain": "x" + interval(row["speedup"]), "median": row["speedup"][0],
                        "with_text": interval(row["with"]), "plain_text": interval(row["plain"]),
                        "moves": f"{row['migrations_per_s'][0]:.0f}"}
     return rows
@@ -309,7 +309,7 @@ PAGES = {
                "of a cpu": "{of_a_cpu:.2%}"})]),
     "juggle_figures": ("Threads: the figures of the Juggle paper", [
         Table("Measured points beside theory", "Speed-up over threads that stay on their cpus, as median with a 95 % interval over the runs "
-              "(below six runs: from the smallest to the largest), and migrations per second. The theory is the idealised simulation "
+              "(below six runs: from the smallest to the largest), and migrations per second. The load average is that before the runs. The theory is the idealised simulation "
               "with these phases and this period (`poise theory`). Phases and periods are shorter than the paper's by the same factor. "
               "Plots: figures [6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
               "[9](../bench/results/juggle_figures_9.svg), [11](../bench/results/juggle_figures_11.svg) and "

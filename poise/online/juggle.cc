@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -155,23 +156,30 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
     if (is_ready[t]) ready.push_back(t);
   std::stable_sort(ready.begin(), ready.end(),
                    [&](ThreadId a, ThreadId b) { return view.progress_s[a] < view.progress_s[b]; });
-  std::vector<std::uint32_t> num_ready(view.speed.size(), 0);
+  std::vector<std::uint32_t> num_ready(view.speed.size(), 0), num_threads = num_ready;
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
-  std::vector<std::uint32_t> num_threads(view.speed.size(), 0);
   for (const PlaceId p : view.place_of) ++num_threads[p];
   const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
+  // Per domain, the place where the next thread goes. It changes only if a thread moves.
+  std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
+  const auto find_targets = [&] {
+    std::fill(target.begin(), target.end(), std::nullopt);
+    for (PlaceId p = 0; p < view.speed.size(); ++p) {
+      std::optional<PlaceId>& to = target[domain_of(view, p)];
+      if (!to || load(p) < load(*to)) to = p;
+    }
+  };
+  find_targets();
   std::vector<Move> moves;
   for (const ThreadId t : ready) {
-    const PlaceId from = view.place_of[t];
-    PlaceId to = from;
-    for (PlaceId p = 0; p < view.speed.size(); ++p)
-      if (domain_of(view, p) == domain_of(view, from) && load(p) < load(to)) to = p;
+    const PlaceId from = view.place_of[t], to = *target[domain_of(view, from)];
     if (num_ready[to] + 2 > num_ready[from]) continue;
     moves.push_back({t, to});
     --num_ready[from];
     ++num_ready[to];
     --num_threads[from];
     ++num_threads[to];
+    find_targets();
   }
   return moves;
 }

@@ -64,7 +64,8 @@ class JuggleTeam {
     WaitReport report = {};
   };
   /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits`
-  /// lists the threads that report their waits, in order of key. O(n m).
+  /// lists the threads that report their waits, in order of key. O(n log n + m), and O(m) for each
+  /// move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.
