@@ -157,6 +157,13 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         self.assertRegex(run([*os.environ["LAUNCH"].split(), "./program"]), r"task \d+ goes from rank 0 to rank 1")
 
+    @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
+    def test_mpifort_builds_a_program_in_which_all_ranks_decide(self):
+        sources = [PREFIX / "share" / "poise" / "fortran" / name for name in ("poise.f90", "poise_mpi.f90", "poise_mpi.c")]
+        run([os.environ["MPIFORT"], *map(str, sources), str(ROOT / "faces" / "fortran" / "distributed_mpi.f90"),
+             *pkg_config("--cflags", "--libs", "poise"), "-o", "program", f"-Wl,-rpath,{self.library}"])
+        self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
+
 
 if __name__ == "__main__":
     if PREFIX is None:
