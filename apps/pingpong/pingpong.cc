@@ -194,7 +194,7 @@ std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
 }
 
 /// Removes characters that JSON would escape. Host names do not contain any.
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   std::string plain;
   for (const char c : text)
     if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') plain += c;
@@ -222,7 +222,7 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
   if (is_one_host) pairs = {{0, 0}};
   std::string names;
   for (const std::string& host : hosts)
-    names += fmt::format("{}{}", names.empty() ? "" : ",", quoted(host));
+    names += fmt::format("{}{}", names.empty() ? "" : ",", json_string(host));
   print_line(fmt::format(R"({{"poise_pingpong":1,"ranks":{},"hosts":[{}],"pairs":{}}})",
                          host_of_rank.size(), names, pairs.size()));
   for (const auto& [a, b] : pairs) {
@@ -230,8 +230,8 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
     const auto results = let_play(player[a], is_one_host ? 1 : player[b], seconds);
     for (std::size_t i = 0; i < results.size(); ++i)
       print_line(fmt::format(R"({{"from":{},"to":{},"bytes":{},"one_way_ns":[{},{},{}]}})",
-                             quoted(hosts[a]), quoted(hosts[b]), kBytes[i], results[i].median_ns,
-                             results[i].low_ns, results[i].high_ns));
+                             json_string(hosts[a]), json_string(hosts[b]), kBytes[i],
+                             results[i].median_ns, results[i].low_ns, results[i].high_ns));
   }
   for (int r = 1; r < static_cast<int>(host_of_rank.size()); ++r) send_order(r, {-1, 0, 0});
   print_line(R"({"done":true})");
