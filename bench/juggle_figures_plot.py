@@ -40,7 +40,7 @@ def draw_one(rows, figure):
             promise = PROMISES.get(name, "simulated")
             curves.append({"label": f"{name} theory".strip(), "colour": colour, "dash": THEORY,
                            "points": [(x_of(row), row["theory"][promise]) for row in own]})
-        marks.append({"label": f"{name} measured".strip(), "colour": colour,
+        marks.append({"label": name or "measured", "colour": colour,
                       "points": [(x_of(row), *row["speedup"]) for row in own]})
     return line_plot(f"Figure {figure}: " .replace("Figure reactive: ", "") + title.format_map(rows[0]), x_label,
                      "speed-up over static", curves, log_x=is_log, least_y=0.9, marks=marks)
