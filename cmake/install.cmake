@@ -57,7 +57,7 @@ install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
 install(FILES faces/library/poise_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
 install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
-        FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE PATTERN preloaded EXCLUDE)
 install(FILES faces/fortran/poise.f90 faces/fortran/poise_mpi.f90 faces/fortran/poise_mpi.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
 

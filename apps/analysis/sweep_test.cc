@@ -32,7 +32,7 @@ TEST(Sweep, changes_the_first_level_of_a_machine) {
   EXPECT_EQ(with_places("node:4 core:8 factors:2,1", 64), "node:8 core:8 factors:2,1");
   EXPECT_EQ(with_places("core:8", 3), "core:3");
   EXPECT_THAT([] { with_places("node:4 core:8", 12); },
-              ThrowsMessage<Error>(HasSubstr("8 places")));
+              ThrowsMessage<Error>(HasSubstr("multiple of 8")));
   EXPECT_THAT([] { with_places("NUMA32", 12); }, ThrowsMessage<Error>(HasSubstr("machine text")));
 }
 
