@@ -195,7 +195,8 @@ static void refuse_arrays(const poise_machine* machine) {
   refuses(poise_plan((const poise_machine*)w, w, current, "greedy", 0, places),
           "machine is a handle of another type");
   works(poise_workload_set_background(w, 2, loads + 3));
-  refuses(poise_plan(machine, w, current, "greedy", 0, places), "\"background load\" has 2 entries");
+  refuses(poise_plan(machine, w, current, "greedy", 0, places),
+          "\"background load\" has 2 entries");
   poise_workload_destroy(w);
   poise_workload_destroy(NULL);
 }

@@ -86,8 +86,8 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Lower bound on the iteration time after the last move or trial: the largest W + O of a place, or
-  /// T of a resource, among the spots that it changes.
+  /// Lower bound on the iteration time after the last move or trial: the largest W + O of a place,
+  /// or T of a resource, among the spots that it changes.
   double least_iteration_s() const;
   /// The spots whose busy time the last move or trial changed or would have changed.
   std::span<const SpotId> touched() const { return touched_; }

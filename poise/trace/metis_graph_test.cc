@@ -81,7 +81,8 @@ TEST(MetisGraph, errors_name_the_line) {
   EXPECT_THAT(
       error_of("3 1\n2\n3\n\n"),
       HasSubstr("g.graph:2: vertex 1 lists vertex 2 as a neighbour, but not the other way round"));
-  EXPECT_THAT(error_of("3 1\n\n1 3\n\n"), HasSubstr("g.graph:3: vertex 2 lists vertex 1 as a neighbour"));
+  EXPECT_THAT(error_of("3 1\n\n1 3\n\n"),
+              HasSubstr("g.graph:3: vertex 2 lists vertex 1 as a neighbour"));
   EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, but in the other direction 6"));
   EXPECT_THAT(error_of("2 1 1\n2\n1 6\n"), HasSubstr("g.graph:2: an edge weight is missing"));
   EXPECT_THAT(error_of("2 1\n2x\n1\n"), HasSubstr("g.graph:2: a neighbour \"2x\" is not"));
