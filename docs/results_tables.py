@@ -233,7 +233,7 @@ PAGES = {
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "decide": ("How long decisions take", [
-        Table("CPU time of one decision", "Each strategy decided once, with one thread. [How times grow](../bench/results/growth.svg) is a plot.", decisions,
+        Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "trust": ("How far predicted times can be trusted", [

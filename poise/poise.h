@@ -104,9 +104,9 @@ int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphase
    Only ratios within a task count: its load is the sum. From 2 to 64 kinds. */
 int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const double* load_s,
                              uint64_t num_places, const double* speeds);
-/* How many cores of tasks places hold. per_place: the same for all; 0: no limit. cores: per task;
-   null: one each. of_places, of_domains: per place instead, and per memory domain in addition;
-   null: no such limits. */
+/* Capacity: how many cores the tasks at a place may take together. per_place: one limit for every
+   place; 0: none. cores: what each task takes; null: one core each. of_places: a limit per place,
+   instead of per_place. of_domains: limits per memory domain, in addition. null: no such limits. */
 int poise_workload_set_capacity(poise_workload* workload, uint32_t per_place, const uint32_t* cores,
                                 uint64_t num_places, const uint32_t* of_places,
                                 uint64_t num_domains, const uint32_t* of_domains);

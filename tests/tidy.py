@@ -27,7 +27,7 @@ MAX_MINIAPP_LINES = 300
 
 # The folders of the library in order. Each may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
-# Tests may include this header to compare an engine with any strategy of the table.
+# Tests may include this header to compare an engine with any row of the strategies' table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]

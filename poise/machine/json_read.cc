@@ -502,7 +502,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse("{} is {}, but the levels add up to {}", said->whole(), made);
+      said->refuse("{} is {}, but the levels add up to {} {}", said->whole(), made, key);
   };
   check("nodes", nodes);
   check("domains", domains);

@@ -50,7 +50,7 @@ TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
   EXPECT_TRUE(is_for_user(cause.kind));
 }
 
-TEST(JuggleCauses, threads_that_yield_all_the_time_count_as_spinning_without_other_evidence) {
+TEST(JuggleCauses, yielding_all_the_time_is_enough_for_threads_to_count_as_spinning) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();

@@ -39,7 +39,7 @@ TEST(Returns, all_tasks_return_if_migrations_cost_more_than_they_save) {
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, tasks_whose_migration_costs_more_than_it_saves_return) {
+TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
   // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
   // little.
   Workload workload;

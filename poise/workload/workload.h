@@ -70,7 +70,7 @@ struct Workload {
   std::vector<double> background_s;  // per place; empty: no background load
 
   std::vector<std::array<double, 3>> positions;  // per task, for geometric strategies
-  std::vector<PlaceId> homes;                    // per task, its first place
+  std::vector<PlaceId> homes;                    // per task, where it was created
   std::vector<TaskMemory> memory;                // per task
   // Size of each shared block. Each place that needs a block stores it once.
   std::vector<std::uint64_t> shared_block_bytes;
