@@ -4,6 +4,7 @@
 // tori, dragonflies and NUMA nodes.
 //
 //     map_bench [--only=TEXT] [--max_ranks=N] [--benchmark_out=FILE]
+//
 // The methods compared with it: block order; Scotch's mapping; TreeMatch; METIS, whose parts get
 // the places in the machine's order (for these three, ranks that share a place are moved to the
 // nearest free one); and the greedy mapping of Hoefler and Snir, "Generic topology mapping

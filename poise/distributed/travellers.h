@@ -12,8 +12,9 @@
 
 namespace poise {
 
-/// Descriptions of the tasks that are assigned to this rank, with their home ranks. A task that is
-/// not at home counts with 0 bytes, because it migrates in any case.
+/// Descriptions of the tasks that are assigned to this rank, with their home ranks, which own the
+/// tasks until they migrate. A task whose home is another rank counts with 0 bytes, because it
+/// migrates in any case.
 class Travellers {
  public:
   /// Collective. Sends descriptions of the tasks in `own` to their targets (one rank per task).

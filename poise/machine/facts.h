@@ -49,7 +49,7 @@ struct Measurement {
   std::string host = {};
   /// Element [from * domains + to] is for a core of `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // likewise, with all cores of `to` at once
+  std::vector<Spread> gigabytes_per_s = {};  // the same with all cores of `to` reading
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 

@@ -17,7 +17,8 @@ struct PollBudget {
   // the end.
   double max_work_share;
 };
-/// The budget if every other rank rings the doorbell, so that a poll rarely finds anything more.
+/// The budget if every other rank rings the doorbell, so that a poll without a ring rarely finds a
+/// message.
 inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
 /// The budget if some rank is on another node, so that only polls find its messages.
 inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};

@@ -61,7 +61,8 @@ TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
 
 TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win) {
   const Crowded crowded;
-  // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
+  // With 100 steps, the total is 505 s for `far` and 1,000 s if nothing moves. That is within 100 %
+  // of the shortest total, so nothing moves.
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);

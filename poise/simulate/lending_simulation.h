@@ -44,7 +44,7 @@ struct LendingScenario {
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
-  std::uint32_t waits = 1;  // one after the other, each with the same work
+  std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
