@@ -177,7 +177,7 @@ def measured(cluster, descriptions, rounds):
 
 
 def simulated(descriptions):
-    """Returns the seconds of each in SimGrid, or None for each if SimGrid is not installed."""
+    """Returns the seconds of each program and map in SimGrid, or None for each if SimGrid is not installed."""
     if not (BIN / "trust_simgrid").exists():
         return [None] * len(descriptions)
     with tempfile.TemporaryDirectory() as folder:

@@ -141,16 +141,16 @@ int poise_plan(const poise_machine* machine, const poise_workload* workload,
 typedef struct poise_metrics {
   double iteration_s;       /* predicted time of a phase */
   double makespan_s;        /* work of the busiest place */
-  double makespan_bound_s;  /* no placement has a smaller one */
+  double makespan_bound_s;  /* lower bound on the makespan of any placement */
   double average_s;         /* all work over all speed */
   double imbalance;         /* makespan / average */
   double max_comm_s;        /* communication of the place that has most */
-  uint64_t hop_bytes;       /* bytes times edges of the machine's tree on their way */
+  uint64_t hop_bytes;       /* sum of bytes times edges of the machine's tree on the way */
   uint64_t internode_bytes; /* bytes between nodes */
-  double nuco_messages;     /* messages between places, each times its factor */
+  double nuco_messages;     /* messages between places, each weighted by its factor */
   uint64_t migrations;      /* tasks whose place changes */
   uint64_t migrated_bytes;  /* 0 also if sizes are unknown */
-  double migration_s;       /* of the place that sends or receives most */
+  double migration_s;       /* at the place that sends or receives most */
 } poise_metrics;
 
 /* The metrics of `after`, with migrations from `before`. */
@@ -246,7 +246,7 @@ uint64_t poise_comparison_num_rows(const poise_comparison* comparison);
 const poise_comparison_row* poise_comparison_get(const poise_comparison* comparison, uint64_t row);
 /* The row with the shortest iteration, then the fewest migrated bytes; -1 if none worked. */
 int64_t poise_comparison_best(const poise_comparison* comparison);
-/* No placement has a shorter iteration. */
+/* Lower bound: no placement has a shorter iteration. */
 double poise_comparison_bound_s(const poise_comparison* comparison);
 
 typedef struct poise_trace poise_trace;

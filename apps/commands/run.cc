@@ -249,7 +249,7 @@ void run(Options& options) {
       write_history(options.history, history);
       note(verdict(history));
     } catch (const Error& trouble) {  // the program's status counts
-      note(fmt::format("this run is not remembered: {}", trouble.what()));
+      note(fmt::format("this run was not added to the history: {}", trouble.what()));
     }
   }
   juggle::end_like(ending);

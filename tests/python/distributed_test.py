@@ -127,7 +127,7 @@ class Distributed(unittest.TestCase):
 
 
 def main_under_mpi():
-    """Each rank of mpi4py is told what the thread of its number is told."""
+    """Each rank of mpi4py must get the same plan as the thread with the same number."""
     from mpi4py import MPI
     comm = MPI.COMM_WORLD
     rank, num_ranks = comm.Get_rank(), comm.Get_size()

@@ -124,7 +124,7 @@ class Delay:
         try:
             os.write(device, frame)
         except OSError:
-            pass  # a lost packet is TCP's affair
+            pass  # TCP sends a lost packet again
 
     def deliver(self):
         now = time.monotonic()
@@ -155,7 +155,7 @@ def start_delay(wires, ports, racks, near_s, far_s):
     if os.fork() == 0:
         LIBC.prctl(PR_SET_TIMERSLACK, 1)
         try:
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # late packets tell nothing
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # otherwise packets arrive late
         except OSError:
             pass
         try:
