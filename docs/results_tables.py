@@ -100,8 +100,8 @@ def sorted_victims(rows):
     pairs = ", ".join(f"{row['paired gain']:.2f} against {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
     verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
                "This confirms that" if min(ratios) > 1 else "This contradicts that")
-    return (f"{verdict} sorted pairs choose better victims than the least loaded rank does (Klinkenberg et al. 2020, "
-            f"figure 9, on up to 32 nodes): {pairs} ranks of one host.")
+    return (f"{verdict} lending in sorted pairs gives a larger speed-up than lending to the least loaded rank (Klinkenberg et al. "
+            f"2020, figure 9, on up to 32 nodes): {pairs} ranks of one host.")
 
 
 def runs_of_threads(whole):
@@ -322,7 +322,7 @@ PAGES = {
               "(equation 21) or of the simulation. [A plot](../bench/results/juggle_figures_reactive.svg).", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
-        Table("Programs (figures 12 to 14)", "OpenMP programs of GCC, bound unevenly, and `phases` for EP without OpenMP.",
+        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP, and their threads are bound unevenly. `phases` stands for EP without OpenMP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
