@@ -52,8 +52,8 @@ static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
 /// the second towards a larger one.
 inline constexpr double kMinFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
 static_assert(kMinFollowsUp < kMinFollowsDown);
-/// The same two fractions for the overhead per task. It is an average, but disturbances can only
-/// increase samples.
+/// The fractions of the difference by which the overhead per task moves towards a smaller sample
+/// and towards a larger one. Disturbances can only increase samples, so smaller ones count more.
 inline constexpr double kOverheadFollowsDown = 1.0 / 4, kOverheadFollowsUp = 1.0 / 8;
 static_assert(kOverheadFollowsUp < kOverheadFollowsDown);
 /// A loan with at least this many bytes per task updates the overhead per byte; other loans update

@@ -10,8 +10,9 @@ namespace poise::juggle {
 
 struct Tuning {
   // Scans of /proc for threads, and counts of the threads of known processes.
-  double scan_share = 0.1;   // of the run so far between two walks: a late find costs that
-  double min_scan_s = 0.05;  // minimal seconds between two scans, each of which costs 20 to 100 us
+  // Time between two scans as a share of the run so far: a new thread is found at most that late.
+  double scan_share = 0.1;
+  double min_scan_s = 0.05;  // minimum seconds between two scans, each of which costs 20 to 100 us
   // Maximum number of seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
   // A count is due after this fraction of the run time so far; counts are cheaper than scans.
