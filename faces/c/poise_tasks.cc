@@ -130,7 +130,7 @@ std::vector<std::uint32_t> replicas_of(const poise_with& with) {
   std::vector<std::uint32_t> ranks;
   for (int i = 0; i < with.num_replicas; ++i) {
     if (with.replicas[i] < 0)
-      poise::fail("poise_with::replicas has rank {}; ranks are 0 or more", with.replicas[i]);
+      poise::fail("poise_with::replicas contains rank {}; ranks are 0 or more", with.replicas[i]);
     ranks.push_back(static_cast<std::uint32_t>(with.replicas[i]));
   }
   return ranks;

@@ -228,8 +228,8 @@ static void bad_input_is_refused(void) {
              {{.num_annotations = 1}, "annotations: count is 1 but the pointer is null"},
              {{.num_replicas = 1}, "replicas: count is 1 but the pointer is null"},
              {{.replicas = nowhere, .num_replicas = -1}, "replicas: count is -1"},
-             {{.replicas = nowhere, .num_replicas = 1}, "replicas has rank -1"},
-             {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas has rank"}};
+             {{.replicas = nowhere, .num_replicas = 1}, "replicas contains rank -1"},
+             {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas contains rank"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
     refuses(poise_tasks_submit(tasks, where, NULL, 0, &bad[i].with), bad[i].text);
   refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL),
