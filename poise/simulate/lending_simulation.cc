@@ -43,9 +43,9 @@ struct Mail {
   News news;
   double requested_at_s = 0;
   bool is_lasting = false;
-  std::vector<Run> runs;     // of tasks and results
-  double seconds = 0;        // of each result
-  TerminationMessage round;  // of termination
+  std::vector<Run> runs;     // of kind tasks and results: what it carries
+  double seconds = 0;        // of kind results: run time of each task
+  TerminationMessage round;  // of kind termination
 };
 
 struct Event {
