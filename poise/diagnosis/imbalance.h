@@ -18,7 +18,7 @@ enum class ImbalanceKind : std::uint8_t {
   unknown,     // too few phases to tell
 };
 
-/// All members are seconds that the run would save.
+/// How many seconds the run would save if its load were balanced.
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load

@@ -86,8 +86,9 @@ class Value {
       if (!item.is_text())
         numbers.push_back(item.number());
       else if (!append_item(item.text(), max_size - std::min(max_size, numbers.size()), numbers))
-        item.refuse("{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and fit {} numbers",
-                    item.text(), max_size);
+        item.refuse(
+            "{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and stand for at most {} numbers",
+            item.text(), max_size);
     }
     if (numbers.size() > max_size)
       refuse("{} has {} numbers; at most {} are allowed", numbers.size(), max_size);

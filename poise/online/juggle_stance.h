@@ -59,7 +59,7 @@ class JuggleStance {
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
-  /// Returns the action from now on.
+  /// Returns the action that holds until the next call.
   JuggleAction next(const JuggleSigns& signs, double now_s);
   JuggleAction action() const { return action_; }
   /// The period of the balancing points while threads rotate, in seconds.

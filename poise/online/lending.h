@@ -21,7 +21,7 @@ struct Borrower {
   double busy_s = 0;  // seconds until one of its threads is idle
   double threads = 1;
   double slowness = 1;  // its time for a task relative to the lender's
-  /// Seconds from sending a task to its start there, plus the time of the result's return path.
+  /// Seconds from sending a task to its start there, plus the time that its result takes to return.
   double delay_s = 0;
   /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;

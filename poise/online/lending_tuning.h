@@ -67,7 +67,8 @@ inline constexpr double kTasksForFullWeight = 8;
 inline constexpr double kInitialOverheadPerTask_s = 0.1e-6, kInitialOverheadPerByte_s = 0.1e-9;
 /// Initial latency of a link in seconds, and its initial seconds per byte (10 GB/s).
 inline constexpr double kInitialLatency_s = 10e-6, kInitialLinkPerByte_s = 1e-10;
-/// Maximum number of groups of ranks whose links are learnt separately (about 4 KiB).
+/// Maximum number of groups of ranks whose links are learnt separately. All links together need
+/// about 4 KiB.
 inline constexpr std::size_t kMaxLinks = 64;
 /// A task that has run for this multiple of its average time is expected to run for as long again.
 inline constexpr double kLongTask = 2;

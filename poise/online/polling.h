@@ -60,7 +60,7 @@ class ProgressSleep {
 /// many idle ranks would keep a busy one from working.
 class WakeBackoff {
  public:
-  /// Returns the seconds to ignore wake-ups after one that led to `loans` loans.
+  /// Returns for how many seconds wake-ups are ignored after one that led to `loans` loans.
   double after(std::uint64_t loans);
 
  private:
