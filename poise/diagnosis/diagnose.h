@@ -35,7 +35,7 @@ struct Advice {
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // summed over those who waited
+  double seconds = 0;  // summed over the ranks that waited for this one
 };
 
 /// The causes that slow the threads of a node down.

@@ -21,8 +21,8 @@ struct Seconds {
 struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI
-  double load_s = 0;    // useful time without what it waited for a core
-  double queued_s = 0;  // ready, but not on a core; inside and outside MPI
+  double load_s = 0;    // useful_s without the time in which the rank waited for a core
+  double queued_s = 0;  // time ready to run, but not on a core; inside and outside MPI
   Seconds waited = {};  // in MPI, for late ranks; the rest of the time in MPI is transfer
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
 };

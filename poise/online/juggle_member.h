@@ -34,10 +34,10 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;                            // it ran or waited for a cpu in the last round
-  double progress_s = 0;                           // run_s weighted by the speeds of its places
-  double worked_s = 0, worked_at_point_s = 0;      // progress_s before it is reset or limited
-  double gained_s = 0, waited_s = 0;               // in the last round
+  bool is_ready = true;                        // it ran or waited for a cpu in the last round
+  double progress_s = 0;                       // run_s weighted by the speeds of its places
+  double worked_s = 0, worked_at_point_s = 0;  // progress_s before it is reset or limited
+  double gained_s = 0, waited_s = 0;           // progress and waiting for a cpu in the last round
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;

@@ -17,7 +17,7 @@ struct PollView {
   bool has_messages = false;  // a doorbell has rung, or a transfer is in flight
   bool all_notify = false;    // every message except gossip rings the doorbell
   double remaining_s = 0;     // queued work of this thread
-  double poll_cost_s = 1e-6;  // of a poll that finds nothing
+  double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing
 };
 
 /// True if a poll is due; never within `min_s` of the last one. Only polls find messages that ring

@@ -27,8 +27,8 @@ struct Message {
 
 /// Memory of a task at its place, as in the CCM model of DARMA/vt.
 struct TaskMemory {
-  std::uint64_t footprint_bytes = 0;  // as long as the task exists
-  std::uint64_t working_bytes = 0;    // in addition while it runs; a place runs one task at a time
+  std::uint64_t footprint_bytes = 0;  // memory that the task needs as long as it exists
+  std::uint64_t working_bytes = 0;    // more memory while it runs; a place runs one task at a time
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 

@@ -17,7 +17,7 @@ namespace poise::profile {
 /// One end of a message. A stream has all messages with the same source, destination, communicator
 /// and tag. In a stream MPI keeps the order: the i-th send matches the i-th receive.
 struct MessageEnd {
-  std::uint64_t stream = 0;  // hash
+  std::uint64_t stream = 0;  // hash of the stream's properties
   std::uint32_t number = 0;  // of the message in its stream
   std::int32_t partner = 0;  // rank of MPI_COMM_WORLD
   std::int32_t tag = 0;

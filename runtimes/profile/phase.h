@@ -33,7 +33,7 @@ struct Totals {
 
 /// What the kernel measured for the thread and its process.
 struct Machinery {
-  std::int64_t run_ns = 0, queued_ns = 0;  // on a cpu, and ready but not on one: since the start
+  std::int64_t run_ns = 0, queued_ns = 0;  // since the start: on a cpu; ready, but not on a cpu
   std::uint64_t peak_bytes = 0;            // high-water mark of resident memory
   std::int32_t cpu = -1;                   // where the thread runs; -1: not known
 };
