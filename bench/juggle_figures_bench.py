@@ -31,7 +31,7 @@ from keep import RESULTS, ROOT, keep, stamp
 
 BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
-PHASE_S = 0.6  # 30 s in the paper
+PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
 LANE = 8  # cpus of an experiment, as on the paper's machines
 # OpenMP programs with one long phase, phases of milliseconds (ft, is), and shorter ones; and the work of one cpu.

@@ -32,7 +32,8 @@ PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
 def draw_one(rows, figure):
     title, x_label, x_of, is_log = FIGURES[figure]
     curves, marks = [], []
-    # Rows of a figure with periods on its x axis differ in their runners only by the period.
+    # Only the figure `reactive` compares runners. In the others a runner's name contains the period, which is on the
+    # x axis.
     names = list(dict.fromkeys(row["runner"] for row in rows)) if figure == "reactive" else [""]
     for colour, name in zip(COLOURS, names):
         own = sorted((row for row in rows if name in ("", row["runner"])), key=x_of)

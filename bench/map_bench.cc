@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares `poise map` with other ways to map ranks, one to a slot: programs' patterns of several
-// kinds and recorded matrices, on trees, tori, dragonflies and NUMA nodes.
+// Compares `poise map` with other ways to map ranks, one to a slot. The communication matrices are
+// generated ones with the patterns of typical programs, and recorded ones; the machines are trees,
+// tori, dragonflies and NUMA nodes.
 //
 //     map_bench [--only=TEXT] [--max_ranks=N] [--benchmark_out=FILE]
 //
-// Peers: block order; Scotch's mapping and TreeMatch, with ranks that share a place moved to the
-// nearest free one; METIS to places in the machine's order, likewise; and the greedy mapping of
-// Hoefler and Snir, "Generic topology mapping strategies for large-scale parallel architectures"
-// (ICS 2011). The measure is the sum of bytes times hops. Times are CPU seconds. Recorded matrices
-// are those of $POISE_TEST_DATA/matrices, where it is set.
+// The methods compared with it: block order; Scotch's mapping; TreeMatch; METIS, whose parts get
+// the places in the machine's order (for these three, ranks that share a place are moved to the
+// nearest free one); and the greedy mapping of Hoefler and Snir, "Generic topology mapping
+// strategies for large-scale parallel architectures" (ICS 2011). The measure is the sum of bytes
+// times hops. Times are CPU seconds. Recorded matrices are those of $POISE_TEST_DATA/matrices,
+// where it is set.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

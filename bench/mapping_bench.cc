@@ -13,7 +13,8 @@
 // writes the instances for tools outside the library (mapping_peers.py), and --import judges the
 // placements that these left. Traces are those of $POISE_TEST_DATA/traces unless --traces names a
 // folder.
-// --limit names a strategy that shows what could be reached, such as anneal; it is no peer.
+// --limit names a strategy that shows what could be reached, such as anneal; it does not count as
+// one of the tools compared with.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>

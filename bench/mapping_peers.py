@@ -17,8 +17,10 @@ import sys
 import tempfile
 import time
 
+# Allowed excess of the most loaded place over the average, as a fraction of the average: for tools that partition, and
+# for tools that map tasks to a machine. Poise without a current placement gets the latter, too.
 TOLERANCE = 0.03
-MAPPING_TOLERANCE = 0.05  # imbalance allowed for tools that map onto the machine, the same as for Poise from scratch
+MAPPING_TOLERANCE = 0.05
 MOST_MAPPED_PLACES = 48  # maximum number of places for Mt-KaHyPar, which needs seconds for more
 MOST_SECONDS = 100  # time limit per tool for all cases
 LARGEST_TOTAL = 2**29  # maximum sum of the weights, which SharedMap adds up in 32 bits

@@ -177,7 +177,7 @@ def measured(cluster, descriptions, rounds):
 
 
 def simulated(descriptions):
-    """Returns the seconds of each in SimGrid, or None for each if SimGrid is not installed."""
+    """Returns the seconds of each program and map in SimGrid, or None for each if SimGrid is not installed."""
     if not (BIN / "trust_simgrid").exists():
         return [None] * len(descriptions)
     with tempfile.TemporaryDirectory() as folder:
@@ -250,8 +250,8 @@ def work_of(cluster, description):
 
 
 def bottleneck(cluster, description):
-    """A closed formula for a shared network: the work of a place, then the time of the busiest link that its messages
-    cross. It ignores the CPU time of messages."""
+    """The closed-form model of a shared network: the work of a place, then the time of the busiest link that its
+    messages cross. It ignores the CPU time of messages."""
     rate, bytes_through, crossed, latency_s = rates_of(description), {}, {}, {}
     for ends, links, delay_s, _, size in crossings(cluster, description):
         for link in links:

@@ -100,8 +100,8 @@ def sorted_victims(rows):
     pairs = ", ".join(f"{row['paired gain']:.2f} against {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
     verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
                "This confirms that" if min(ratios) > 1 else "This contradicts that")
-    return (f"{verdict} sorted pairs choose better victims than the least loaded rank does (Klinkenberg et al. 2020, "
-            f"figure 9, on up to 32 nodes): {pairs} ranks of one host.")
+    return (f"{verdict} lending in sorted pairs gives a larger speed-up than lending to the least loaded rank (Klinkenberg et al. "
+            f"2020, figure 9, on up to 32 nodes): {pairs} ranks of one host.")
 
 
 def runs_of_threads(whole):
@@ -146,7 +146,7 @@ def beside_theory(rows):
     """How far the measured speed-ups are from the simulated ones."""
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
-    return (f"Measured over theory: median {statistics.median(ratios):.3f}, worst {min(ratios):.3f}, best {max(ratios):.3f} of "
+    return (f"Measured divided by theoretical speed-up: median {statistics.median(ratios):.3f}, worst {min(ratios):.3f}, best {max(ratios):.3f} of "
             f"{len(ratios)} points; {inside} intervals contain the theory.")
 
 
@@ -247,7 +247,7 @@ PAGES = {
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"})]),
     "decide": ("How long decisions take", [
-        Table("CPU time of one decision", "Each strategy decided once, with one thread. [How times grow](../bench/results/growth.svg) is a plot.", decisions,
+        Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "trust": ("How far predicted times can be trusted", [
@@ -260,7 +260,7 @@ PAGES = {
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on five machines. "
-              "No real run was compared.", differences,
+              "Neither was compared with a real run.", differences,
               {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
         Table("Time of replays", "Each replay ran once.", replays,
               {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
@@ -268,7 +268,7 @@ PAGES = {
     "objects": ("Objects on MPI", [
         Table("Balancing", "The mini-apps start with a bad placement. `gain` is the iteration time before balancing divided by that after "
               "two decisions: the median of alternating runs, then the worst and the best run. A row is noisy if the worst run is "
-              "10 % below the median. `of ideal` compares with a perfectly balanced iteration: median and quartiles.",
+              "10 % below the median. `of ideal` is the time of a perfectly balanced iteration divided by that with `poise`: median and quartiles.",
               objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
                         "`poise`, ms": "{iteration_ms:.1f}", "gain": "{faster:.2f}",
                         "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
@@ -311,7 +311,7 @@ PAGES = {
     "juggle": ("Threads: `poise juggle`", [
         Table("Gains", "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
               "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is e n/m. In the rows "
-              "of libomp with bound threads, the gain is over a faulty program: libomp was preloaded into a program of GCC, and both "
+              "of libomp with bound threads, the program without `poise juggle` is faulty: libomp was preloaded into a program of GCC, and both "
               "run-times together bound all threads to one cpu.",
               runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
@@ -331,12 +331,12 @@ PAGES = {
               points_of_figures("6", "7", "8", "9", "10", "11", "16", "17"),
               {"figure": "{figure}", "threads": "{on}", "phase": "{phase}", "balancer": "`{balancer}`", "runs": "{rounds}",
                "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
-        Table("When threads move: every period, as soon as others wait, or both", "Threads that sleep at barriers and are bound. "
+        Table("When threads move: every period, as soon as others wait, or both", "Speed-up, as above, of threads that sleep at barriers and are bound. "
               "`polled` looks for waits every 20 ms, because the program does not report them. The theory is that of ideal reactive balancing "
               "(equation 21) or of the simulation. [A plot](../bench/results/juggle_figures_reactive.svg).", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
-        Table("Programs (figures 12 to 14)", "OpenMP programs of GCC, bound unevenly, and `phases` for EP without OpenMP.",
+        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP, and their threads are bound unevenly. `phases` stands for EP without OpenMP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
@@ -365,8 +365,8 @@ PAGES = {
               "rank, and 8 MB. Ranks are MPI processes; messages go to both sides of a task.", where(name="memory"),
               {"ranks": "{ranks}", "tasks per rank": "{tasks_per_rank:,}", "messages per task": "{messages_per_task}", "MB": "{megabytes:.1f}",
                "bound, MB": "{bound_megabytes:.1f}"}),
-        Table("Beside one rank's decision", "Ranks are threads; CPU time is without communication functions and counts all ranks, the next column only the busiest. "
-              "Costs are those of 10 steps and the migrations before them.", where(name="cost"),
+        Table("Beside one rank's decision", "Ranks are threads. CPU times are without the time in communication functions. A cost is the predicted time of 10 steps "
+              "and of the migrations before them; it is divided by that of one rank's decision (central), and by that of keeping the placement.", where(name="cost"),
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"})]),

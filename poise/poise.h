@@ -9,8 +9,8 @@
 // Rules that hold for every function:
 //
 // - It returns an enum poise_result; poise_last_error() says in one line what is wrong. Arrays are
-//   checked as far as O(n) allows (not finite, negative, out of range, a CSR that lies), and the
-//   line names index and value. A call that fails changes nothing: neither handles nor results.
+//   checked as far as O(n) allows (not finite, negative, out of range, an inconsistent CSR), and
+//   the line names index and value. A call that fails changes nothing: neither handles nor results.
 // - Tasks and places are numbered from 0 and fit in 32 bits; counts are 64-bit. Times are in
 //   seconds, sizes in bytes.
 // - The library copies what it keeps: arrays may be freed after the call. Handles belong to the
@@ -57,7 +57,7 @@ uint64_t poise_machine_num_places(const poise_machine* machine);
 /* The machine as JSON; the text lives as long as the machine and until it is changed. */
 int poise_machine_json(poise_machine* machine, const char** text);
 
-/* The formula of costs, "physical" (at first) or "nuco" (docs/model.md); and one of its numbers by
+/* The formula of costs, "physical" (default) or "nuco" (docs/model.md); and one of its numbers by
    its name in the JSON key "costs", such as "seconds_per_migrated_byte". */
 int poise_machine_set_model(poise_machine* machine, const char* formula);
 int poise_machine_set_cost(poise_machine* machine, const char* name, double value);
@@ -91,22 +91,25 @@ int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
 
 /* Coordinates of each task, position[task * dimensions + i]; dimensions from 1 to 3. */
 int poise_workload_set_positions(poise_workload* workload, int dimensions, const double* position);
-/* Per place: work that belongs to no task. num_places must be the machine's later. */
+/* Per place: work that belongs to no task. num_places must be that of the machine on which the
+   workload is planned. */
 int poise_workload_set_background(poise_workload* workload, uint64_t num_places,
                                   const double* seconds);
-/* Loads by subphase, load_s[task * num_subphases + subphase], at whose ends all places wait for
-   the busiest. Only ratios within a task count. At most 64. */
+/* Loads by subphase, load_s[task * num_subphases + subphase]. All places wait for the busiest at
+   the end of each subphase. Only the ratios between the loads of one task matter; their sum is the
+   load given to poise_workload_create(). At most 64 subphases. */
 int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphases,
                                  const double* load_s);
 /* Loads of several kinds, load_s[task * num_kinds + kind], that overlap: work for processor cores
    first, then for GPUs and the like. An iteration takes as long as the busiest kind at the busiest
    place. speeds[place * num_kinds + kind], each above 0; null: the speeds of the machine's places.
-   Only ratios within a task count: its load is the sum. From 2 to 64 kinds. */
+   Only the ratios between the loads of one task matter; their sum is the load given to
+   poise_workload_create(). From 2 to 64 kinds. */
 int poise_workload_set_kinds(poise_workload* workload, uint64_t num_kinds, const double* load_s,
                              uint64_t num_places, const double* speeds);
-/* How many cores of tasks places hold. per_place: the same for all; 0: no limit. cores: per task;
-   null: one each. of_places, of_domains: per place instead, and per memory domain in addition;
-   null: no such limits. */
+/* Capacity: how many cores the tasks at a place may take together. per_place: one limit for every
+   place; 0: none. cores: what each task takes; null: one core each. of_places: a limit per place,
+   instead of per_place. of_domains: limits per memory domain, in addition. null: no such limits. */
 int poise_workload_set_capacity(poise_workload* workload, uint32_t per_place, const uint32_t* cores,
                                 uint64_t num_places, const uint32_t* of_places,
                                 uint64_t num_domains, const uint32_t* of_domains);
@@ -141,16 +144,16 @@ int poise_plan(const poise_machine* machine, const poise_workload* workload,
 typedef struct poise_metrics {
   double iteration_s;       /* predicted time of a phase */
   double makespan_s;        /* work of the busiest place */
-  double makespan_bound_s;  /* no placement has a smaller one */
+  double makespan_bound_s;  /* lower bound on the makespan of any placement */
   double average_s;         /* all work over all speed */
   double imbalance;         /* makespan / average */
   double max_comm_s;        /* communication of the place that has most */
-  uint64_t hop_bytes;       /* bytes times edges of the machine's tree on their way */
+  uint64_t hop_bytes;       /* sum of bytes times edges of the machine's tree on the way */
   uint64_t internode_bytes; /* bytes between nodes */
-  double nuco_messages;     /* messages between places, each times its factor */
+  double nuco_messages;     /* messages between places, each weighted by its factor */
   uint64_t migrations;      /* tasks whose place changes */
   uint64_t migrated_bytes;  /* 0 also if sizes are unknown */
-  double migration_s;       /* of the place that sends or receives most */
+  double migration_s;       /* at the place that sends or receives most */
 } poise_metrics;
 
 /* The metrics of `after`, with migrations from `before`. */
@@ -246,7 +249,7 @@ uint64_t poise_comparison_num_rows(const poise_comparison* comparison);
 const poise_comparison_row* poise_comparison_get(const poise_comparison* comparison, uint64_t row);
 /* The row with the shortest iteration, then the fewest migrated bytes; -1 if none worked. */
 int64_t poise_comparison_best(const poise_comparison* comparison);
-/* No placement has a shorter iteration. */
+/* Lower bound: no placement has a shorter iteration. */
 double poise_comparison_bound_s(const poise_comparison* comparison);
 
 typedef struct poise_trace poise_trace;

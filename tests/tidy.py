@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
-MAX_MARKDOWN_COLUMNS = 100  # outside tables and code
+MAX_MARKDOWN_COLUMNS = 100  # maximum length of a line outside tables and code
 MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
@@ -27,7 +27,7 @@ MAX_MINIAPP_LINES = 300
 
 # The folders of the library in order. Each may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
-# Tests may include this header to compare an engine with any strategy of the table.
+# Tests may include this header to compare an engine with any row of the strategies' table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]

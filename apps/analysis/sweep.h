@@ -16,8 +16,8 @@ namespace poise::apps {
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 
-/// Returns the periods to try for a number of steps: 1, 2, 5, 10, 20, 50, ... as long as they are
-/// smaller.
+/// Returns the periods to try for a number of steps: 1, and those of 2, 5, 10, 20, 50, ... that are
+/// below this number.
 std::vector<std::uint64_t> usual_periods(std::uint64_t steps);
 
 /// Returns the machine text with as many groups on the first level as `places` needs. Throws Error

@@ -23,7 +23,7 @@ TEST(Sweep, reads_lists_and_ranges) {
         << wrong;
 }
 
-TEST(Sweep, tries_periods_by_decades_below_the_number_of_steps) {
+TEST(Sweep, usual_periods_are_1_2_5_10_20_and_so_on_up_to_the_number_of_steps) {
   EXPECT_THAT(usual_periods(100), ElementsAre(1, 2, 5, 10, 20, 50));
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }

@@ -92,7 +92,7 @@ KnownLauncher launcher_of(const std::string& command) {
   try {
     run_lines(shell_word(command) + " --version", kVersionTimeout_s,
               [&](std::string_view line) { launcher.version += std::string(line) + '\n'; });
-  } catch (const std::runtime_error&) {  // not found: starting it will say that
+  } catch (const std::runtime_error&) {  // the launcher was not found: starting it will report that
   }
   launcher.kind = profile::launcher_of(launcher.version);
   return launcher;

@@ -234,7 +234,7 @@ void run(Options& options) {
           "the history cannot be stored, because no home directory is known; name a file with "
           "--history FILE");
     history = read_history(options.history, options.command);
-    write_history(options.history, history);  // the run may be long: find out before it
+    write_history(options.history, history);  // fails before the run, which may be long
   } catch (const Error& trouble) {
     note(fmt::format("{}; running the command unchanged", trouble.what()));
     run_plainly(options.command);
@@ -249,7 +249,7 @@ void run(Options& options) {
       write_history(options.history, history);
       note(verdict(history));
     } catch (const Error& trouble) {  // the program's status counts
-      note(fmt::format("this run is not remembered: {}", trouble.what()));
+      note(fmt::format("this run was not added to the history: {}", trouble.what()));
     }
   }
   juggle::end_like(ending);

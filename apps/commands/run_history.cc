@@ -37,7 +37,7 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("\"how\" is \"{}\"; it must be one of the known kinds of run", name);
+  fail("\"how\" is \"{}\"; it must be profiled, own order or mapped", name);
 }
 
 RunHistory history_from(const Json& json) {
@@ -51,7 +51,7 @@ RunHistory history_from(const Json& json) {
   for (const Json& run : json.at("runs"))
     history.runs.push_back(
         {kind_named(run.at("how").get<std::string>()), run.at("seconds").get<double>()});
-  next_run(trial_of(history));  // it refuses times that are none
+  next_run(trial_of(history));  // throws if a time is not positive or not finite
   return history;
 }
 
@@ -99,7 +99,8 @@ RunHistory read_history(const std::string& path, const std::vector<std::string>&
 void write_history(const std::string& path, const RunHistory& history) {
   std::error_code error;
   const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty()) fs::create_directories(folder, error);  // writing says what is wrong
+  if (!folder.empty())
+    fs::create_directories(folder, error);  // if this fails, writing the file reports why
   Json json{{"poise_run", kVersion},
             {"command", history.command},
             {"hosts", history.hosts},

@@ -107,7 +107,7 @@ NetworkTimes measure_network(const NetworkProbe& probe,
   if (!listener.is_done())
     throw std::runtime_error(
         fmt::format("\"{}\" succeeded but no messages were timed; check that it starts the program "
-                    "that follows it",
+                    "whose path is appended to it",
                     probe.launcher));
   return std::move(listener).result();
 }

@@ -21,8 +21,8 @@ namespace {
 struct Column {
   std::string_view heading;
   double Efficiencies::*value;
-  bool needs_waiting = false;  // not known without it
-  bool needs_nodes = false;    // says nothing of a single one
+  bool needs_waiting = false;  // unknown if waiting was not measured
+  bool needs_nodes = false;    // meaningless for a single node
 };
 constexpr Column kColumns[] = {
     {"parallel", &Efficiencies::parallel},

@@ -20,7 +20,7 @@ struct Row {
   bool is_outside = false;  // a tool written by others
 };
 
-/// The results on one instance; the first row is that of `poise`.
+/// The results on one instance. The first row is that of `poise`; the other rows are its peers.
 struct Outcome {
   std::string name;
   std::uint32_t num_places;
@@ -60,7 +60,7 @@ struct Outcome {
 
 /// The tools that compete on each instance.
 struct Contest {
-  std::string peers;        // for parse_strategies
+  std::string peers;        // the strategies to compare with, for parse_strategies
   std::string limit;        // a strategy that shows what could be reached, such as anneal; or empty
   std::string import_from;  // a folder with answers of outside tools; or empty
 };

@@ -35,8 +35,8 @@ int poise_tasks_register(const char* name, poise_task_function function, poise_f
 
 typedef struct poise_tasks poise_tasks;
 
-/* `settings` may be null; "policy=paired,pull=0" else. Wrong POISE_TASKS_* variables end the job: a
-   line on stderr and exit status 2. Collective. */
+/* `settings` is a text such as "policy=paired,pull=0", or null. Wrong POISE_TASKS_* variables end
+   the job with one line on stderr and exit status 2. Collective. */
 int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context);
 /* The same with a communicator of Fortran. */
@@ -95,8 +95,8 @@ int poise_tasks_poll(poise_tasks* context);
 poise_tasks* poise_tasks_current(void);
 void poise_task_fail(const char* text);
 
-/* In a task: what was said of it under this name. 0 if nothing was, or something of another kind;
-   a text is valid until the task ends. */
+/* In a task: the value of its annotation of this name. 0 if it has none, or one of another kind.
+   A text is valid until the task ends. */
 int poise_task_integer(const char* name, int64_t* value);
 int poise_task_real(const char* name, double* value);
 int poise_task_text(const char* name, const char** value);

@@ -86,7 +86,8 @@ static void be_parent(void** data, const size_t* bytes, int num_items) {
   if (poise_tasks_submit(poise_tasks_current(), child, items, who == 'c' ? 2 : 1, &kHere) ||
       poise_tasks_wait(poise_tasks_current()))
     poise_task_fail("children are refused");
-  if (*(int*)data[0] != 1) poise_task_fail("the parent goes on before the child is through");
+  if (*(int*)data[0] != 1)
+    poise_task_fail("the parent task continued before its child task had ended");
 }
 
 /* What holds of them. */

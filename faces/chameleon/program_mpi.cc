@@ -53,7 +53,7 @@ void fails(int) {
 }
 void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
 void refuses_to_hear(void*) {
-  throw std::runtime_error("an exception of a callback that must be ignored");
+  throw std::runtime_error("this callback throws on purpose; the runtime must ignore that");
 }
 void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
           char* sum) {

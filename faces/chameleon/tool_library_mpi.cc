@@ -91,7 +91,8 @@ void synchronised(cham_t_sync_region_type_t, cham_t_sync_region_status_t, cham_t
   check(code && !is_in_the_library(code), "the program waits, not the library");
 }
 
-// Checks that both numbers are right for a queued task, when another task is about to start.
+// Called before each task starts. Checks the number of queued tasks and the number of created
+// tasks.
 int32_t frequency(cham_migratable_task_t*, int32_t load, int32_t num_created) {
   check(load >= 0 && load < 1000, "no more tasks wait than there are");
   check(num_created >= created, "as many tasks were created");

@@ -368,7 +368,7 @@ contains
     if (present(neighbour_ranks)) then
       if (size(neighbour_ranks) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
     end if
-    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! without arrays: the others wait, so the library must tell them
+    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! and no arrays: the library then reports wrong input to all ranks
     allocate (to(size(global_ids)))
     leaving = c_null_ptr
     coming = c_null_ptr

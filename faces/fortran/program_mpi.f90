@@ -100,7 +100,7 @@ program poise_tasks_program
 
 contains
 
-  ! Checks that tasks run once on all allowed ranks, including others unless the tasks are pinned.
+  ! Checks that each task runs once, and that some tasks run on other ranks unless tasks are pinned.
   subroutine tasks_run_once(how)
     type(poise_with), intent(in) :: how
     type(poise_with) :: with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of integer keys by counting. OpenMP threads synchronize between counting and moving: the
+// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving: the
 // thread balancer's benchmark with phases of milliseconds that are limited by memory.
 #include <algorithm>
 #include <cstddef>

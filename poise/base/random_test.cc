@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(Random, draws_the_same_numbers_everywhere) {
+TEST(Random, draws_the_same_numbers_on_every_platform) {
   // These are the reference values of xoshiro256** started from splitmix64(0).
   Random random(0);
   EXPECT_EQ(random.bits(), 0x99ec5f36cb75f2b4u);

@@ -35,7 +35,7 @@ struct Advice {
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // summed over those who waited
+  double seconds = 0;  // summed over the ranks that waited for this one
 };
 
 /// The causes that slow the threads of a node down.
@@ -47,8 +47,9 @@ struct ThreadCause {
 /// How evenly the threads of ranks compute.
 struct TeamBalance {
   double even = 1;   // mean over largest CPU time of a thread, averaged over ranks with threads
-  double worst = 1;  // the same of the least even rank
-  std::uint32_t rank = 0, ranks = 0;  // that rank; the number of ranks with several threads
+  double worst = 1;  // mean over largest CPU time in the least even rank
+  std::uint32_t rank = 0;   // the least even rank
+  std::uint32_t ranks = 0;  // number of ranks with several threads
 };
 
 struct Diagnosis {

@@ -28,7 +28,7 @@ struct Efficiencies {
   double parallel = 1, load_balance = 1, communication = 1;
   double inside_nodes = 1, between_nodes = 1;
   double serialisation = 1, transfer = 1;
-  double transfer_half_width = 0;  // of the 95 % interval, from the samples of waiting
+  double transfer_half_width = 0;  // half of the 95 % interval, from samples of waiting
   /// Load balance of the ranks' own work: useful time minus the time waited for a core. If it is
   /// better than load_balance, ranks share cores unevenly.
   double work_balance = 1;

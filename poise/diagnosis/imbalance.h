@@ -13,12 +13,12 @@ namespace poise {
 enum class ImbalanceKind : std::uint8_t {
   none,        // less than kMinShare of the run
   persistent,  // the same ranks are busier in all phases
-  drifting,    // they change slowly: loads of a phase foretell those of the next ones
-  random,      // past loads do not foretell
+  drifting,    // the busier ranks change slowly: a phase foretells the next ones
+  random,      // past loads do not foretell the next ones
   unknown,     // too few phases to tell
 };
 
-/// All members are seconds that the run would save.
+/// How many seconds the run would save if its load were balanced.
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load
@@ -29,7 +29,7 @@ struct Imbalance {
   std::uint32_t every = 1;
   double periodic_error_s = 0;  // half width of the 95 % interval, from the spread over phases
   double total_error_s = 0;
-  double moved_share = 0;  // of all work, summed over the distributions
+  double moved_share = 0;  // share of all work that moves, summed over the distributions
   std::uint64_t distributions = 0;
 };
 

@@ -10,8 +10,8 @@ namespace poise {
 
 /// The way in which a run starts its ranks.
 enum class RunKind : std::uint8_t {
-  profiled,   // as the launcher does, with the profile's library
-  own_order,  // as the launcher does
+  profiled,   // ranks where the launcher puts them, with the profile's library
+  own_order,  // ranks where the launcher puts them
   mapped      // as the map says
 };
 
@@ -25,14 +25,14 @@ struct MapHistory {
   bool has_map = false;             // a profiled run was made and gave one
   bool map_failed = false;          // a run with the map ended with an error
   double predicted = 0;             // share of the run that the map would save, by the diagnosis
-  std::vector<TimedRun> runs = {};  // that succeeded, oldest first
+  std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first
 };
 
 enum class TrialState : std::uint8_t {
   unprofiled,  // nothing is known yet
   no_gain,     // the diagnosis promises less than is worth a trial
-  noise,       // it promises less than runs differ by themselves
-  running,     // not decided
+  noise,       // equal runs differ by more than the promised gain
+  running,     // the trial goes on
   kept,        // the map is faster
   dropped,     // the map is not faster, or its gain is within the noise
   failed       // a run with the map ended with an error; the map is not tried again
@@ -41,7 +41,7 @@ enum class TrialState : std::uint8_t {
 struct NextRun {
   RunKind kind = RunKind::profiled;
   TrialState state = TrialState::unprofiled;
-  std::uint32_t pairs = 0;   // compared: one run of each kind
+  std::uint32_t pairs = 0;   // compared pairs: one run with the map, one without
   double gain = 0;           // fraction of the time that the map saved; negative: it cost time
   double low = 0, high = 0;  // its interval; both 0 with fewer than kMinPairs
   double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known

@@ -21,8 +21,8 @@ struct Seconds {
 struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI
-  double load_s = 0;    // useful time without what it waited for a core
-  double queued_s = 0;  // ready, but not on a core; inside and outside MPI
+  double load_s = 0;    // useful_s without the time in which the rank waited for a core
+  double queued_s = 0;  // time ready to run, but not on a core; inside and outside MPI
   Seconds waited = {};  // in MPI, for late ranks; the rest of the time in MPI is transfer
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
 };
@@ -34,9 +34,9 @@ struct MeasuredPhase {
 
 /// The process topologies that the program created with reorder = true, if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // of which in a better order
+  std::uint64_t calls = 0, reordered = 0;  // calls; those that gave a better order
   double before = 0, after = 0;            // sums over edges of weight times hops
-  double deciding_s = 0;                   // of the rank that it kept longest
+  double deciding_s = 0;                   // on the rank for which it took longest
 };
 
 /// The threads of a rank that compute, if the rank has more than one.
@@ -54,7 +54,7 @@ struct MeasuredRun {
   // What is known about the threads of each node, for juggle_causes.h. `threads` is 0 for a node on
   // which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
-  bool knows_waiting = true;  // else waited is 0 where nothing is known
+  bool knows_waiting = true;  // false: `waited` may be 0 because nothing is known
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
 };
 

@@ -23,8 +23,8 @@ enum class Cause {
   mapping,      // neighbours run on far nodes
   network,      // messages that no mapping makes shorter
   binding,      // two ranks on a core, one core idle
-  odd_threads,  // ranks are no multiple of the cores
-  crowding,     // ranks are a multiple of the cores, and spin while others want the core
+  odd_threads,  // the number of ranks is not a multiple of the number of cores
+  crowding,     // it is a multiple, but ranks spin while others need their core
 };
 
 /// The remedy that removes this cause with the least effort of the user.

@@ -96,8 +96,8 @@ class Communicator {
   void agree(const std::string& failure);
 
   poise_communication table_;
-  std::string failure_;      // of a communication function; told at the next agreement
-  bool has_failed_ = false;  // in an agreement, which cannot be repeated
+  std::string failure_;      // why a communication function failed; told at the next agreement
+  bool has_failed_ = false;  // an agreement failed, and it cannot be repeated
 };
 
 /// Runs `body`, which calls collectives. If it throws on this rank only, the exception becomes an

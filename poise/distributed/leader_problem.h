@@ -13,17 +13,17 @@
 
 namespace poise {
 
-/// A vertex that a leader assigns. Its tasks may still be in the part of another leader: `home`
-/// names that leader and the index of the vertex in its piece.
+/// A guest is a vertex that a leader assigns to one of its children. Its tasks may still be in the
+/// part of another leader: `home` names that leader and the index of the vertex in its piece.
 struct Guest {
   VertexName home;
   PieceVertex vertex;
 };
 
-/// Messages between a guest and another vertex, which another leader may be assigning.
+/// Messages between a guest and another vertex, which may be a guest of another leader.
 struct GuestEdge {
   VertexName guest, other;
-  std::uint32_t other_leader = 0;  // of the group that gets the other one
+  std::uint32_t other_leader = 0;  // leader of the group to which `other` is assigned
   std::uint32_t is_sent = 0;       // the guest sends; otherwise it receives
   std::uint64_t count = 0, bytes = 0;
 };

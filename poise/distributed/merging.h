@@ -10,11 +10,12 @@
 
 namespace poise {
 
-/// Limits for merging the vertices of one leader.
+/// Limits for merging the vertices of one leader. A merged vertex exceeds max_weight only if it
+/// contains a heavier single vertex, or if otherwise more than max_vertices would be left.
 struct MergeLimits {
-  double max_weight = 0;         // of a merged vertex, unless a single one is heavier;
-  std::size_t max_vertices = 0;  // exceeded if more than this would be left
-  std::size_t max_edges = 0;     // the heaviest edges that are kept
+  double max_weight = 0;         // of a merged vertex
+  std::size_t max_vertices = 0;  // number of vertices after merging
+  std::size_t max_edges = 0;     // number of edges that are kept, the heaviest ones
 };
 
 /// The result of a merge: the group of each vertex. Pinned vertices are merged only with other

@@ -10,7 +10,7 @@ namespace poise {
 
 /// Arrays that the caller owns. Those marked "or empty" are optional.
 struct OwnTasks {
-  std::span<const std::uint64_t> ids;    // no two tasks of all ranks have the same
+  std::span<const std::uint64_t> ids;    // unique among the tasks of all ranks
   std::span<const double> load_s;        // per task
   std::span<const std::uint64_t> bytes;  // per task, or empty: moving costs no bytes
   std::span<const std::uint8_t> pinned;  // per task, not 0 if it must stay; or empty

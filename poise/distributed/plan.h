@@ -45,8 +45,8 @@ struct DistributedPlan {
 /// Limits on the work and memory of a leader.
 struct DistributedLimits {
   std::uint32_t width = 64;     // members of a group
-  std::size_t vertices = 3072;  // for which a leader decides
-  std::size_t edges = 20480;    // between them
+  std::size_t vertices = 3072;  // maximum number of vertices for which a leader decides
+  std::size_t edges = 20480;    // maximum number of edges between these vertices
 };
 
 /// Collective. Rank r is place r of the machine. All ranks must pass the same machine, strategy and

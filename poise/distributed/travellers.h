@@ -12,8 +12,9 @@
 
 namespace poise {
 
-/// Descriptions of the tasks that are assigned to this rank, with their home ranks. A task that is
-/// not at home counts with 0 bytes, because it migrates in any case.
+/// Descriptions of the tasks that are assigned to this rank, with their home ranks, which own the
+/// tasks until they migrate. A task whose home is another rank counts with 0 bytes, because it
+/// migrates in any case.
 class Travellers {
  public:
   /// Collective. Sends descriptions of the tasks in `own` to their targets (one rank per task).
@@ -32,7 +33,7 @@ class Travellers {
  private:
   struct Home {
     std::uint32_t rank = 0, index = 0;
-    std::uint64_t bytes = 0;  // if it migrates
+    std::uint64_t bytes = 0;  // bytes that it sends if it migrates
   };
 
   std::vector<Home> homes_;

@@ -67,7 +67,7 @@ TEST(Draw, the_network_and_memory_without_places_are_shown) {
   EXPECT_THAT(draw_machine(machine_from_text("core:4")), Not(HasSubstr("Network")));
 }
 
-TEST(Draw, bytes_have_units) {
+TEST(Draw, numbers_of_bytes_are_shown_in_binary_units) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(32768), "32 KiB");
   EXPECT_EQ(bytes_text(25165824), "24 MiB");

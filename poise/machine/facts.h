@@ -32,7 +32,7 @@ struct Memory {
 /// Core-to-core latency: one-way time of a cache line between places whose finest common group is
 /// of `level`.
 struct LevelLatency {
-  std::string level = {};  // "machine" if they share no group
+  std::string level = {};  // "machine" if the places share no group
   Spread one_way_ns = {};
 };
 
@@ -49,7 +49,7 @@ struct Measurement {
   std::string host = {};
   /// Element [from * domains + to] is for a core of `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // likewise, with all cores of `to` at once
+  std::vector<Spread> gigabytes_per_s = {};  // the same while all cores of `to` read
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 

@@ -86,8 +86,9 @@ class Value {
       if (!item.is_text())
         numbers.push_back(item.number());
       else if (!append_item(item.text(), max_size - std::min(max_size, numbers.size()), numbers))
-        item.refuse("{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and fit {} numbers",
-                    item.text(), max_size);
+        item.refuse(
+            "{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and stand for at most {} numbers",
+            item.text(), max_size);
     }
     if (numbers.size() > max_size)
       refuse("{} has {} numbers; at most {} are allowed", numbers.size(), max_size);
@@ -502,7 +503,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse("{} is {}, but the levels add up to {}", said->whole(), made);
+      said->refuse("{} is {}, but the levels add up to {} {}", said->whole(), made, key);
   };
   check("nodes", nodes);
   check("domains", domains);

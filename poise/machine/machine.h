@@ -41,7 +41,7 @@ struct Level {
 struct NodeKind {
   std::uint32_t num_domains = 1;
   std::vector<double> latency_factor{1};    // [from * num_domains + to]; the diagonal is 1
-  std::vector<double> bandwidth_factor{1};  // likewise
+  std::vector<double> bandwidth_factor{1};  // in the same order
 };
 
 /// Where a factor comes from, in ascending order of reliability.

@@ -38,7 +38,7 @@ std::pair<double, double> numa_interval(const Machine& machine) {
 
 TEST(Machines, all_machines_of_the_papers_exist) { EXPECT_GE(all_files().size(), 11u); }
 
-TEST(Machines, each_has_the_name_of_its_file_and_states_its_origin) {
+TEST(Machines, every_machine_has_the_name_of_its_file_and_states_its_origin) {
   for (const std::string& file : all_files()) {
     const Machine machine = machine_from_json(read_file(file), file);
     EXPECT_EQ(machine.name(), std::filesystem::path(file).stem());
@@ -47,7 +47,7 @@ TEST(Machines, each_has_the_name_of_its_file_and_states_its_origin) {
   }
 }
 
-TEST(Machines, each_is_the_same_after_writing_and_reading) {
+TEST(Machines, every_machine_file_is_unchanged_after_reading_and_writing) {
   for (const std::string& file : all_files()) {
     const Machine machine = machine_from_json(read_file(file), file);
     const std::string json = machine_to_json(machine);

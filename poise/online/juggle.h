@@ -33,10 +33,12 @@ struct JuggleView {
 /// Exchanges threads that are behind on slow places with threads that are ahead on fast places.
 ///
 /// A thread is behind if its progress is below the average plus margin_s (xi in the paper). A place
-/// is fast if its speed is above the average. Places take turns: slow places by average progress,
-/// least first; fast places likewise, most first. On a place the least (most) advanced thread goes
-/// first. The number of threads per place does not change, so a wrong measurement cannot unbalance
-/// them. With domains, all averages are per domain. O(n log n + m log m).
+/// is fast if its speed is above the average. The k-th candidate of the slow places is exchanged
+/// with the k-th candidate of the fast places. Slow places, ordered by ascending average progress,
+/// give one candidate each in turn, the least advanced thread first; fast places, ordered by
+/// descending average progress, the most advanced thread first. The number of threads per place
+/// does not change, so a wrong measurement cannot unbalance them. With domains, all averages are
+/// per domain. O(n log n + m log m).
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
 /// Speed of a place over a period of real_s seconds (section 2.1): the average progress of its

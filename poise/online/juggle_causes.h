@@ -20,7 +20,7 @@ struct JuggleFacts {
   std::vector<std::uint32_t> bound_on = {};  // per cpu, the threads that may use only this one
   std::vector<double> taken_s = {};  // per cpu, while a thread was bound to it and waited for it
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
-  double asleep_s = 0;                    // of the thread that slept most
+  double asleep_s = 0;                    // time for which the thread that slept most slept
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
   double turns = 0;       // how often a thread was put on a cpu
   double acted_s = 0;     // how long the threads were balanced

@@ -50,7 +50,7 @@ TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
   EXPECT_TRUE(is_for_user(cause.kind));
 }
 
-TEST(JuggleCauses, threads_that_yield_all_the_time_count_as_spinning_without_other_evidence) {
+TEST(JuggleCauses, yielding_all_the_time_is_enough_for_threads_to_count_as_spinning) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();
@@ -58,7 +58,7 @@ TEST(JuggleCauses, threads_that_yield_all_the_time_count_as_spinning_without_oth
   EXPECT_EQ(causes_of(facts).front().kind, Kind::spinning);
 }
 
-TEST(JuggleCauses, all_threads_on_one_cpu_are_named_with_the_cpu) {
+TEST(JuggleCauses, the_cause_names_the_cpu_to_which_all_threads_are_bound) {
   for (const SimulatedWait wait : {SimulatedWait::spin, SimulatedWait::sleep}) {
     Patient patient(2);
     patient.cpus.add_program(kPhaseS, wait, {{1}, {1}, {1}});
@@ -90,7 +90,7 @@ TEST(JuggleCauses, a_quota_below_the_number_of_threads_is_reported_with_the_numb
   EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
 }
 
-TEST(JuggleCauses, another_program_is_named_with_its_cpu_if_threads_are_bound) {
+TEST(JuggleCauses, the_cause_names_the_cpu_of_another_program_if_threads_are_bound) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::spin, {{0}, {1}});
   patient.cpus.add_stranger({1});

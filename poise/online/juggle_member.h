@@ -34,16 +34,16 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;                            // it ran or waited for a cpu in the last round
-  double progress_s = 0;                           // run_s weighted by the speeds of its places
-  double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
-  double gained_s = 0, waited_s = 0;               // in the last round
+  bool is_ready = true;                        // it ran or waited for a cpu in the last round
+  double progress_s = 0;                       // run_s weighted by the speeds of its places
+  double worked_s = 0, worked_at_point_s = 0;  // progress_s before it is reset or limited
+  double gained_s = 0, waited_s = 0;           // progress and waiting for a cpu in the last round
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
-  /// Exponential averages: the fraction of the time asleep, the broken windows per second, and the
-  /// context switches per second.
+  /// Exponential averages: the fraction of the time asleep, the windows per second in which the
+  /// thread both slept and was ready, and the context switches per second.
   double asleep = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
   double busy_s = 0;  // when it last computed, or was first seen

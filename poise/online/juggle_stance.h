@@ -17,8 +17,8 @@ namespace poise {
 
 /// What the balancer does with the threads of a program.
 enum class JuggleAction : std::uint8_t {
-  leave,   // nothing: the kernel places them
-  rotate,  // they change places, so that all progress at the same rate
+  leave,   // nothing: the kernel places the threads
+  rotate,  // threads change places, so that all progress at the same rate
   spread,  // one thread per place, and it stays there
   widen    // they may use all places although the program binds them: the kernel places them
 };
@@ -41,7 +41,7 @@ struct JuggleSigns {
   /// Difference between the most and the least progress, divided by the difference that balancing
   /// leaves.
   double spread_lags = 0;
-  double births_per_s = 0;  // new threads
+  double births_per_s = 0;  // new threads per second
 };
 
 /// Estimates the length of phases from the rate of broken windows, which are windows in which a
@@ -59,7 +59,7 @@ class JuggleStance {
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
-  /// Returns the action from now on.
+  /// Returns the action that holds until the next call.
   JuggleAction next(const JuggleSigns& signs, double now_s);
   JuggleAction action() const { return action_; }
   /// The period of the balancing points while threads rotate, in seconds.

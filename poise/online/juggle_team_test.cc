@@ -295,7 +295,7 @@ TEST_F(TeamThatReports, gives_the_place_of_a_thread_that_waits_to_another_at_onc
   EXPECT_NE(place_of(0), place_of(2));
 }
 
-TEST_F(TeamThatReports, moves_no_thread_if_two_of_one_place_wait) {
+TEST_F(TeamThatReports, moves_no_thread_if_two_threads_of_one_place_wait) {
   const JuggleTeam::Wait waits[] = {{1, {.is_inside = true}}, {3, {.is_inside = true}}};
   EXPECT_TRUE(team.react_to(waits).empty());
 }

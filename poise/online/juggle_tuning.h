@@ -33,7 +33,7 @@ struct JuggleTuning {
   double short_period_s = 0.02;
   double shortest_period_s = 0.005;  // a point costs about 1% of it
   double round_share = 0.75;         // of a period: rounds vary by a tenth and may be short
-  double points_per_phase = 5;       // with fewer, little is gained
+  double points_per_phase = 5;       // with fewer points in a phase, little is gained
   double speed_tolerance = 0.1;      // smaller relative differences of speed are ignored
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
 
@@ -47,7 +47,7 @@ struct JuggleTuning {
   // Seconds for which rounds are short after the threads began. Also the first pause, in seconds,
   // after balancing stops; each further pause is twice as long.
   double watch_s = 1;
-  double max_hold_s = 64;  // maximum of that pause
+  double max_hold_s = 64;  // maximum pause
 };
 
 static_assert(JuggleTuning().negligible < JuggleTuning().ready_share);

@@ -66,7 +66,7 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
     // If threads sleep in turn, their total run time exceeds the longest time for which one thread
-    // was ready.
+    // was ready. Only that time counts as requested, so the place cannot have given more.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;

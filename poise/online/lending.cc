@@ -121,8 +121,9 @@ class WholeTasks {
     double more = 0;  // tasks that end then
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
-  // Returns when this rank finishes the tasks that the others cannot. Each of its threads runs a
-  // whole number of them, so it lends no more than what is left then.
+  // Returns the time at which this rank will have finished the tasks that the others cannot finish
+  // by end_s_. Each of its threads runs a whole number of tasks, so it keeps a multiple of the
+  // number of threads, rounded up, and lends only the rest.
   double own_end_s() const {
     const double rows = std::ceil(std::max(0.0, view_.queued - lent_) / view_.threads);
     if (rows == 0) return 0;

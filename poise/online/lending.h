@@ -21,7 +21,7 @@ struct Borrower {
   double busy_s = 0;  // seconds until one of its threads is idle
   double threads = 1;
   double slowness = 1;  // its time for a task relative to the lender's
-  /// Seconds from sending a task to its start there, plus the time of the result's return path.
+  /// Seconds from sending a task to its start there, plus the time that its result takes to return.
   double delay_s = 0;
   /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;
@@ -32,8 +32,8 @@ struct Borrower {
 
 /// A queued task that has not started, as a program's own policy sees it.
 struct QueuedTask {
-  std::uint64_t name = 0;   // given by its submitter
-  double task_s = 0;        // estimated, on this rank
+  std::uint64_t name = 0;   // a number that its submitter gave
+  double task_s = 0;        // estimated time on this rank
   double bytes = 0;         // transferred to the other rank and back
   double lend_s = 0;        // the lender's own work if it lends the task
   bool borrowed = false;    // it came from another rank
@@ -42,7 +42,7 @@ struct QueuedTask {
 };
 
 struct LendingView {
-  double task_s = 0;         // of an average queued task, on this rank
+  double task_s = 0;         // mean time of the queued tasks, on this rank
   std::uint32_t queued = 0;  // tasks that have not started
   double busy_s = 0;         // seconds until a thread of this rank finishes its current task
   double threads = 1;

@@ -32,9 +32,10 @@ class LendingAgent {
   LendingAgent(std::uint32_t self, std::uint32_t num_ranks, PeerTable::LocalityOf locality_of,
                const Settings& settings, std::size_t max_peers = lending_tuning::kMaxPeers);
 
-  /// Begins a wait, with the number of threads that run tasks.
+  /// To be called when the rank begins to wait for its tasks. `wait` is the number of this wait.
   void enter(std::uint64_t wait, double now_s);
   void leave() { is_inside_ = false; }
+  /// Sets the number of threads of this rank that run tasks.
   void set_threads(unsigned threads) { threads_ = threads; }
   unsigned threads() const { return threads_; }
   /// Sets the load that the program's policy states for this rank.

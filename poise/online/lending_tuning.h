@@ -17,7 +17,8 @@ struct PollBudget {
   // the end.
   double max_work_share;
 };
-/// The budget if every other rank rings the doorbell, so that a poll rarely finds anything more.
+/// The budget if every other rank rings the doorbell, so that a poll without a ring rarely finds a
+/// message.
 inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
 /// The budget if some rank is on another node, so that only polls find its messages.
 inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
@@ -51,8 +52,8 @@ static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
 /// the second towards a larger one.
 inline constexpr double kMinFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
 static_assert(kMinFollowsUp < kMinFollowsDown);
-/// The same two fractions for the overhead per task. It is an average, but disturbances can only
-/// increase samples.
+/// The fractions of the difference by which the overhead per task moves towards a smaller sample
+/// and towards a larger one. Disturbances can only increase samples, so smaller ones count more.
 inline constexpr double kOverheadFollowsDown = 1.0 / 4, kOverheadFollowsUp = 1.0 / 8;
 static_assert(kOverheadFollowsUp < kOverheadFollowsDown);
 /// A loan with at least this many bytes per task updates the overhead per byte; other loans update
@@ -66,7 +67,8 @@ inline constexpr double kTasksForFullWeight = 8;
 inline constexpr double kInitialOverheadPerTask_s = 0.1e-6, kInitialOverheadPerByte_s = 0.1e-9;
 /// Initial latency of a link in seconds, and its initial seconds per byte (10 GB/s).
 inline constexpr double kInitialLatency_s = 10e-6, kInitialLinkPerByte_s = 1e-10;
-/// Maximum number of groups of ranks whose links are learnt separately (about 4 KiB).
+/// Maximum number of groups of ranks whose links are learnt separately. All links together need
+/// about 4 KiB.
 inline constexpr std::size_t kMaxLinks = 64;
 /// A task that has run for this multiple of its average time is expected to run for as long again.
 inline constexpr double kLongTask = 2;

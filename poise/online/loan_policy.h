@@ -23,8 +23,8 @@ struct QueueState {
   double running_s = 0;         // expected seconds that running tasks go on, summed over threads
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool tasks_differ = false;    // true if some lendable task has a cost other than 1
-  double bytes_out = 0;         // data of lendable tasks
-  double bytes_both = 0;        // the same in both directions
+  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
+  double bytes_both = 0;        // the same, with the bytes of their results
   TaskOverhead finishing;       // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
@@ -37,8 +37,8 @@ struct QueueState {
 struct Thief {
   std::uint32_t rank = 0;
   std::uint64_t wait = 0;     // the number of the wait in which it asked
-  double requested_at_s = 0;  // on its clock
-  bool is_lasting = false;    // it is not declined
+  double requested_at_s = 0;  // when it asked, on its clock
+  bool is_lasting = false;    // a lasting request is not declined
 };
 
 /// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
@@ -86,7 +86,7 @@ struct LoanSettings {
   bool push = true;              // lends without a request, too
   bool takes_all = false;        // a program's own policy decides, which sees all ranks
   double min_gain = 0.1;         // share by which a loan must shorten the wait
-  double batch_bytes = 4 << 20;  // data that may wait at a borrower
+  double batch_bytes = 4 << 20;  // bytes of tasks that may wait at a borrower
   CountThresholds thresholds = {};
 };
 

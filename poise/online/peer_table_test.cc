@@ -207,7 +207,8 @@ TEST(PeerTable, never_forgets_a_rank_with_tasks_in_flight) {
   EXPECT_LE(peers.all().size(), 11u);
 }
 
-// Compares the table with a std::unordered_map. There are not more ranks than the table can hold.
+// Compares the PeerTable with a std::unordered_map. The table has room for all ranks, so it never
+// drops one.
 TEST(PeerTable, every_stored_load_can_be_found) {
   Random random(5);
   PeerTable peers(0, 1 << 30, everywhere_near, 64);

@@ -17,7 +17,7 @@ struct PollView {
   bool has_messages = false;  // a doorbell has rung, or a transfer is in flight
   bool all_notify = false;    // every message except gossip rings the doorbell
   double remaining_s = 0;     // queued work of this thread
-  double poll_cost_s = 1e-6;  // of a poll that finds nothing
+  double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing
 };
 
 /// True if a poll is due; never within `min_s` of the last one. Only polls find messages that ring
@@ -60,7 +60,7 @@ class ProgressSleep {
 /// many idle ranks would keep a busy one from working.
 class WakeBackoff {
  public:
-  /// Returns the seconds to ignore wake-ups after one that led to `loans` loans.
+  /// Returns for how many seconds wake-ups are ignored after one that led to `loans` loans.
   double after(std::uint64_t loans);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMin_s = 5e-6;
 
-TEST(Polling, is_never_due_sooner_than_the_minimum) {
+TEST(Polling, is_never_due_before_the_minimum_interval_has_passed) {
   EXPECT_FALSE(poll_is_due({.since_s = 4e-6, .has_messages = true}, kMin_s));
   EXPECT_TRUE(poll_is_due({.since_s = 6e-6, .has_messages = true}, kMin_s));
 }

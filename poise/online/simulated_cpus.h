@@ -32,7 +32,7 @@ class SimulatedCpus {
     std::vector<PlaceId> own = {};  // its own affinity; empty: all places
     std::vector<PlaceId> now = {};  // as the balancer set it; empty: its own
     PlaceId cpu = 0;
-    double rest_s = 0;  // of its phase
+    double rest_s = 0;  // work that is left of its phase
     bool waits = false;
     double run_s = 0, wait_s = 0;
     std::uint64_t turns = 0;

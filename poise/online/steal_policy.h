@@ -66,7 +66,7 @@ class StealPolicy {
     std::uint32_t rank;
     double sent_s;
   };
-  std::deque<Unanswered> unanswered_;  // the latest
+  std::deque<Unanswered> unanswered_;  // the latest requests without an answer
   double next_s_ = 0, pause_s_ = 0;
   std::uint32_t remembered_by_ = 0;  // bit i: partner i has a lasting request of this rank
   std::uint32_t declined_ = 0;       // requests without tasks since tasks last arrived

@@ -40,7 +40,7 @@ constexpr std::size_t kDescentDegrees = 2048;
 constexpr double kDescentScansPerEdge = 200;
 constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries
 
-/// The bytes by which each node exceeds its limits.
+/// The bytes by which each node exceeds the limits of the search.
 class Excess {
  public:
   Excess(const RankProblem& problem, const TrafficLimits& limits)

@@ -28,15 +28,15 @@ double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
 /// Limits that a search keeps to. Bytes count in both directions together.
 struct TrafficLimits {
-  double node_bytes = std::numeric_limits<double>::infinity();       // of any node
-  double internode_bytes = std::numeric_limits<double>::infinity();  // in all
+  double node_bytes = std::numeric_limits<double>::infinity();       // into and out of any node
+  double internode_bytes = std::numeric_limits<double>::infinity();  // between all nodes together
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 
 /// The effort of annealing. Larger graphs get fewer scans per edge and lower temperatures.
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined, per edge of the graph
-  double max_scans = 1.2e8;       // in all: one or two seconds
+  double max_scans = 1.2e8;       // maximum of a whole search: one or two seconds
   double large_edges = 10000;     // with more edges, max_scans falls, as each scan misses caches
   std::uint64_t seed = 0;
 };

@@ -16,8 +16,8 @@ void for_each_message(const Workload& workload, const Visit& visit) {
     if (workload.messages[m].from != workload.messages[m].to) visit(workload.messages[m], m);
 }
 
-/// Per task where its row begins, if every message has an entry in the rows of both its ends; and
-/// one more.
+/// Returns the index at which the row of each task begins, followed by the end of the last row.
+/// Every message has an entry in the rows of both its ends.
 std::vector<std::size_t> row_starts(const Workload& workload) {
   std::vector<std::size_t> first(workload.tasks.size() + 1, 0);
   for_each_message(workload, [&](const Message& message, std::size_t) {

@@ -15,7 +15,7 @@ namespace poise {
 struct Arc {
   TaskId task;                 // the other one
   double in, out;              // number received from it, and sent to it
-  double in_bytes, out_bytes;  // likewise
+  double in_bytes, out_bytes;  // bytes received from it, and sent to it
 };
 
 /// One list of arcs per task. Takes O(tasks + messages) time and memory; messages of a task to

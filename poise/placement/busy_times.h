@@ -66,8 +66,10 @@ class BusyTimes {
   /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
   /// there is none.
   SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
-  /// How much a second of the spot counts. For a resource it is about the number of places that
-  /// wait for it and are as busy as the busiest, as of the last refresh(); for a place it is 1.
+  /// The weight of a second of the busy time of a spot, which is a place or a shared resource, in
+  /// the sum that strategies minimise. A place has weight 1. The weight of a resource is about the
+  /// number of places that wait for it and are as busy as the busiest place, as of the last
+  /// refresh().
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
   /// The fraction of the waiting time X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many cores of tasks places and domains hold, and placements that keep within that.
+// The capacity of places and memory domains: the number of cores that the tasks there may take
+// together. Checks and repairs placements against it.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ TEST(FirstToFinish, is_near_the_optimum_with_a_hundred_different_speeds) {
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p;
   const Machine machine(parts);
   const FirstToFinish idle(machine, std::vector<double>(100, 0));
-  // A group has three or four similar speeds, so the result is at most 4 % worse.
+  // The places are searched in groups of three or four similar speeds, so the chosen place is at
+  // most 4 % slower than the fastest.
   EXPECT_GE(machine.speed_of(idle.with(1)), 97);
 }
 

@@ -7,7 +7,7 @@
 //          + sum over messages in  of n * receive_s + b * copy        CPU time of p
 //     T(r) = sum over messages that cross r of n * gap(r) + b / bandwidth(r)
 //     X(p) = max of T(r) over the resources r that p's messages cross
-//          + max of latency over p's partners                         messages fly together
+//          + max of latency over p's partners                         latencies overlap
 //     busy(p) = max(W(p) + O(p) + (1 - overlap) * X(p), X(p))
 //
 // W(p) is the work of p and `overlap` belongs to the workload. Inside a node, receiving costs

@@ -33,7 +33,7 @@ struct Metrics {
   double nuco_messages = 0;           // messages between places, each times its NUCO factor
   std::uint64_t migrations = 0;       // tasks whose place changes, movable or not
   std::uint64_t migrated_bytes = 0;
-  double migration_s = 0;  // at the place that sends or receives most
+  double migration_s = 0;  // seconds at the place that sends or receives most
 };
 
 /// All metrics of placement `after`, with migrations from `before`. O(tasks + messages * levels).
@@ -80,7 +80,7 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
 /// Lower bounds on the makespan of any placement, one for each reason.
 struct MakespanBounds {
   double average_s = 0;       // all work over all speed
-  double largest_task_s = 0;  // on the fastest place
+  double largest_task_s = 0;  // time of the largest task on the fastest place
   double pigeonhole_s = 0;    // some place holds k + 1 of the k p + 1 largest tasks
   double pinned_s = 0;        // fixed work where it is, plus the largest movable tasks
 

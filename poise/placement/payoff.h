@@ -13,7 +13,7 @@ struct PayoffQuestion {
   std::uint64_t steps = 0;
   std::uint64_t steps_to_come = 0;
   double reachable_imbalance = 1;  // imbalance that the last decision predicted
-  double cost_s = 0;               // of the last decision: deciding and migrating
+  double cost_s = 0;               // seconds that the last decision and its migrations took
 };
 
 /// Seconds that balancing would save over the remaining steps, minus its cost, if it reaches the

@@ -30,8 +30,8 @@ TEST(Renaming, keeps_most_load_where_it_is) {
 }
 
 TEST(Renaming, keeps_the_tasks_of_a_node_together) {
-  // Parts 0 and 1 belong to one node. Part 1 has more load in common with place 0 than any other
-  // part has, but its node as a whole has more load in common with the other node.
+  // Parts 0 and 1 are on one node. Of all parts, part 1 has the most load in common with place 0 of
+  // node 0, but parts 0 and 1 together have more load in common with node 1 than with node 0.
   const std::vector<double> shares(4, 0.25);
   const Placement renamed =
       renamed_to_stay(machine_from_text("node:2 core:2"), with_loads({5, 1, 4, 4}),

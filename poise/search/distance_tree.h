@@ -32,8 +32,8 @@ class DistanceTree {
   struct Group {
     PlaceId first = 0, last = 0;                    // the group's places are [first, last)
     std::uint32_t first_child = 0, last_child = 0;  // its children on the next level
-    double weight = 0;                              // of a message between two different children,
-    bool is_uniform = true;  // or, if not uniform, of the lightest such message
+    double weight = 0;       // of a message between different children; the lightest if they differ
+    bool is_uniform = true;  // all messages between different children have the same weight
     double lightest = 0;     // lower bound for any message between two of its places
   };
 

@@ -39,7 +39,7 @@ TEST(Returns, all_tasks_return_if_migrations_cost_more_than_they_save) {
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, tasks_whose_migration_costs_more_than_it_saves_return) {
+TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
   // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
   // little.
   Workload workload;
@@ -61,7 +61,8 @@ TEST(Returns, tasks_whose_migration_costs_more_than_it_saves_return) {
 
 TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win) {
   const Crowded crowded;
-  // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
+  // With 100 steps, the total is 505 s for `far` and 1,000 s if nothing moves. That is within 100 %
+  // of the shortest total, so nothing moves.
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);

@@ -17,8 +17,8 @@ class EventSteps {
  public:
   EventSteps(const Machine& machine, const EngineOptions& options, std::size_t num_phases);
 
-  /// Returns the iteration of a phase. Call forget() before tasks change their places, and
-  /// forget_loads() before they change their loads.
+  /// Returns the simulated times of one iteration of a phase. If the placement has changed since
+  /// the last call, call forget() first; if only loads have changed, forget_loads().
   const Iteration& iteration(std::size_t phase, const Workload& workload,
                              const Placement& placement);
   void forget();

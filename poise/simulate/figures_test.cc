@@ -51,7 +51,7 @@ TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
   }
 }
 
-TEST(Figures, reacting_gains_in_phases_of_any_length_and_periods_only_in_long_ones) {
+TEST(Figures, reactive_moves_gain_in_phases_of_any_length_and_periodic_moves_only_in_long_ones) {
   const FigureData data = figure_named("when").compute();
   for (const double phase_ms : {1, 10, 100})
     EXPECT_NEAR(value(data, {8, 7, phase_ms}, "reactive"), 2 / 1.5, 1e-9);

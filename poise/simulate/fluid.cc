@@ -40,7 +40,7 @@ class FairRates {
       for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
   }
 
-  /// Adds a flow to a route that had num_flows flows.
+  /// Adds a flow to a route. `num_flows` is the number of its flows before that.
   void add_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];
@@ -53,7 +53,7 @@ class FairRates {
     }
   }
 
-  /// Removes a flow from a route that now has num_flows flows.
+  /// Removes a flow from a route. `num_flows` is the number of its flows after that.
   void remove_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];

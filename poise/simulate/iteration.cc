@@ -26,8 +26,8 @@ constexpr double kMaxExactVisits = 1e6;  // exact below
 constexpr double kMaxVisits = 1e8;
 constexpr double kMinComputations = 50, kMaxComputations = 200;
 
-/// Places do the first part of their work and send. This sets the times of `places` up to worked_s
-/// and the start of each flow.
+/// Places do the share 1 - overlap of their work and send. This sets the times of `places` up to
+/// worked_s and the start of each flow.
 void send_all(const Traffic& traffic, std::span<const double> work_s, double overlap,
               const EngineOptions& options, std::vector<PlaceRun>& places,
               std::vector<Flow>& flows) {

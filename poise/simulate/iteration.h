@@ -53,10 +53,10 @@ struct EngineOptions {
 
 /// The times of a place, in seconds since the start of the iteration.
 struct PlaceRun {
-  double sends_s = 0;      // it began to send
-  double sent_s = 0;       // it had sent everything, and did the rest of its work
-  double worked_s = 0;     // it had done all its work
-  double ends_s = 0;       // it had received everything
+  double sends_s = 0;      // when it began to send
+  double sent_s = 0;       // when it had sent everything, and began the rest of its work
+  double worked_s = 0;     // when it had done all its work
+  double ends_s = 0;       // when it had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
 
   /// Seconds for which the CPU was busy with work, sending and receiving.
@@ -64,7 +64,7 @@ struct PlaceRun {
 };
 
 struct Iteration {
-  double end_s = 0;     // of the last place
+  double end_s = 0;     // when the last place ends
   double window_s = 0;  // starts and ends of messages closer together counted as simultaneous
   std::vector<PlaceRun> places;
 

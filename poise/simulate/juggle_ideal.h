@@ -19,9 +19,9 @@ namespace poise {
 
 /// How the simulation decides when threads are moved.
 enum class Balancing : std::uint8_t {
-  none,       // they stay where they start
-  reactive,   // whenever a thread blocks at the barrier
-  proactive,  // every period
+  none,       // threads stay where they start
+  reactive,   // threads move whenever one blocks at the barrier
+  proactive,  // threads move every period
   hybrid      // both, as section 6 of the paper proposes; may be slower than reactive alone
 };
 

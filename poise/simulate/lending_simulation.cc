@@ -43,9 +43,9 @@ struct Mail {
   News news;
   double requested_at_s = 0;
   bool is_lasting = false;
-  std::vector<Run> runs;     // of tasks and results
-  double seconds = 0;        // of each result
-  TerminationMessage round;  // of termination
+  std::vector<Run> runs;     // of kind tasks and results: what it carries
+  double seconds = 0;        // of kind results: run time of each task
+  TerminationMessage round;  // of kind termination
 };
 
 struct Event {
@@ -543,8 +543,8 @@ LendingOutcome Simulation::run() {
   outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);
   for (const Rank& rank : ranks_) {
     if (rank.created != rank.finished && outcome_.trouble.empty())
-      complain(fmt::format("of rank {}'s {} tasks {} have finished", number_of(rank), rank.created,
-                           rank.finished));
+      complain(fmt::format("rank {} created {} tasks, but {} have finished", number_of(rank),
+                           rank.created, rank.finished));
     outcome_.max_messages_from_one = std::max(outcome_.max_messages_from_one, rank.messages);
     outcome_.max_lent_by_one = std::max(outcome_.max_lent_by_one, rank.lent);
     outcome_.max_peer_bytes = std::max(outcome_.max_peer_bytes, rank.agent.peers().bytes());

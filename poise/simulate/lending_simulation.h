@@ -20,7 +20,7 @@ namespace poise {
 /// Equal tasks that a rank submits when it enters the wait.
 struct SimulatedWork {
   std::uint32_t tasks = 0;
-  double task_s = 0;           // on a rank of slowness 1
+  double task_s = 0;           // seconds on a rank of slowness 1
   std::uint32_t children = 0;  // tasks that each of them submits when it ends, where it ran
 };
 
@@ -44,7 +44,7 @@ struct LendingScenario {
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
-  std::uint32_t waits = 1;  // one after the other, each with the same work
+  std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
@@ -59,9 +59,9 @@ struct LendingOutcome {
   std::uint64_t tasks = 0, lent = 0, messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
   double mean_load_age_s = 0;  // of the load of the victim when a request is sent to a known one
-  double max_bytes_out = 0;    // of any node
+  double max_bytes_out = 0;    // most bytes that any node sent
   std::uint64_t max_lent_by_one = 0;
-  std::size_t max_peer_bytes = 0;  // of any rank's table of peers
+  std::size_t max_peer_bytes = 0;  // size of the largest table of peers
   std::string trouble;             // empty if the simulation ended as it should
 };
 

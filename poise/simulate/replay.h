@@ -65,11 +65,12 @@ struct Replay {
   std::vector<ReplayStep> steps;
   double total_s = 0;  // iterations, migrations, decisions and collecting for them
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
-  double formula_s = 0;   // iterations by the formula
-  double balanced_s = 0;  // mean iteration since the first decision; of all steps without any
+  double formula_s = 0;  // iterations by the formula
+  double balanced_s =
+      0;  // mean iteration since the first decision; without decisions, of all steps
   double idle_share = 0;  // of the time of all places in iterations; only by the event engine
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
-  double overlapped_s = 0;                // the same according to overlap.h; 0: not simulated
+  double overlapped_s = 0;                // total_s according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
 };
 

@@ -57,7 +57,7 @@ TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_place
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
-TEST(Replay, decides_on_the_measurements_of_the_previous_step) {
+TEST(Replay, decides_from_the_measurements_of_the_previous_step) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
   std::vector<double> seen_s;

@@ -2,19 +2,22 @@
 /// Nuco: heaviest task first, each on the place where its load and its remote messages cost least.
 ///
 /// NucoLB: Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core
-/// Systems", ICPP 2012, Algorithm 1. With r_d messages received from domain d,
+/// Systems", ICPP 2012, Algorithm 1. The cost of a task t on a core c, in seconds, is
 ///
 ///     cost(c, t) = busy(c) + alpha * (sum over d != domain(c) of r_d * factor(d -> domain(c)) - l)
 ///
-/// where l counts the messages from domain(c), and busy(c) includes background load but not t. A
-/// task moves only to a cheaper place, so few tasks move. Ignores bytes, and messages that t sends.
-/// With caches=1, an extension that the paper names as future work, a message from domain(c) weighs
-/// the factor of the caches that both cores share, minus 2: -1 without a shared cache, as in the
-/// paper, and -2 on the same core.
+/// where t receives r_d messages from domain d and l messages from domain(c); factor(d -> e) is the
+/// NUCO factor of the machine, the latency of e's cores to the memory of d relative to their own
+/// memory; the knob alpha converts weighted messages to seconds; and busy(c) includes background
+/// load but not t. A task moves only to a place with a lower cost, so few tasks move. Ignores
+/// bytes, and messages that t sends. With caches=1, an extension that the paper names as future
+/// work, each message from domain(c) adds, instead of -1, the factor of the caches that the
+/// sender's core shares with c, minus 2: this is -1 without a shared cache, as in the paper, and -2
+/// on the same core.
 ///
 /// If places differ in speed, which the paper does not cover, load(t) / speed(c) is added. O(n + m
-/// + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h explains how,
-/// and gives the cost on other networks.
+/// + E levels log m) for n tasks, E messages and a machine of m places whose network is a tree;
+/// list_schedule.h explains how, and gives the cost on other networks.
 #include "poise/search/list_schedule.h"
 #include "poise/strategies/strategy.h"
 

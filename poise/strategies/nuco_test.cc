@@ -186,7 +186,7 @@ TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
-TEST(Nuco, uses_the_new_places_of_senders) {
+TEST(Nuco, counts_messages_from_the_new_places_of_their_senders) {
   // The heavier sender moves from the busy place 0 to place 2, and the receiver follows it.
   Small small({{2, 0}, {1, 0}, {9, 1}, {8, 0}, {9, 3}});
   small.workload.tasks[2].movable = small.workload.tasks[3].movable = false;

@@ -180,7 +180,8 @@ class Attempt {
     }
   }
 
-  /// True if the place that gives gains and the place that receives stays within the threshold.
+  /// True if the giving place would be less busy and the receiving place would stay within the
+  /// threshold.
   bool fits(PlaceId from, PlaceId to) const {
     return std::all_of(changes_.begin(), changes_.end(), [&](const Change& change) {
       if (change.place == from) return change.seconds < 0;

@@ -115,7 +115,8 @@ class Report {
       if (workload_.tasks.size() == kMaxPlaces) lines_.fail_here("more than {} ranks", kMaxPlaces);
       const double app_s = seconds(words[1]), mpi_s = seconds(words[2]);
       if (mpi_s > kRounding * app_s)
-        lines_.fail_here("rank {} spent {} s in MPI of {} s", words[0], words[2], words[1]);
+        lines_.fail_here("rank {} spent {} s in MPI, more than its run time of {} s", words[0],
+                         words[2], words[1]);
       workload_.tasks.push_back({.load_s = std::max(0.0, app_s - mpi_s)});
       wall_s_ = std::max(wall_s_, app_s);
     }

@@ -81,7 +81,8 @@ TEST(MpipReport, errors_name_the_line) {
   EXPECT_THAT(with("1\t2\t40\t1", "1\t2\t40"), HasSubstr("has 3 words instead of 4"));
   EXPECT_THAT(with("\t40\t", "\t-40\t"), HasSubstr("\"-40\" is not a whole number"));
   EXPECT_THAT(with("   1         10", "   2         10"), HasSubstr("the times of rank 1"));
-  EXPECT_THAT(with("          4    40", "         14    40"), HasSubstr("spent 14 s in MPI of 10"));
+  EXPECT_THAT(with("          4    40", "         14    40"),
+              HasSubstr("spent 14 s in MPI, more than its run time of 10"));
   EXPECT_THAT(with("   *", "   3  1 1 1\n   *"), HasSubstr("3 ranks are assigned, but 4"));
 }
 

@@ -49,12 +49,12 @@ struct Trace {
 /// A file format and its name for `--from` and `--to`.
 struct TraceFormat {
   std::string_view name, description;
-  std::string_view ending;  // of the file name when writing; empty: cannot be written
+  std::string_view ending;  // end of the names of written files; empty: cannot be written
 };
 std::span<const TraceFormat> trace_formats();
 
 struct ReadOptions {
-  std::string format = {};  // by name; empty: recognised by content
+  std::string format = {};  // name of the format; empty: recognised by content
   bool recover = false;     // accept an incomplete native file: take its complete phases
 };
 

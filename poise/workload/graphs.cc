@@ -103,7 +103,8 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
   std::vector<Edge> edges;
   for (std::uint64_t i = num_edges(num_tasks, knobs); i > 0; --i) {
     const auto [row, column] = quarters.draw(levels, random);
-    // The matrix may have more rows than there are tasks; such edges are dropped, as are loops.
+    // The matrix may have more rows and columns than there are tasks. Its edges without a task are
+    // dropped, as are loops.
     if (row == column || row >= num_tasks || column >= num_tasks) continue;
     edges.push_back(
         {static_cast<TaskId>(row), static_cast<TaskId>(column), traffic.count, traffic.bytes});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads of generated tasks: a distribution, a hot region, and a drift over phases. Every kind of
-// workload has these knobs.
+// Loads of generated tasks: a distribution, a region of tasks with higher loads (the hot region),
+// and a drift over phases. Every kind of workload has these knobs.
 #pragma once
 
 #include <algorithm>

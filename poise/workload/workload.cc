@@ -69,7 +69,7 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
 
 void check_capacity(const Workload& workload, std::uint32_t num_places) {
   const Capacity& capacity = workload.capacity;
-  check_length("cores of tasks", capacity.cores.size(), workload.tasks.size());
+  check_length("cores per task", capacity.cores.size(), workload.tasks.size());
   check_length("cores of places", capacity.of_places.size(), num_places);
   if (!capacity.is_limited()) return;
   std::uint64_t wanted = 0, available = 0;

@@ -27,8 +27,8 @@ struct Message {
 
 /// Memory of a task at its place, as in the CCM model of DARMA/vt.
 struct TaskMemory {
-  std::uint64_t footprint_bytes = 0;  // as long as the task exists
-  std::uint64_t working_bytes = 0;    // in addition while it runs; a place runs one task at a time
+  std::uint64_t footprint_bytes = 0;  // memory that the task needs as long as it exists
+  std::uint64_t working_bytes = 0;    // more memory while it runs; a place runs one task at a time
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 
@@ -70,7 +70,7 @@ struct Workload {
   std::vector<double> background_s;  // per place; empty: no background load
 
   std::vector<std::array<double, 3>> positions;  // per task, for geometric strategies
-  std::vector<PlaceId> homes;                    // per task, its first place
+  std::vector<PlaceId> homes;                    // per task, where it was created
   std::vector<TaskMemory> memory;                // per task
   // Size of each shared block. Each place that needs a block stores it once.
   std::vector<std::uint64_t> shared_block_bytes;

@@ -45,7 +45,7 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_throws) {
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 
-TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_throws_a_non_exception) {
+TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_throws_an_int) {
   const Outcome outcome =
       run_strategy(problem_of([](const Problem&, const Knobs&) -> Placement { throw 1; }), 10);
   EXPECT_EQ(outcome.trouble, "it threw something that is not a std::exception");

@@ -16,9 +16,9 @@ struct Listed {
   std::string name, summary;
 };
 
-/// PoiseLB; the papers' NucoLB, NumaLB and TreeMatchTopoLB; and Poise…LB for every other row of the
-/// table of strategies. No name is a prefix of another, because Charm++ 6.10 matches names by
-/// prefix.
+/// PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB as in their papers; and Poise…LB for every other row
+/// of the table of strategies. No name is a prefix of another, because Charm++ 6.10 matches names
+/// by prefix.
 const std::vector<Listed>& balancers();
 
 /// Returns the argument of +PoiseLB in this process.
@@ -56,8 +56,9 @@ class Balancer {
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
-  /// Never throws. The result is always valid: every PE is an available row, and objects that are
-  /// not movable stay. If the strategy fails, all objects stay, except those on unavailable PEs.
+  /// Never throws. The result is always valid: every PE in it is the number of an available row,
+  /// and objects that are not movable stay. If the strategy fails, all objects stay, except those
+  /// on unavailable PEs.
   Decision decide(const Statistics& statistics) noexcept;
 
   /// The history of decisions as bytes, for a checkpoint.

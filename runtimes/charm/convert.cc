@@ -15,7 +15,8 @@ namespace poise::charm {
 namespace {
 
 /// Maps a name to a bucket number: the most significant of the bits in which names differ, packed
-/// together. It grows with the name and has about as many values as there are names.
+/// together. A larger name never has a smaller number, and there are about as many numbers as
+/// names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {

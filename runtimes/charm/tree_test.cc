@@ -129,7 +129,7 @@ TEST(Tree, a_move_names_the_object_by_its_number_on_its_pe) {
   EXPECT_EQ(moves[1].to_pe, 1);
 }
 
-TEST(Tree, statistics_collected_along_a_tree_lead_to_the_same_decision) {
+TEST(Tree, a_decision_is_the_same_whether_statistics_come_along_a_tree_or_directly) {
   Statistics all;
   all.pes_are_here = false;
   std::vector<char> bytes;

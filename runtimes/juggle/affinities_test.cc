@@ -107,7 +107,7 @@ TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
-TEST_F(AffinitiesTest, notices_an_affinity_set_by_the_program_before_it_moves_the_thread_again) {
+TEST_F(AffinitiesTest, leaves_a_thread_to_the_program_once_the_program_has_set_its_affinity) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_EQ(pin(101, 3), PinResult::left_to_program);

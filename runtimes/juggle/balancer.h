@@ -96,7 +96,7 @@ class Balancer {
   std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
   // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
-  std::map<std::uint64_t, Descriptor> counters_;  // of these
+  std::map<std::uint64_t, Descriptor> counters_;  // of instructions, by key of the thread
   std::vector<ThreadReading> readings_;           // of this round
   std::vector<JuggleTeam::Wait> waits_;
   double reacting_s_ = 0;  // how long the policy has reacted to waits

@@ -78,7 +78,7 @@ class RecordedSystem {
 
 // A container on a host with cgroup version 2, as systemd and Docker set it up: the container may
 // use 2.5 cpus of 64.
-TEST(Quota, is_read_from_files_of_version_2) {
+TEST(Quota, is_read_from_files_of_cgroup_version_2) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "0::/system.slice/docker-4f2a.scope\n"},
       {"/proc/self/mountinfo",
@@ -90,7 +90,7 @@ TEST(Quota, is_read_from_files_of_version_2) {
 }
 
 // A batch job on a host with cgroup version 1, whose parent group has the smaller quota.
-TEST(Quota, is_read_from_files_of_version_1_and_the_smallest_quota_counts) {
+TEST(Quota, is_the_smallest_of_all_enclosing_groups_in_files_of_cgroup_version_1) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},
       {"/proc/self/mountinfo", std::string(kMounts)},

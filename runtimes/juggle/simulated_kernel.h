@@ -23,7 +23,7 @@ class SimulatedKernel : public Kernel {
     Cpus affinity = {};
     CpuTime time = {};
     bool is_alive = true;
-    double asleep = 0;      // share of the time
+    double asleep = 0;      // share of the time for which it sleeps
     bool is_bound = false;  // it refuses other affinities with errno `refusal`
   };
 

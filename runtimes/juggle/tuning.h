@@ -10,8 +10,9 @@ namespace poise::juggle {
 
 struct Tuning {
   // Scans of /proc for threads, and counts of the threads of known processes.
-  double scan_share = 0.1;   // of the run so far between two walks: a late find costs that
-  double min_scan_s = 0.05;  // minimal seconds between two scans, each of which costs 20 to 100 us
+  // Time between two scans as a share of the run so far: a new thread is found at most that late.
+  double scan_share = 0.1;
+  double min_scan_s = 0.05;  // minimum seconds between two scans, each of which costs 20 to 100 us
   // Maximum number of seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
   // A count is due after this fraction of the run time so far; counts are cheaper than scans.
@@ -28,18 +29,18 @@ struct Tuning {
   std::size_t max_stays = 1'000'000;     // maximum number of stays in a trace: about 40 MB
 
   // Rounds between two probes of cpu speeds; each probe wakes a thread.
-  std::uint64_t first_probe_rounds = 2;    // while speeds are unknown
-  std::uint64_t probe_rounds = 20;         // once they are known
-  std::uint64_t equal_probe_rounds = 200;  // if all speeds are equal, as is common
+  std::uint64_t first_probe_rounds = 2;    // rounds between two probes while speeds are unknown
+  std::uint64_t probe_rounds = 20;         // the same once speeds are known
+  std::uint64_t equal_probe_rounds = 200;  // the same if all speeds are equal, as is common
   // Share of time; a cpu that is busy for less has a low clock and is not probed.
   double busy_cpu = 0.5;
 
   // Numbers for reports of waits (wait_table.h).
   double min_news_s = 1e-4;  // seconds between two wake-ups, each of which costs about 20 us
-  double silence_s = 1;      // after this time the user is told about processes that report none
+  double silence_s = 1;  // after this time the user is told about processes that report no waits
 
   // Other intervals.
-  double quota_s = 60;  // between two looks at the cgroup's quota
+  double quota_s = 60;  // seconds between two readings of the cgroup's quota
   double reap_s = 1;    // seconds between two checks for ended children and a dead guard
 };
 

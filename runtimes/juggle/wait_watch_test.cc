@@ -135,7 +135,7 @@ TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, gives_each_thread_a_slot_until_its_neighbourhood_is_full) {
+TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_it_probes_are_taken) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

@@ -62,7 +62,7 @@ TEST(attribution, collective_trees_deliver_the_data_to_each_rank_exactly_once) {
     }
 }
 
-TEST(attribution, the_messages_and_bytes_of_a_collective_match_closed_formulas) {
+TEST(attribution, the_messages_and_bytes_of_a_collective_match_closed_forms) {
   for (int size = 2; size <= 33; ++size) {
     const auto n = static_cast<std::uint64_t>(size);
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::allgather, .bytes = 8}, size)).bytes,

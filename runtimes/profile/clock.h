@@ -11,8 +11,8 @@ namespace poise::profile {
 
 /// The times of one message to another host and of its answer.
 struct RoundTrip {
-  std::int64_t sent_ns = 0, received_ns = 0;  // by our clock
-  std::int64_t there_ns = 0;                  // by theirs, in between
+  std::int64_t sent_ns = 0, received_ns = 0;  // by this rank's clock
+  std::int64_t there_ns = 0;                  // when the other rank replied, by its clock
 };
 
 /// By how much another clock is ahead of this one, at the time `at_ns` of this clock.

@@ -14,7 +14,7 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kFirstDescriptor = 500;  // a file descriptor above those on which programs rely
+constexpr int kFirstDescriptor = 500;  // the lowest for own files: programs may rely on lower ones
 
 std::int64_t read_clock(clockid_t clock) {
   timespec time{};

@@ -17,13 +17,13 @@ namespace poise::profile {
 /// One end of a message. A stream has all messages with the same source, destination, communicator
 /// and tag. In a stream MPI keeps the order: the i-th send matches the i-th receive.
 struct MessageEnd {
-  std::uint64_t stream = 0;  // hash
+  std::uint64_t stream = 0;  // hash of the stream's properties
   std::uint32_t number = 0;  // of the message in its stream
   std::int32_t partner = 0;  // rank of MPI_COMM_WORLD
   std::int32_t tag = 0;
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
   std::int64_t waits_ns = 0;  // when the call was entered in which the program waits for it
-  std::int64_t took_ns = 0;   // that call; 0: the program waits for it in none
+  std::int64_t took_ns = 0;   // duration of that call; 0: no call waits for it
 };
 
 /// What identifies the stream of a message. A receive may leave its partner and tag open.

@@ -33,17 +33,17 @@ struct Totals {
 
 /// What the kernel measured for the thread and its process.
 struct Machinery {
-  std::int64_t run_ns = 0, queued_ns = 0;  // on a cpu, and ready but not on one: since the start
+  std::int64_t run_ns = 0, queued_ns = 0;  // since the start: on a cpu; ready, but not on a cpu
   std::uint64_t peak_bytes = 0;            // high-water mark of resident memory
   std::int32_t cpu = -1;                   // where the thread runs; -1: not known
 };
 
 /// Time waited for late ranks, found by comparing the same sampled calls on several ranks.
 struct Waiting {
-  std::uint32_t samples = 0;         // calls
-  std::int64_t sampled_ns = 0;       // that they took
-  std::int64_t waited_ns = 0;        // of which they waited
-  std::int64_t for_receiver_ns = 0;  // of which a sender for its receiver
+  std::uint32_t samples = 0;         // calls that were compared
+  std::int64_t sampled_ns = 0;       // duration of these calls
+  std::int64_t waited_ns = 0;        // part of it spent waiting
+  std::int64_t for_receiver_ns = 0;  // part of that in which a sender waited for its receiver
   // Sums over the samples in s^2: squares of the waits, squares of the times, and products of both.
   double wait_squares = 0, time_squares = 0, products = 0;
   std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was late, ns

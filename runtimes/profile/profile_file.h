@@ -21,7 +21,7 @@ inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n"
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
-  std::uint64_t calls = 0, reordered = 0;  // of which in a better order
+  std::uint64_t calls = 0, reordered = 0;  // calls; those that gave a better order
   std::int64_t deciding_ns = 0;            // in these calls, until all ranks knew their place
   // On the rank that decided: the sum over all edges of weight times hops, in the old order and in
   // the new one.

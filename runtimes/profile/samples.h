@@ -12,8 +12,8 @@ namespace poise::profile {
 /// The role of a rank in a collective: whether it can delay others, and whether it waits for
 /// others.
 struct Part {
-  bool delays = false;  // others cannot finish before it has come
-  bool waits = false;   // it cannot finish before those who delay have come
+  bool delays = false;  // other ranks cannot finish before this rank has come
+  bool waits = false;   // this rank cannot finish before all that delay have come
 };
 
 struct Sample {

@@ -42,7 +42,7 @@ Phase Series::cut(std::int64_t now_ns, const Sums& sums, const Machinery& machin
 }
 
 void Series::halve() {
-  std::map<std::uint64_t, std::size_t> open;  // label -> its phase that waits for a second
+  std::map<std::uint64_t, std::size_t> open;  // label -> its phase that is not merged yet
   std::size_t size = 0;
   for (std::size_t i = 0; i < phases_.size(); ++i) {
     const std::uint64_t label = phases_[i].label;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Divides a run into phases. A phase is what a rank measured between two cuts.
+// Divides a run into phases. A cut is a moment at which a phase may end: an MPI_Pcontrol, the end
+// of an iteration, or the end of a time slice. A phase is what a rank measured between two cuts.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,18 @@
 
 namespace poise::profile {
 
-/// Sums of a rank since the start. A phase has the difference between its two cuts.
+/// Sums of a rank since the start of the run. A phase stores the difference between the sums at its
+/// end and those at its begin.
 struct Sums {
   Totals totals;
   PairTable traffic;
 };
 
 /// Holds at most tuning::kMaxPhases phases. When there are more, every two neighbours with the same
-/// label are merged, and from then on a phase takes twice as many cuts. Ranks that make the same
-/// cuts merge the same phases, independently of their clocks. The total cost grows with the
-/// logarithm of the number of cuts.
+/// label are merged, and from then on a phase ends after twice as many cuts. Ranks that make the
+/// same cuts merge the same phases, independently of their clocks. Phases are merged each time the
+/// number of cuts has doubled, so the time for merging grows with the logarithm of the number of
+/// cuts.
 class Series {
  public:
   /// Begins the first phase.

@@ -24,7 +24,7 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-pid_t owner = 0;  // process that writes the profile; its forked children must not
+pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 

@@ -78,7 +78,7 @@ class Session {
   std::mutex mutex_;  // held where several threads may call MPI
   bool is_multiple_ = false;
   std::int64_t period_ns_ = 0;  // of time slices, where the user gives one; 0: phases are found
-  std::vector<Wait> waits_;     // of communicators that were freed
+  std::vector<Wait> waits_;     // waits in communicators that were freed
   std::map<std::uint64_t, std::string> names_;
 };
 

@@ -14,10 +14,10 @@
 
 namespace poise::profile {
 
-/// Joins the blocks of a file to one profile per rank. For ranks that died it joins what they had
-/// written. Uses the best way of dividing the run into phases that all ranks have, and only the
-/// phases that all ranks completed. A rank that left nothing has no phases. Throws Error if the
-/// blocks belong to different jobs.
+/// Joins the blocks of a file into one profile per rank. For a rank that died it joins the blocks
+/// that the rank had written. Uses the best way of dividing the run into phases that all ranks
+/// have, and only the phases that all ranks completed. A rank that left nothing has no phases.
+/// Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// Names of the hosts, in order of their first rank.

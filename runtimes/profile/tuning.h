@@ -47,8 +47,8 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges keep their order, because one rank needs 100 bytes per rank
-/// and 12 per edge, and decides for seconds.
+/// Topologies with more ranks or edges keep their order, because a single rank decides, which takes
+/// it seconds and 100 bytes per rank and 12 per edge.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

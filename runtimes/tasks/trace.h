@@ -28,7 +28,7 @@ struct Reason {
   bool asked = false;
   // True if the times of all functions are known; otherwise the seconds below are unknown.
   bool times_known = false;
-  std::uint32_t tasks = 0;  // in the loan
+  std::uint32_t tasks = 0;  // number of tasks in the loan
   struct Busy {
     // Seconds until the rank runs out of tasks, without and with the loan.
     double without_s = 0, with_s = 0;

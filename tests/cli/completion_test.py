@@ -87,7 +87,7 @@ class Zsh(CliTest):
                 self.shell.shows(re.escape(completed))
                 self.shell.type("\x15")
 
-    def test_shows_what_commands_are_for(self):
+    def test_shows_a_description_beside_each_command(self):
         self.shell.type("poise co\t")
         self.shell.shows("compare +-- Strategies side by side")
 

@@ -50,7 +50,7 @@ class Dev(unittest.TestCase):
             self.assertEqual(called, ["test"])
             self.assertLessEqual(set(called), commands)
 
-    def test_an_installation_builds_only_what_is_installed(self):
+    def test_an_installation_builds_only_the_targets_that_it_installs(self):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
 

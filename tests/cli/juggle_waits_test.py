@@ -77,7 +77,7 @@ class Waits(JuggleTest):
         self.assertIn("cannot report when its threads wait: cannot read libpoise_juggle_waits.so", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_other_policies_preload_nothing(self):
+    def test_policies_that_do_not_react_to_waits_preload_nothing(self):
         done = self.run_poise("juggle", "--policy", "proactive", "--", "sh", "-c", "echo $LD_PRELOAD $POISE_JUGGLE_WAITS",
                               env={key: value for key, value in os.environ.items() if key != "LD_PRELOAD"})
         self.assertEqual((done.stdout, done.returncode), ("\n", 0))

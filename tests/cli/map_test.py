@@ -255,7 +255,7 @@ class RealLaunchers(CliTest):
             command = command.replace(old, new)
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        for name in list(environment):  # a test environment that binds nothing would win
+        for name in list(environment):  # variables that forbid binding would override the command
             if name.startswith(("OMPI_MCA_", "PRTE_MCA_")):
                 del environment[name]
         done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=120,

@@ -121,7 +121,7 @@ class Reorder(unittest.TestCase):
                 self.assertEqual(refused(plain_run), refused(changed_run))
                 self.assertGreaterEqual(len(refused(plain_run)), SIZE)
 
-    def test_nothing_changes_if_reorder_is_false_or_the_variable_is_not_set(self):
+    def test_nothing_changes_if_reorder_is_false_or_POISE_REORDER_is_not_set(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -133,7 +133,7 @@ class Reorder(unittest.TestCase):
                 asked = self.run_one(mpi, [program, "1"], {})
                 self.assertEqual(sorted(off.stdout.splitlines()), sorted(asked.stdout.splitlines()))
 
-    def test_ranks_keep_their_order_if_something_is_missing(self):
+    def test_ranks_keep_their_order_if_the_library_or_the_machine_is_missing(self):
         lonely = self.folder / "libpoise_profile.so"
         shutil.copy(LIBRARY, lonely)
         for mpi in installations():

@@ -91,7 +91,7 @@ def moves(plans):
 
 
 class Distributed(unittest.TestCase):
-    def test_few_tasks_go_where_the_central_form_sends_them(self):
+    def test_few_tasks_get_the_same_places_as_from_plan(self):
         ids = np.arange(160)
         load_s = np.where(ids < 40, 3e-3, 1e-3)
         workload = poise.Workload(load_s, np.full(160, 10), (ids, (ids + 1) % 160, np.full(160, 800)))
@@ -117,7 +117,7 @@ class Distributed(unittest.TestCase):
                 self.assertRegex(str(found[1]), text)
                 self.assertRegex(str(found[2]), "rank 1 failed")
 
-    def test_what_a_communication_function_raises_is_raised_again(self):
+    def test_an_exception_of_a_communication_function_is_raised_on_its_rank_and_named_on_others(self):
         def body(rank):
             rank.fails_at = 5 if rank.rank == 2 else None
             return plan(rank, rank.rank, 3)
@@ -127,7 +127,7 @@ class Distributed(unittest.TestCase):
 
 
 def main_under_mpi():
-    """Each rank of mpi4py is told what the thread of its number is told."""
+    """Each rank of mpi4py must get the same plan as the thread with the same number."""
     from mpi4py import MPI
     comm = MPI.COMM_WORLD
     rank, num_ranks = comm.Get_rank(), comm.Get_size()

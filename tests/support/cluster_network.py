@@ -29,8 +29,8 @@ MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52 is the size of the IPv4 a
 FRAME_BYTES = MTU + ETHERNET_BYTES
 PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bytes that large messages can use
 QUEUE_BYTES = 1 << 30  # size of a link's queue: more than all sockets can have in flight
-# The burst that a link may send after a pause: two frames, or the bytes of the time by which the kernel may wake up
-# late.
+# The burst that a link may send after a pause: two frames, or as many bytes as it sends in BURST_S, the time by which
+# the kernel may wake up late.
 BURST_S = 0.5e-3
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -124,7 +124,7 @@ class Delay:
         try:
             os.write(device, frame)
         except OSError:
-            pass  # a lost packet is TCP's affair
+            pass  # TCP sends a lost packet again
 
     def deliver(self):
         now = time.monotonic()
@@ -155,7 +155,7 @@ def start_delay(wires, ports, racks, near_s, far_s):
     if os.fork() == 0:
         LIBC.prctl(PR_SET_TIMERSLACK, 1)
         try:
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # late packets tell nothing
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # otherwise packets arrive late
         except OSError:
             pass
         try:

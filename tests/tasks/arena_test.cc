@@ -142,7 +142,7 @@ TEST(Lending, copies_no_data_in_shared_memory) {
   EXPECT_EQ(all.returned > 0, count_ranks() > 1);
 }
 
-TEST(Lending, copies_other_data_once) {
+TEST(Lending, copies_data_outside_shared_memory_once) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);

@@ -180,7 +180,7 @@ class EightCpus(MachineTest):
         cls.boot(2, EIGHT)
 
     def samples(self, section, least, num_threads=9):
-        """Returns the samples of a section, most of which show every thread on a cpu."""
+        """Returns the samples of a section that show all threads; checks that there are at least `least`."""
         samples = samples_in(self.said[section])
         whole = [sample for sample in samples if len(sample) == num_threads]
         self.assertGreaterEqual(len(whole), least, self.said[section])

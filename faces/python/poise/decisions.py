@@ -29,16 +29,16 @@ class Metrics:
     """The cost of a placement, in seconds and bytes. docs/model.md has the formulas."""
     iteration_s: float  # predicted time of a phase
     makespan_s: float  # work of the busiest place
-    makespan_bound_s: float  # no placement has a smaller one
+    makespan_bound_s: float  # lower bound on the makespan of any placement
     average_s: float  # all work over all speed
     imbalance: float  # makespan / average
     max_comm_s: float  # communication of the place that has most
-    hop_bytes: int  # bytes times edges of the machine's tree on their way
+    hop_bytes: int  # sum over messages of bytes times edges of the machine's tree on the way
     internode_bytes: int
-    nuco_messages: float  # messages between places, each times its factor
+    nuco_messages: float  # messages between different places, each weighted by its latency factor
     migrations: int
     migrated_bytes: int
-    migration_s: float  # of the place that sends or receives most
+    migration_s: float  # at the place that sends or receives most
 
     @classmethod
     def _of(cls, raw: lib.CMetrics) -> Metrics:

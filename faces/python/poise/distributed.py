@@ -31,10 +31,10 @@ class Ranks(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class OwnPlan:
-    """What a rank is told about its own tasks."""
+    """The result on one rank: where its own tasks go, and which tasks come to it."""
     rank_of_task: np.ndarray  # (n,) uint32
     exports: Moves
-    imports: Moves  # task is empty: tasks have no number where they come to
+    imports: Moves  # without `task`: an arriving task has no number on this rank yet
 
 
 class _MpiRanks:
@@ -48,7 +48,7 @@ class _MpiRanks:
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
         mpi, received, barrier = self._mpi, {}, None
-        self._tag = 1 - self._tag  # messages of the next exchange wait
+        self._tag = 1 - self._tag  # so that messages of the next exchange are not received in this one
         requests = [self._comm.Issend([data, mpi.BYTE], to, self._tag) for to, data in sends.items()]
         while barrier is None or not barrier.Test():
             status = mpi.Status()
@@ -154,8 +154,8 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             handle = places._handle.pointer
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
-            wrong = error  # the other ranks wait: the library must tell them
-            own.num_tasks = 1  # without arrays
+            wrong = error  # the call below goes on, so that the other ranks learn of it
+            own.num_tasks = 1  # but no arrays: the library reports wrong input
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()
         try:

@@ -53,7 +53,7 @@ class Workload:
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
     kind_load_s   (n, k)  loads of kinds of work that overlap: processor cores first, then GPUs and the like
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
-    capacity              tasks, or cores of tasks, that a place holds: one number, or one per place (p,)
+    capacity              limit per place for its tasks, or for the cores that they take: one number, or (p,)
     cores         (n,)    cores that each task takes; 1 without it
     footprint_bytes, working_bytes (n,)  memory as long as the task exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once

@@ -142,8 +142,8 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
 
-/// Statistics in which this group is PE 0, and all objects of the group led by `to_root` are one
-/// object on PE 1.
+/// Statistics of two PEs: PE 0 has all objects of this group, and PE 1 has one object that stands
+/// for all objects of the group led by `to_root`.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;
   statistics.pes.resize(2);

@@ -38,9 +38,9 @@ using poise::charm::Subtree;
 
 using Levels = std::vector<LevelLogic*>;
 
-/// TreeLB's logic of levels, and its passing of messages between levels. Both are private in
-/// TreeLB. An explicit instantiation may name private members in its arguments, which gives access
-/// to them.
+/// TreeLB's objects for each level: those that decide, and those that pass messages between levels.
+/// Both are private members of TreeLB. An explicit instantiation may name private members in its
+/// arguments, which gives access to them.
 std::pair<Levels*, Levels*> levels_of(TreeLB& tree);
 
 template <Levels TreeLB::*kLogic, Levels TreeLB::*kPassing>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that sends steal requests, and receives tasks and refusals.
+// The part of the offload engine that sends steal requests, and receives tasks or the answer that
+// there are none.
 #pragma once
 
 #include "runtimes/tasks/offload/codec.h"

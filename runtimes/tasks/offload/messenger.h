@@ -40,7 +40,7 @@ struct Message {
   Reader reader;  // behind the header and the news
   std::uint32_t from = 0;
   MessageKind kind = MessageKind::load;
-  double requested_at_s = 0;  // when the steal request was sent that it is or answers; 0: none
+  double requested_at_s = 0;  // when this steal request, or the one it answers, was sent; 0: none
   std::uint64_t wait = 0;     // the wait that its sender is in
 };
 
