@@ -185,6 +185,13 @@ def totals(whole):
                    "outside": row["total_over_outside_tools"]}
 
 
+def tuned(whole):
+    """Returns for each tuned number its half and its double, and what they change."""
+    for row in whole["results"]:
+        name, value = row["name"].split("=")
+        yield {**row, "number": name, "value": value}
+
+
 def verdicts(whole):
     return [{**row, "formula": formula, "programs": group, "measured": whole["measured"]}
             for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
@@ -232,6 +239,13 @@ PAGES = {
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
+    "tuning": ("What the tuned numbers of `poise` are worth", [
+        Table("Half and double", "Each number was halved and doubled alone, on cases that were not used to choose it. The table shows the ratio to the "
+              "number as it is: of the total time, and of the iteration time from scratch. The mean is geometric; the least and "
+              "the largest ratio stand in brackets.", tuned,
+              {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
+               "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
+               "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"})]),
     "decide": ("How long decisions take", [
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
