@@ -186,7 +186,7 @@ def totals(whole):
 
 
 def tuned(whole):
-    """Returns for each tuned number its half and its double, and what they change."""
+    """Yields a row per changed number: its name, its new value, and what it changed."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         yield {**row, "number": name, "value": value}
@@ -240,9 +240,9 @@ PAGES = {
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "tuning": ("What the tuned numbers of `poise` are worth", [
-        Table("Half and double", "Each number was halved and doubled alone, on cases that were not used to choose it. The table shows the ratio to the "
-              "number as it is: of the total time, and of the iteration time from scratch. The mean is geometric; the least and "
-              "the largest ratio stand in brackets.", tuned,
+        Table("Half and double", "One number at a time was halved or doubled, on cases that were not used to choose it. The table shows the total "
+              "time, and the iteration time of a placement from scratch, each divided by that with the number unchanged. Means "
+              "are geometric; the smallest and the largest ratio are in brackets.", tuned,
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"})]),
