@@ -70,7 +70,7 @@ def parts(tier):
         Part("release build", ("full",), preset="ci"),
         Part("address and undefined-behaviour sanitizers, clang", usual, preset="asan",
              targets=("unit_tests", "fuzzers"),
-             options=("-LE", "cli|mpi")),
+             options=("-LE", "cli|mpi|long")),
         Part("tasks of several ranks under them, from all languages", usual, preset="asan",
              targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
         Part("thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),

@@ -70,8 +70,7 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
   const double per_rank = memory.empty() ? 0 : bytes / static_cast<double>(memory.size());
   const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
                                       : CostModel{}.seconds_per_migrated_byte;
-  const double moving_s =
-      static_cast<double>(imbalance.distributions) * imbalance.moved_share * per_rank * byte_s;
+  const double moving_s = imbalance.moved_share * per_rank * byte_s;
   Seconds saved = at_most({imbalance.periodic_s, imbalance.periodic_error_s}, run);
   saved.value -= moving_s;
   saved.half_width += moving_s;  // the memory's high-water mark is more than what would move

@@ -68,6 +68,25 @@ TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_t
   EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);
 }
 
+TEST(diagnose, subtracts_the_time_to_move_memory_from_what_objects_save) {
+  planted::Profile profile = planted::Generator({{Cause::drifting, 0.5}}, 3).profile();
+  const auto saved_s = [&](const Diagnosis& diagnosis) {
+    for (const Advice& advice : diagnosis.advice)
+      if (advice.remedy == Remedy::objects) return advice.saved.value;
+    ADD_FAILURE() << "there is no advice about objects";
+    return 0.0;
+  };
+  const Diagnosis without = diagnose(profile.run, profile.trace);
+  ASSERT_GT(without.imbalance.distributions, 1u);
+  Workload& last = profile.trace.phases.back().workload;
+  last.memory.assign(last.tasks.size(), {.footprint_bytes = 1000});
+  const double byte_s = profile.trace.machine
+                            ? profile.trace.machine->costs().seconds_per_migrated_byte
+                            : CostModel{}.seconds_per_migrated_byte;
+  EXPECT_NEAR(saved_s(without) - saved_s(diagnose(profile.run, profile.trace)),
+              without.imbalance.moved_share * 1000 * byte_s, 1e-12);
+}
+
 /// True if a run can have both causes and they need different remedies.
 bool fit(Cause a, Cause b) {
   const auto crowds = [](Cause c) {
