@@ -2,10 +2,10 @@
 ! Tests decisions by all ranks from Fortran, under a launcher.
 program distributed_in_fortran
   use, intrinsic :: iso_fortran_env, only: int64, real64
+  use mpi
   use poise
   use poise_mpi
   implicit none
-  include "mpif.h"
   integer, parameter :: kTasks = 50
   type(poise_machine) :: machine
   type(poise_ranks) :: ranks
