@@ -38,7 +38,7 @@ using nlohmann::json;
 constexpr double kEffect = 0.005;
 
 struct Options {
-  CaseChoice cases{.seed = 11, .draws = 1, .only = {}, .model = "physical"};
+  CaseChoice cases{.seed = 14, .draws = 1, .only = {}, .model = "physical"};
   std::string names, together, out;
 };
 
@@ -175,6 +175,7 @@ int main(int argc, char** argv) {
         options.together.empty()
             ? variants_of(options.names)
             : std::vector<Variant>{{.setting = options.together, .total = {}, .from_scratch = {}}};
+    if (variants.empty()) fail("--names={}: no tuned number has this name", options.names);
     for_each_case(options.cases,
                   [&](const Case& one, const Kind&) { try_variants(one, variants); });
     json rows = json::array();

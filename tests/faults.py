@@ -78,8 +78,12 @@ class Job:
         self.cpu_s = {}  # what each program needs without a fault
 
     def prepare(self, threads):
-        names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for name in filter(None, names.split("\0")):
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        names = {name for name in listed.split("\0") if name and (ROOT / name).exists()}
+        for copy in list(self.source.rglob("*")):
+            if copy.is_file() and str(copy.relative_to(self.source)) not in names:
+                copy.unlink()  # deleted from the working tree since the last run
+        for name in names:
             copy, content = self.source / name, (ROOT / name).read_bytes()
             if not copy.exists() or copy.read_bytes() != content:  # what has changed is built again
                 copy.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +92,8 @@ class Job:
         subprocess.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DPOISE_ASSERTIONS=2", "-DPOISE_BENCH=OFF",
                         "-DPOISE_CHARM=OFF"], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(self.ninja(threads), check=True, stdout=subprocess.DEVNULL)
+        if subprocess.run(self.ninja(threads), stdout=subprocess.DEVNULL).returncode != 0:
+            sys.exit(f"faults: the tests do not build without a fault; see ninja -C {self.build}")
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
@@ -160,6 +165,8 @@ def main():
     args = parser.parse_args()
 
     faults = draw(args.seed, args.only)
+    if not faults:
+        parser.error(f"--only {args.only}: no .cc file of poise/ begins with that; an example is poise/search")
     print(f"{len(faults)} faults are possible; {args.faults} are tried, seed {args.seed}", flush=True)
     idle = queue.Queue()
     for number in range(args.jobs):

@@ -104,7 +104,8 @@ TEST(DistributedInC, agrees_on_the_error_whichever_call_of_a_function_fails) {
   EXPECT_EQ(plan_in_c(counting, machine.get(), own, false)[2].code, POISE_OK);
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
-  // The last call ends the last agreement, after which all ranks have the plan.
+  // Each call but the last is made to fail. The last call completes the exchange in which ranks
+  // agree that none has failed, so the others have their plan by then.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);
     SimulatedRanks simulated(6);

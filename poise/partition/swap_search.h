@@ -28,7 +28,7 @@ double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
 /// Limits that a search keeps to. Bytes count in both directions together.
 struct TrafficLimits {
-  double node_bytes = std::numeric_limits<double>::infinity();       // into and out of any node
+  double node_bytes = std::numeric_limits<double>::infinity();       // per node
   double internode_bytes = std::numeric_limits<double>::infinity();  // between all nodes together
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };

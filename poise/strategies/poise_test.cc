@@ -289,6 +289,12 @@ TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
   EXPECT_LE(hops, 8u);
 }
 
+TEST(Poise, no_tuned_number_has_the_name_of_a_knob) {
+  for (const Strategy& strategy : strategies())
+    for (const Knob& number : strategy.tuning)
+      for (const Knob& knob : strategy.knobs) EXPECT_NE(number.name, knob.name) << strategy.name;
+}
+
 TEST(Poise, reads_tuning_numbers_like_knobs) {
   const Choice choice = parse_strategy("poise:steps=3,candidates=5");
   EXPECT_EQ(choice.text(), "poise:steps=3,candidates=5");
