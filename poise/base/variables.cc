@@ -77,8 +77,8 @@ constexpr Variable kBefore[] = {
      "processor",
      kClocks},
     {"POISE_MODE", objects, "", "auto",
-     "which ranks decide: rank 0, every rank, or one leader per host; auto: hierarchical above 256 "
-     "places on several hosts, else root",
+     "which ranks decide: rank 0, every rank by itself, or all ranks together; auto: hierarchical "
+     "above 256 places on several hosts, else root",
      kModes},
     {"POISE_PLACES", objects, "", "rank", "what holds objects: each rank or each of its threads",
      kPlaces},

@@ -49,7 +49,7 @@ void Communicator::agree(const std::string& failure) {
   }
   if (!failure.empty()) throw AgreedError(failure);
   if (failed != 0)
-    throw AgreedError(fmt::format("rank {} failed; its own error says why", failed - 1));
+    throw OtherRankError(fmt::format("rank {} failed; its own error says why", failed - 1));
 }
 
 void Communicator::agree_on_failure(const std::string& text) noexcept {

@@ -23,6 +23,12 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
+/// An AgreedError on a rank that did not fail itself.
+class OtherRankError : public AgreedError {
+ public:
+  using AgreedError::AgreedError;
+};
+
 /// Items by rank: those to send to each rank, or those received from each rank.
 template <typename T>
 using Mail = std::map<std::uint32_t, std::vector<T>>;

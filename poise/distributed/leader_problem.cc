@@ -131,6 +131,7 @@ class LeaderProblem {
   }
 
   void add_messages() {
+    workload_.loads_include = context_.loads_include;
     workload_.messages.reserve(edges_.size());
     for (const GuestEdge& edge : edges_) {
       const TaskId guest = index_of(names_, edge.guest);

@@ -34,6 +34,7 @@ struct DecisionContext {
   const RankGroups& groups;
   const Choice& strategy;
   std::uint64_t seed = 0;
+  LoadsInclude loads_include = LoadsInclude::none;
 };
 
 /// Returns for each guest the leader of the child group that gets it. A guest whose home is this

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "poise/workload/workload.h"
+
 namespace poise {
 
 /// Arrays that the caller owns. Those marked "or empty" are optional.
@@ -22,6 +24,7 @@ struct OwnTasks {
   std::span<const std::uint64_t> counts;         // messages, or empty: one each
   std::span<const std::uint64_t> message_bytes;  // in total, or empty: 0
   double background_s = 0;                       // work of this rank's place that is not a task's
+  LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
 
   std::uint32_t num_tasks() const { return static_cast<std::uint32_t>(ids.size()); }
   std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }

@@ -314,7 +314,7 @@ std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machin
   for (std::size_t cycle = 0;; ++cycle) {
     const OwnTasks now = travellers ? travellers->view() : own;
     const RankGroups groups(machine, cycles[cycle]);
-    const DecisionContext context{machine, groups, strategy, seed};
+    const DecisionContext context{machine, groups, strategy, seed, own.loads_include};
     OwnGraph graph(ranks, now);
     const std::vector<std::uint32_t> targets =
         Cycle(ranks, context, average, limits).run(now, graph);
@@ -342,6 +342,9 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
   if (machine.num_places() != ranks.num_ranks())
     fail("the machine has {} places, but there are {} ranks; each rank is one place",
          machine.num_places(), ranks.num_ranks());
+  if (!strategy.strategy->needs.empty())
+    fail("strategy {} needs {}, which a decision by all ranks does not have; use another strategy",
+         strategy.strategy->name, strategy.strategy->needs);
   DistributedPlan plan;
   plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
   plan.imports = imports_of(ranks, own, plan.rank_of_task);

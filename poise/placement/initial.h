@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -18,5 +19,14 @@ std::span<const std::string_view> initial_placements();
 /// first place to nearly none at the last. Throws Error naming the known names.
 Placement initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
                             std::uint64_t seed);
+
+/// The place of a task if consecutive tasks form blocks of nearly equal size.
+inline PlaceId blocked_place(TaskId task, TaskId num_tasks, std::uint32_t num_places) {
+  return static_cast<PlaceId>(std::uint64_t{task} * num_places / num_tasks);
+}
+
+/// Calls visit(task, place) for each task in order, without storing the placement.
+void visit_initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
+                             std::uint64_t seed, const std::function<void(TaskId, PlaceId)>& visit);
 
 }  // namespace poise

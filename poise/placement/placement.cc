@@ -3,6 +3,7 @@
 #include "poise/placement/placement.h"
 
 #include "poise/base/error.h"
+#include "poise/placement/initial.h"
 
 namespace poise {
 
@@ -30,8 +31,7 @@ Placement round_robin(TaskId num_tasks, std::uint32_t num_places) {
 
 Placement blocked(TaskId num_tasks, std::uint32_t num_places) {
   Placement placement(num_tasks);
-  for (TaskId t = 0; t < num_tasks; ++t)
-    placement.move(t, static_cast<PlaceId>(std::uint64_t{t} * num_places / num_tasks));
+  for (TaskId t = 0; t < num_tasks; ++t) placement.move(t, blocked_place(t, num_tasks, num_places));
   return placement;
 }
 

@@ -28,6 +28,8 @@ struct Strategy {
   bool is_oracle = false;
   /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;
+  /// What it needs and a decision by all ranks together lacks; empty if nothing.
+  std::string_view needs = {};
 };
 
 /// All strategies, the most useful first.

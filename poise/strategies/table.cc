@@ -172,7 +172,8 @@ constexpr Strategy kStrategies[] = {
      .source = "Berger and Bokhari 1987; Charm++ Orb3dLB",
      .complexity = "O(n log p)",
      .rebalance = orb,
-     .ignores_messages = true},
+     .ignores_messages = true,
+     .needs = "positions"},
     {.name = "metis",
      .summary = "parts of equal work that cut few messages, kept where their load is",
      .source = "Karypis and Kumar 1998 (METIS)",
@@ -225,7 +226,8 @@ constexpr Strategy kMultistep{
     .source = "Charm++ MultistepLB",
     .complexity = "O(n window) and the inner strategy's",
     .rebalance = multistep,
-    .knobs = kMultistepKnobs};
+    .knobs = kMultistepKnobs,
+    .needs = "loads of past phases"};
 
 constexpr Strategy kOracles[] = {
     {.name = "anneal",

@@ -50,4 +50,16 @@ std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messag
   return sorted;
 }
 
+void merge_in_place(std::vector<Message>& messages) {
+  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
+    return a.from != b.from ? a.from < b.from : a.to < b.to;
+  });
+  std::size_t kept = 0;
+  for (std::size_t begin = 0, end = 0; begin < messages.size(); begin = end) {
+    while (end < messages.size() && messages[end].from == messages[begin].from) ++end;
+    kept = merge_row(messages, begin, end, kept);
+  }
+  messages.resize(kept);
+}
+
 }  // namespace poise

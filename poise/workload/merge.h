@@ -12,4 +12,7 @@ namespace poise {
 /// task ids must be below num_tasks. O(tasks + messages log degree).
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages);
 
+/// Does the same in place, without memory per task. O(messages log messages).
+void merge_in_place(std::vector<Message>& messages);
+
 }  // namespace poise

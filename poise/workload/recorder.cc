@@ -2,6 +2,7 @@
 
 #include "poise/workload/recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "poise/base/error.h"
@@ -9,8 +10,29 @@
 
 namespace poise {
 
+namespace {
+
+/// Adds up the loads of tasks that ran on several threads.
+void merge_loads(std::vector<Recording::Load>& loads) {
+  std::stable_sort(
+      loads.begin(), loads.end(),
+      [](const Recording::Load& a, const Recording::Load& b) { return a.task < b.task; });
+  std::size_t kept = 0;
+  for (const Recording::Load& load : loads) {
+    if (kept > 0 && loads[kept - 1].task == load.task)
+      loads[kept - 1].load_s += load.load_s;
+    else
+      loads[kept++] = load;
+  }
+  loads.resize(kept);
+}
+
+}  // namespace
+
 Recorder::Recorder(std::vector<Task> tasks, std::uint32_t num_places)
-    : tasks_(std::move(tasks)), num_places_(num_places) {
+    : num_tasks_(static_cast<TaskId>(tasks.size())),
+      tasks_(std::move(tasks)),
+      num_places_(num_places) {
   for (Task& task : tasks_) task.load_s = 0;
 }
 
@@ -18,34 +40,53 @@ Recorder::~Recorder() = default;
 
 Recorder::Log& Recorder::add_thread() {
   const std::lock_guard lock(mutex_);
-  logs_.push_back(std::make_unique<Log>(static_cast<TaskId>(tasks_.size()), num_places_));
+  logs_.push_back(std::make_unique<Log>(num_tasks_, num_places_));
   return *logs_.back();
 }
 
-Workload Recorder::end_phase(double now_s) {
+void Recorder::collect(double now_s, Workload& phase, Recording& recording) {
   const std::lock_guard lock(mutex_);
-  Workload phase;
-  phase.tasks = tasks_;
-  std::vector<Message> messages;
   std::string trouble;
   for (const auto& log : logs_) {
     if (!log->running_.empty()) log->charge(now_s);
-    log->add_to(phase, messages);
+    log->add_to(recording);
+    log->add_background(phase);
     if (trouble.empty()) trouble = log->misuse();
     log->restart();
   }
   if (!trouble.empty()) fail("recorder: {}", trouble);
-  phase.messages = merged(phase.num_tasks(), messages);
+}
+
+Workload Recorder::end_phase(double now_s) {
+  Workload phase;
+  Recording recording;
+  collect(now_s, phase, recording);
+  phase.tasks = tasks_;
+  for (const auto& [task, load_s] : recording.loads) phase.tasks[task].load_s += load_s;
+  phase.messages = merged(num_tasks_, recording.messages);
   return phase;
 }
 
-void Recorder::Log::add_to(Workload& phase, std::vector<Message>& messages) const {
+Recording Recorder::end_recording(double now_s) {
+  Workload phase;
+  Recording recording;
+  collect(now_s, phase, recording);
+  merge_loads(recording.loads);
+  merge_in_place(recording.messages);
+  return recording;
+}
+
+void Recorder::Log::add_to(Recording& recording) const {
   // A sum is empty if its task or pair appeared in the last phase but not in this one.
-  for (const auto& [task, load_s] : load_s_.entries()) phase.tasks[task].load_s += load_s;
+  for (const auto& [task, load_s] : load_s_.entries())
+    recording.loads.push_back({static_cast<TaskId>(task), load_s});
   for (const auto& [pair, sent] : sent_.entries())
     if (sent.count > 0)
-      messages.push_back(
+      recording.messages.push_back(
           {static_cast<TaskId>(pair >> 32), static_cast<TaskId>(pair), sent.count, sent.bytes});
+}
+
+void Recorder::Log::add_background(Workload& phase) const {
   for (const auto& [place, seconds] : background_s_.entries()) {
     if (seconds == 0) continue;
     phase.background_s.resize(num_places_);

@@ -13,6 +13,16 @@
 
 namespace poise {
 
+/// The loads of the tasks that ran, and the messages that they sent, without entries for others.
+struct Recording {
+  struct Load {
+    TaskId task = 0;
+    double load_s = 0;
+  };
+  std::vector<Load> loads;        // sorted by task
+  std::vector<Message> messages;  // one per ordered pair, sorted by sender and receiver
+};
+
 /// Collects one phase at a time from any number of threads. Each thread writes to its own log,
 /// without locks or atomics.
 ///
@@ -28,6 +38,9 @@ class Recorder {
 
   /// `tasks` gives the sizes of the tasks and whether they are movable; their loads are ignored.
   Recorder(std::vector<Task> tasks, std::uint32_t num_places);
+  /// For end_recording(): needs memory only for the tasks that run.
+  Recorder(TaskId num_tasks, std::uint32_t num_places)
+      : num_tasks_(num_tasks), num_places_(num_places) {}
   ~Recorder();
 
   /// Creates a log for the calling thread. It is valid as long as the recorder. Takes a lock.
@@ -42,8 +55,14 @@ class Recorder {
   /// starts empty even then.
   Workload end_phase(double now_s);
 
+  /// Like end_phase(), but returns only what was recorded, and no background load.
+  Recording end_recording(double now_s);
+
  private:
-  std::vector<Task> tasks_;
+  void collect(double now_s, Workload& phase, Recording& recording);
+
+  TaskId num_tasks_;
+  std::vector<Task> tasks_;  // empty for end_recording()
   std::uint32_t num_places_;
   std::mutex mutex_;  // protects the list, not the logs
   std::vector<std::unique_ptr<Log>> logs_;
@@ -112,7 +131,8 @@ class alignas(128) Recorder::Log {
     load_s_[running_.back()] += elapsed_s;
   }
   void note(Misuse misuse, std::uint32_t id);
-  void add_to(Workload& phase, std::vector<Message>& messages) const;
+  void add_to(Recording& recording) const;
+  void add_background(Workload& phase) const;
   std::string misuse() const;  // describes the first misuse; empty if there was none
   void restart();
 

@@ -10,20 +10,11 @@
 #include "runtimes/objects/tuning.h"
 
 #include "poise/base/random.h"
-#include "poise/machine/slots.h"
-#include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
 
 namespace poise::objects {
 
 namespace {
-
-Mode chosen_mode(const JobLayout& layout, Mode asked) {
-  if (asked != Mode::automatic) return asked;
-  const bool is_large = layout.machine.num_places() > tuning::kMaxPlacesForOneLevel &&
-                        layout.num_hosts > 1 && layout.machine.num_places() > layout.num_hosts;
-  return is_large ? Mode::hierarchical : Mode::root;
-}
 
 std::uint64_t hash_of(const Placement& placement) {
   std::uint64_t hash = placement.num_tasks();
@@ -31,41 +22,34 @@ std::uint64_t hash_of(const Placement& placement) {
   return hash;
 }
 
-/// Returns the text of the lowest rank whose text is not empty, on every rank. Collective.
-std::string first_text(MPI_Comm comm, const std::string& text) {
-  std::vector<char> row(text.begin(), text.end());
-  if (!row.empty()) row.push_back('\0');
-  const std::vector<char> all = allgather_rows(comm, row);
-  return {all.begin(), std::find(all.begin(), all.end(), '\0')};
-}
-
 }  // namespace
 
-Decider::Decider(MPI_Comm comm, const JobLayout& layout, const Options& options,
-                 ObjectId num_objects, std::uint32_t threads_per_place)
-    : comm_(comm),
-      layout_(layout),
-      options_(options),
-      num_objects_(num_objects),
-      threads_per_place_(threads_per_place),
-      choice_(parse_strategy(options.strategy)),
-      mode_(chosen_mode(layout, options.mode)) {
-  if (mode_ != Mode::hierarchical) return;
-  const auto host = static_cast<int>(layout.host_of_rank[static_cast<std::size_t>(layout.rank)]);
-  MPI_Comm_split(comm, host, layout.rank, &host_);
-  int rank_on_host = 0;
-  MPI_Comm_rank(host_, &rank_on_host);
-  MPI_Comm_split(comm, rank_on_host == 0 ? 0 : MPI_UNDEFINED, layout.rank, &leaders_);
+Mode chosen_mode(const JobLayout& layout, const Options& options) {
+  if (options.mode != Mode::automatic) return options.mode;
+  const std::uint32_t places = layout.machine.num_places();
+  const bool is_large =
+      places > tuning::kMaxPlacesForRoot && layout.num_hosts > 1 && places > layout.num_hosts;
+  // What needs the whole problem is decided by rank 0, however large the job is.
+  const bool is_divisible =
+      parse_strategy(options.strategy).strategy->needs.empty() && !options.subphase_of_step;
+  return is_large && is_divisible ? Mode::hierarchical : Mode::root;
 }
 
-Decider::~Decider() {
-  if (host_ != MPI_COMM_NULL) MPI_Comm_free(&host_);
-  if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
+Decider::Decider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
+                 const Options& options, std::uint32_t threads_per_place)
+    : comm_(comm),
+      directory_(directory),
+      layout_(directory.layout()),
+      options_(options),
+      threads_per_place_(threads_per_place),
+      choice_(parse_strategy(options.strategy)) {
+  if (options.mode == Mode::hierarchical)
+    joint_.emplace(comm, ranks, directory, options_, threads_per_place);
 }
 
 MeasuredPhase Decider::phase_from(const Measurements& all) const {
-  return phase_of(all, num_objects_, layout_.machine.num_places(), options_.clock == Clock::wall,
-                  threads_per_place_);
+  return phase_of(all, directory_.num_objects(), layout_.machine.num_places(),
+                  options_.clock == Clock::wall, threads_per_place_);
 }
 
 void Decider::remember(const MeasuredPhase& phase) {
@@ -74,13 +58,10 @@ void Decider::remember(const MeasuredPhase& phase) {
   for (const Task& task : phase.workload.tasks) loads.push_back(task.load_s);
 }
 
-Outcome Decider::run(const Machine& machine, const MeasuredPhase& phase) const {
-  const bool knows_past = phase.workload.num_tasks() == num_objects_;
-  return balance::run_strategy(
-      std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
-          machine, phase, knows_past ? past_loads_s_ : decltype(past_loads_s_){}, choice_,
-          options_.seed}),
-      options_.budget_s);
+Outcome Decider::run(const MeasuredPhase& phase) const {
+  return balance::run_strategy(std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
+                                   layout_.machine, phase, past_loads_s_, choice_, options_.seed}),
+                               options_.budget_s);
 }
 
 Outcome Decider::on_root(const Measurements& own, Decision& decision) {
@@ -89,7 +70,7 @@ Outcome Decider::on_root(const Measurements& own, Decision& decision) {
   std::vector<PlaceId> places;
   if (layout_.rank == 0) {
     decision.phase = phase_from(all);
-    outcome = run(layout_.machine, *decision.phase);
+    outcome = run(*decision.phase);
     remember(*decision.phase);
     places.assign(outcome.placement.places().begin(), outcome.placement.places().end());
   }
@@ -100,7 +81,7 @@ Outcome Decider::on_root(const Measurements& own, Decision& decision) {
 
 Outcome Decider::on_every_rank(const Measurements& own, Decision& decision) {
   const MeasuredPhase all = phase_from(gather_measurements(comm_, own, -1));
-  Outcome outcome = run(layout_.machine, all);
+  Outcome outcome = run(all);
   remember(all);
   const std::vector<std::uint64_t> hashes =
       allgather_rows(comm_, std::vector<std::uint64_t>{hash_of(outcome.placement)});
@@ -110,120 +91,25 @@ Outcome Decider::on_every_rank(const Measurements& own, Decision& decision) {
   return outcome;
 }
 
-/// Decides the first of two levels, where every host is one place that is as fast as all its places
-/// together.
-Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
-  const Machine& machine = layout_.machine;
-  MachineParts parts;
-  parts.name = "hosts";
-  parts.levels.push_back({.name = "node"});
-  parts.network = machine.network();
-  parts.costs = machine.costs();
-  MeasuredPhase coarse{phase.workload, {}};
-  std::vector<double>& background_s = coarse.workload.background_s;
-  background_s.assign(layout_.num_hosts, 0);
-  for (NodeId n = 0; n < layout_.num_hosts; ++n) {
-    parts.places.push_back({n, 0, 0});
-    parts.levels[0].first_place.push_back(n);
-    parts.kind_of_node.push_back(0);
+Decision Decider::by_all_ranks(const Measurements& own) const {
+  Decision decision;
+  if (!options_.trace.empty()) {
+    const Measurements all = gather_measurements(comm_, own, 0);
+    if (layout_.rank == 0) decision.phase = phase_from(all);
   }
-  parts.levels[0].first_place.push_back(layout_.num_hosts);
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    parts.places[machine.node_of_place(p)].speed += machine.speed_of(p);
-    background_s[machine.node_of_place(p)] += phase.workload.background_s[p] * machine.speed_of(p);
-  }
-  double fastest = 0;
-  for (const Place& place : parts.places) fastest = std::max(fastest, place.speed);
-  for (Place& place : parts.places) {
-    background_s[place.domain] /= place.speed;
-    place.speed /= fastest;
-  }
-  for (Task& task : coarse.workload.tasks) task.load_s /= fastest;
-  std::vector<PlaceId> hosts;
-  for (const PlaceId p : phase.current.places()) hosts.push_back(machine.node_of_place(p));
-  coarse.current = Placement(std::move(hosts));
-  return run(Machine(std::move(parts)), coarse);
-}
-
-/// Decides the second of two levels: distributes the tasks of this host over its places, and
-/// ignores messages to and from other hosts.
-Outcome Decider::within_host(const MeasuredPhase& phase, const Placement& host_of_task,
-                             std::vector<TaskId>& tasks) const {
-  const Machine& machine = layout_.machine;
-  const NodeId host = layout_.host_of_rank[static_cast<std::size_t>(layout_.rank)];
-  const PlaceId first = machine.first_place(machine.first_domain(host));
-  std::vector<PlaceId> places;
-  for (PlaceId p = first; p < machine.num_places() && machine.node_of_place(p) == host; ++p)
-    places.push_back(p);
-  MeasuredPhase own;
-  own.workload.subphase_rule = phase.workload.subphase_rule;
-  std::vector<PlaceId> current;
-  std::vector<TaskId> index_of(num_objects_, num_objects_);
-  for (TaskId t = 0; t < num_objects_; ++t) {
-    if (host_of_task.of(t) != host) continue;
-    const auto index = static_cast<TaskId>(tasks.size());
-    const bool was_here = machine.node_of_place(phase.current.of(t)) == host;
-    current.push_back(was_here ? phase.current.of(t) - first
-                               : static_cast<PlaceId>(index % places.size()));
-    index_of[t] = index;
-    tasks.push_back(t);
-    own.workload.tasks.push_back(phase.workload.tasks[t]);
-    if (!phase.workload.positions.empty())
-      own.workload.positions.push_back(phase.workload.positions[t]);
-    if (!phase.workload.subphase_load_s.empty())
-      own.workload.subphase_load_s.push_back(phase.workload.subphase_load_s[t]);
-  }
-  for (const auto& [from, to, count, bytes] : phase.workload.messages)
-    if (index_of[from] < num_objects_ && index_of[to] < num_objects_)
-      own.workload.messages.push_back({index_of[from], index_of[to], count, bytes});
-  for (const PlaceId p : places)
-    own.workload.background_s.push_back(phase.workload.background_s[p]);
-  own.current = Placement(std::move(current));
-  Outcome outcome = run(slots_of(machine, places), own);
-  for (TaskId i = 0; i < outcome.placement.num_tasks(); ++i)
-    outcome.placement.move(i, outcome.placement.of(i) + first);
-  return outcome;
-}
-
-Outcome Decider::in_two_levels(const Measurements& own, Decision& decision) {
-  const Measurements host = gather_measurements(host_, own, 0);
-  Outcome outcome;
-  std::vector<PlaceId> places;
-  if (leaders_ != MPI_COMM_NULL) {
-    const MeasuredPhase all = phase_from(gather_measurements(leaders_, host, -1));
-    std::vector<PlaceId> hosts;
-    std::string trouble;
-    if (layout_.rank == 0) {
-      const Outcome coarse = among_hosts(all);
-      hosts.assign(coarse.placement.places().begin(), coarse.placement.places().end());
-      trouble = coarse.trouble;
-      decision.phase = all;
-    }
-    broadcast_rows(leaders_, hosts);
-    std::vector<TaskId> tasks;
-    outcome = within_host(all, Placement(std::move(hosts)), tasks);
-    if (trouble.empty()) trouble = outcome.trouble;
-    std::vector<Migration> found;
-    for (TaskId i = 0; i < tasks.size(); ++i)
-      found.push_back({tasks[i], 0, outcome.placement.of(i)});
-    places.resize(num_objects_);
-    for (const Migration& migration : allgather_rows(leaders_, found))
-      places[migration.task] = migration.to;
-    // If the strategy failed on one leader, no object moves.
-    outcome.trouble = first_text(leaders_, trouble);
-    if (!outcome.trouble.empty())
-      places.assign(all.current.places().begin(), all.current.places().end());
-  }
-  broadcast_rows(host_, places);
-  outcome.placement = Placement(std::move(places));
-  return outcome;
+  JointDecision joint = joint_->decide(own);
+  decision.plan = std::move(joint.plan);
+  decision.imbalance_before = joint.imbalance_before;
+  decision.imbalance_after = joint.imbalance_after;
+  if (layout_.rank == 0) decision.failure = std::move(joint.trouble);
+  return decision;
 }
 
 Decision Decider::decide(const Measurements& own) {
+  if (joint_) return by_all_ranks(own);
   Decision decision;
-  Outcome outcome = mode_ == Mode::root         ? on_root(own, decision)
-                    : mode_ == Mode::replicated ? on_every_rank(own, decision)
-                                                : in_two_levels(own, decision);
+  Outcome outcome =
+      options_.mode == Mode::root ? on_root(own, decision) : on_every_rank(own, decision);
   std::vector<double> imbalances{1, 1};
   if (decision.phase) {
     const auto& [workload, current] = *decision.phase;
@@ -236,6 +122,7 @@ Decision Decider::decide(const Measurements& own) {
   decision.imbalance_before = imbalances[0];
   decision.imbalance_after = imbalances[1];
   decision.placement = std::move(outcome.placement);
+  decision.plan = plan_migrations(directory_, decision.placement);
   if (layout_.rank == 0) decision.failure = std::move(outcome.trouble);
   return decision;
 }

@@ -5,25 +5,24 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "runtimes/objects/decision_testing.h"
+
 namespace poise::objects {
 namespace {
 
 constexpr ObjectId kObjects = 64;
 
-/// Returns this rank's part of a workload that is heaviest on the first rank.
-Measurements measurements_of(const JobLayout& layout) {
-  Measurements own;
+/// A workload that is heaviest on the first rank.
+Workload lopsided() {
+  Workload workload;
   for (ObjectId id = 0; id < kObjects; ++id) {
-    const auto place =
-        static_cast<PlaceId>(std::uint64_t{id} * layout.machine.num_places() / kObjects);
-    if (layout.rank_of(place) != layout.rank) continue;
-    const double load_s = id < kObjects / 4 ? 0.07 : 0.01;
-    own.rows.push_back({.id = id, .place = place, .cpu_s = load_s, .bytes = 1000});
-    own.messages.push_back({id, (id + 1) % kObjects, 1, 100});
+    workload.tasks.push_back({id < kObjects / 4 ? 0.07 : 0.01, 1000, true});
+    workload.messages.push_back({id, (id + 1) % kObjects, 1, 100});
   }
-  own.places.push_back({layout.own_places()[0], 0, 0});
-  return own;
+  return workload;
 }
+
+Placement start(const JobLayout& layout) { return blocked(kObjects, layout.machine.num_places()); }
 
 /// Returns the load of the busiest place divided by the average load.
 double imbalance_of(const JobLayout& layout, const Placement& placement) {
@@ -36,29 +35,24 @@ double imbalance_of(const JobLayout& layout, const Placement& placement) {
 
 void expect_balance(Mode mode, std::uint32_t ranks_per_host, double at_most) {
   SCOPED_TRACE(static_cast<int>(mode));
-  Options options{.strategy = "greedy_refine", .mode = mode, .ranks_per_host = ranks_per_host};
-  const JobLayout layout = discover_layout(MPI_COMM_WORLD, {1, ranks_per_host});
-  Decider decider(MPI_COMM_WORLD, layout, options, kObjects, 1);
-  EXPECT_EQ(decider.mode(), mode);
-  const Decision decision = decider.decide(measurements_of(layout));
+  Job job({.strategy = "greedy_refine", .mode = mode, .ranks_per_host = ranks_per_host}, lopsided(),
+          start);
+  const Decision decision = job.decide();
   EXPECT_EQ(decision.failure, "");
-  EXPECT_EQ(decision.phase.has_value(), layout.rank == 0);
-  EXPECT_LE(imbalance_of(layout, decision.placement), at_most);
-  EXPECT_NEAR(decision.imbalance_after, imbalance_of(layout, decision.placement), 1e-9);
-  int rank = 0;
-  std::vector<PlaceId> of_root(decision.placement.places().begin(),
-                               decision.placement.places().end());
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Bcast(of_root.data(), static_cast<int>(of_root.size()), MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(Placement(of_root), decision.placement) << "rank " << rank;
+  EXPECT_EQ(decision.phase.has_value(), job.layout().rank == 0 && mode != Mode::hierarchical);
+  const Placement placement = job.after(decision.plan);
+  EXPECT_LE(imbalance_of(job.layout(), placement), at_most);
+  EXPECT_NEAR(decision.imbalance_after, imbalance_of(job.layout(), placement), 1e-9);
+  EXPECT_NEAR(decision.imbalance_before, imbalance_of(job.layout(), start(job.layout())), 1e-9);
+  EXPECT_EQ(decision.placement, mode == Mode::hierarchical ? Placement() : placement);
 }
 
-TEST(Decider, decisions_by_rank_0_and_by_all_ranks_are_balanced) {
+TEST(Decider, decisions_by_rank_0_and_by_every_rank_are_balanced) {
   expect_balance(Mode::root, 0, 1.06);
   expect_balance(Mode::replicated, 0, 1.06);
 }
 
-TEST(Decider, decisions_in_two_levels_are_balanced) {
+TEST(Decider, decisions_by_all_ranks_together_are_balanced) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
@@ -66,15 +60,16 @@ TEST(Decider, decisions_in_two_levels_are_balanced) {
 
 void expect_no_change(const Options& options, const char* why) {
   SCOPED_TRACE(options.strategy);
-  const JobLayout layout = discover_layout(MPI_COMM_WORLD, {1, options.ranks_per_host});
-  Decider decider(MPI_COMM_WORLD, layout, options, kObjects, 1);
-  const Decision decision = decider.decide(measurements_of(layout));
-  EXPECT_EQ(decision.failure.find(why) != std::string::npos, layout.rank == 0) << decision.failure;
-  for (const ObjectRow& row : measurements_of(layout).rows)
-    EXPECT_EQ(decision.placement.of(row.id), row.place);
+  Job job(options, lopsided(), start);
+  const Decision decision = job.decide();
+  EXPECT_EQ(decision.failure.find(why) != std::string::npos, job.layout().rank == 0)
+      << decision.failure;
+  EXPECT_EQ(job.after(decision.plan), start(job.layout()));
+  EXPECT_EQ(decision.plan.num_migrations, 0u);
+  EXPECT_EQ(decision.imbalance_after, decision.imbalance_before);
 }
 
-TEST(Decider, keeps_the_placement_if_the_strategy_fails_or_exceeds_its_budget) {
+TEST(Decider, nothing_moves_if_the_strategy_fails_or_exceeds_its_budget) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const Options base{.mode = mode, .ranks_per_host = ranks_per_host};
@@ -87,27 +82,26 @@ TEST(Decider, keeps_the_placement_if_the_strategy_fails_or_exceeds_its_budget) {
     }
 }
 
-TEST(Decider, keeps_the_placement_if_ranks_compute_different_ones) {
-  const JobLayout layout = discover_layout(MPI_COMM_WORLD, {});
-  const auto seed = static_cast<std::uint64_t>(layout.rank + 1);
-  Options options{.strategy = "random", .mode = Mode::replicated, .seed = seed};
-  Decider decider(MPI_COMM_WORLD, layout, options, kObjects, 1);
-  const Decision decision = decider.decide(measurements_of(layout));
-  const bool is_alone = layout.num_ranks == 1;
-  EXPECT_EQ(decision.failure.find("different placements") != std::string::npos,
-            layout.rank == 0 && !is_alone);
-  if (is_alone) return;
-  for (const ObjectRow& row : measurements_of(layout).rows)
-    EXPECT_EQ(decision.placement.of(row.id), row.place);
+TEST(Decider, nothing_moves_if_ranks_compute_different_placements) {
+  int rank = 0, num_ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  const auto seed = static_cast<std::uint64_t>(rank + 1);
+  if (num_ranks > 1)
+    expect_no_change({.strategy = "random", .mode = Mode::replicated, .seed = seed},
+                     "different placements");
 }
 
-TEST(Decider, mode_auto_uses_two_levels_for_many_places_on_several_hosts) {
+TEST(Decider, mode_auto_lets_all_ranks_decide_for_many_places_on_several_hosts_where_possible) {
   for (const std::uint32_t places_per_rank : {1u, 300u})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const JobLayout layout = discover_layout(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});
-      const Decider decider(MPI_COMM_WORLD, layout, {}, kObjects, 1);
       const bool is_large = places_per_rank == 300 && layout.num_hosts > 1;
-      EXPECT_EQ(decider.mode(), is_large ? Mode::hierarchical : Mode::root);
+      EXPECT_EQ(chosen_mode(layout, {}), is_large ? Mode::hierarchical : Mode::root);
+      EXPECT_EQ(chosen_mode(layout, {.strategy = "orb"}), Mode::root);
+      EXPECT_EQ(chosen_mode(layout, {.subphase_of_step = [](std::uint64_t) { return 0u; }}),
+                Mode::root);
+      EXPECT_EQ(chosen_mode(layout, {.mode = Mode::replicated}), Mode::replicated);
     }
 }
 

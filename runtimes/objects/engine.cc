@@ -51,6 +51,25 @@ JobLayout layout_of(MPI_Comm comm, const Options& options) {
   return discover_layout(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
 }
 
+Options with_mode(Options options, const JobLayout& layout) {
+  options.mode = chosen_mode(layout, options);
+  return options;
+}
+
+ObjectDirectory directory_of(const JobLayout& layout, ObjectId num_objects,
+                             const Options& options) {
+  const std::uint32_t num_places = layout.machine.num_places();
+  if (options.mode != Mode::hierarchical)
+    return {layout, initial_placement(options.placement, num_objects, num_places, options.seed)};
+  GhostDirectory ghosts(num_objects, layout.position_of(layout.rank),
+                        static_cast<std::uint32_t>(layout.num_ranks));
+  visit_initial_placement(options.placement, num_objects, num_places, options.seed,
+                          [&](ObjectId id, PlaceId place) {
+                            ghosts.add_initial(id, layout.position_of(layout.rank_of(place)));
+                          });
+  return {layout, num_objects, std::move(ghosts)};
+}
+
 bool is_mpi_finalized() {
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
@@ -61,18 +80,19 @@ bool is_mpi_finalized() {
 
 Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory, const Options& options)
     : comm_(duplicate(comm)),
-      options_(options),
+      layout_(layout_of(comm_, options)),
+      options_(with_mode(options, layout_)),
       factory_(std::move(factory)),
       num_threads_(threads_of(options)),
-      layout_(layout_of(comm_, options)),
-      directory_(layout_, initial_placement(options.placement, num_objects,
-                                            layout_.machine.num_places(), options.seed)),
-      objects_(directory_, options.place_per_thread),
+      directory_(directory_of(layout_, num_objects, options_)),
+      objects_(options.place_per_thread ? layout_.own_places() : std::vector<PlaceId>()),
       guard_(comm_, options.name, meter_.num_steps()),
       packer_(factory_, guard_),
       messenger_(comm_, options.max_piece_bytes),
       messages_(messenger_),
-      decider_(comm_, layout_, options_, num_objects, threads_per_place(options)),
+      communication_(comm_, layout_, messenger_),
+      ranks_(communication_.table()),
+      decider_(comm_, ranks_, directory_, options_, threads_per_place(options)),
       files_(comm_, options_, layout_),
       next_check_(first_check()) {
   create_runner();
@@ -120,18 +140,20 @@ void Engine::create_offloading_runner() {
 
 void Engine::create_objects() {
   std::vector<LocalObject> created;
-  for (ObjectId id = 0; id < num_objects(); ++id) {
-    if (!directory_.is_local(id)) continue;
-    LocalObject& object = created.emplace_back();
-    object.id = id;
-    guard_.run(id, [&] { object.object = factory_.create(id); });
-  }
-  objects_.update(std::move(created));
+  std::vector<PlaceId> places;
+  visit_initial_placement(options_.placement, num_objects(), layout_.machine.num_places(),
+                          options_.seed, [&](ObjectId id, PlaceId place) {
+                            if (layout_.rank_of(place) != layout_.rank) return;
+                            places.push_back(place);
+                            LocalObject& object = created.emplace_back();
+                            object.id = id;
+                            guard_.run(id, [&] { object.object = factory_.create(id); });
+                          });
+  objects_.update(std::move(created), places);
 }
 
 void Engine::begin_phase() {
-  recorder_ =
-      std::make_unique<Recorder>(std::vector<Task>(num_objects()), layout_.machine.num_places());
+  recorder_ = std::make_unique<Recorder>(num_objects(), layout_.machine.num_places());
   for (const auto& worker : workers_) worker->log = &recorder_->add_thread();
   meter_.begin_phase(objects_);
 }
@@ -142,7 +164,7 @@ void Engine::step() {
     meter_.enter_subphase(options_.subphase_of_step(num_steps()), objects_);
   runner_->run();
   const std::vector<double> work_ends_s = runner_->work_ends_s();
-  const auto [wait_s, deliver_s] = messages_.exchange(workers_, objects_, layout_);
+  const auto [wait_s, deliver_s] = messages_.exchange(workers_, objects_, directory_);
   meter_.add_idle(wait_s);
   meter_.add_background(deliver_s);
   const double end_s = wall_now_s();
@@ -181,7 +203,8 @@ bool Engine::is_worth_it() {
 }
 
 Measurements Engine::measure() {
-  return own_measurements(objects_, directory_, meter_, recorder_->end_phase(cpu_now_s()), guard_);
+  return own_measurements(objects_, layout_.own_places()[0], meter_,
+                          recorder_->end_recording(cpu_now_s()), guard_);
 }
 
 /// Adds a phase to the trace without a decision.
@@ -196,7 +219,8 @@ void Engine::record_phase() {
 
 BalanceResult Engine::balance() {
   const double start_s = wall_now_s();
-  Decision decision = decider_.decide(measure());
+  const Measurements before = measure();
+  Decision decision = decider_.decide(before);
   if (!decision.failure.empty())
     files_.warn(fmt::format("strategy {} failed, so objects stay where they are: {}",
                             options_.strategy, decision.failure));
@@ -207,10 +231,9 @@ BalanceResult Engine::balance() {
   BalanceResult result{.step = num_steps(),
                        .imbalance_before = decision.imbalance_before,
                        .imbalance_after = decision.imbalance_after};
-  const MigrationPlan plan = plan_migrations(directory_, decision.placement);
-  result.migrations = plan.num_migrations;
-  result.migrated_bytes =
-      migrate(plan, decision.placement, packer_, directory_, objects_, messenger_, messages_);
+  result.migrations = decision.plan.num_migrations;
+  result.migrated_bytes = migrate(decision.plan, packer_, objects_, messenger_, messages_);
+  update_directory(decision, before);
   const double end_s = wall_now_s();
   result.decision_s = decided_s - start_s;
   result.migration_s = end_s - decided_s;
@@ -218,6 +241,18 @@ BalanceResult Engine::balance() {
   add_result(result);
   begin_phase();
   return result;
+}
+
+/// `before` has the messages that the objects sent before they migrated.
+void Engine::update_directory(const Decision& decision, const Measurements& before) {
+  GhostDirectory* const ghosts = directory_.ghosts();
+  if (ghosts == nullptr) return directory_.update(decision.placement);
+  if (decision.plan.num_migrations == 0) return;
+  std::map<std::uint32_t, std::vector<ObjectId>> leaving;
+  for (const auto& [rank, ids] : decision.plan.leaving) leaving[layout_.position_of(rank)] = ids;
+  std::vector<ObjectId> own;
+  for (const LocalObject& object : objects_) own.push_back(object.id);
+  ghosts->update(ranks_, leaving, before.messages, own);
 }
 
 /// Adds up the bytes of all ranks, and keeps the data about this decision that when_to_balance()

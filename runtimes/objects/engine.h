@@ -17,6 +17,7 @@
 #include "runtimes/objects/object_guard.h"
 #include "runtimes/objects/options.h"
 #include "runtimes/objects/packing.h"
+#include "runtimes/objects/rank_communication.h"
 #include "runtimes/objects/run_files.h"
 #include "runtimes/objects/step_runner.h"
 #include "runtimes/objects/totals.h"
@@ -45,6 +46,7 @@ class Engine {
 
   ObjectId num_objects() const { return directory_.num_objects(); }
   std::uint64_t num_steps() const { return meter_.num_steps(); }
+  /// Throws Error if the rank is not known here (Mode::hierarchical).
   int rank_of(ObjectId id) const { return directory_.rank_of(id); }
   const JobLayout& layout() const { return layout_; }
   const LocalObjects& local_objects() const { return objects_; }
@@ -62,13 +64,14 @@ class Engine {
   void record_phase();
   void balance_if_due();
   bool is_worth_it();
+  void update_directory(const Decision& decision, const Measurements& before);
   void add_result(BalanceResult& result);
 
   MPI_Comm comm_;
+  JobLayout layout_;
   Options options_;
   ObjectFactory factory_;
   int num_threads_;
-  JobLayout layout_;
   ObjectDirectory directory_;
   LocalObjects objects_;
   Meter meter_;
@@ -76,6 +79,8 @@ class Engine {
   ObjectPacker packer_;
   Messenger messenger_;
   MessageExchange messages_;
+  RankCommunication communication_;
+  Communicator ranks_;
   Decider decider_;
   RunFiles files_;
   std::unique_ptr<Recorder> recorder_;

@@ -25,6 +25,14 @@ struct JobLayout {
     return places_of_rank[static_cast<std::size_t>(rank)];
   }
   int rank_of(PlaceId p) const { return rank_of_place[p]; }
+
+  // Decisions by all ranks number the ranks in the order of their places. The places of a rank are
+  // consecutive.
+  std::uint32_t places_per_rank() const { return static_cast<std::uint32_t>(own_places().size()); }
+  int rank_at(std::uint32_t position) const { return rank_of_place[position * places_per_rank()]; }
+  std::uint32_t position_of(int of_rank) const {
+    return places_of_rank[static_cast<std::size_t>(of_rank)][0] / places_per_rank();
+  }
 };
 
 struct LayoutOptions {

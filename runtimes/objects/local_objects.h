@@ -4,15 +4,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtimes/objects/any_object.h"
-#include "runtimes/objects/object_directory.h"
+#include "runtimes/objects/mail.h"
+
+#include "poise/distributed/id_table.h"
+#include "poise/machine/machine.h"
 
 namespace poise::objects {
 
 struct LocalObject {
   ObjectId id = 0;
+  PlaceId place = 0;
   std::unique_ptr<AnyObject> object = {};
   std::vector<Mail> inbox = {};
 
@@ -28,9 +33,8 @@ struct LocalObject {
 /// The objects in order of their ids.
 class LocalObjects {
  public:
-  /// With `one_place_per_thread` the objects are also listed by place. `directory` must outlive
-  /// this object.
-  LocalObjects(const ObjectDirectory& directory, bool one_place_per_thread);
+  /// With several `places`, one for each thread, the objects are also listed by place.
+  explicit LocalObjects(std::vector<PlaceId> places = {});
 
   std::size_t size() const { return objects_.size(); }
   LocalObject& operator[](std::size_t index) { return objects_[index]; }
@@ -40,20 +44,23 @@ class LocalObjects {
   auto begin() const { return objects_.begin(); }
   auto end() const { return objects_.end(); }
 
-  LocalObject& by_id(ObjectId id) { return objects_[index_of_[id]]; }
-  std::uint32_t index_of(ObjectId id) const { return index_of_[id]; }
-  /// The indices of the objects at each of this rank's places; empty without one place per thread.
+  LocalObject& by_id(ObjectId id) { return objects_[index_of_.find(id)]; }
+  /// Returns null if the object is not on this rank.
+  LocalObject* find(ObjectId id) {
+    const std::uint32_t index = index_of_.find(id);
+    return index == IdTable::kNone ? nullptr : &objects_[index];
+  }
+  /// The indices of the objects at each of the places; empty without places.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
-  /// Removes the objects that have left, whose `object` is null, and adds those that arrived. The
-  /// directory must be up to date.
-  void update(std::vector<LocalObject> arrived);
+  /// Removes the objects that have left, whose `object` is null, and adds those that arrived.
+  /// `place_of` has the places of all objects that are then here, in the order of ids.
+  void update(std::vector<LocalObject> arrived, std::span<const PlaceId> place_of);
 
  private:
-  const ObjectDirectory& directory_;
-  bool one_place_per_thread_;
+  std::vector<PlaceId> places_;
   std::vector<LocalObject> objects_;
-  std::vector<std::uint32_t> index_of_;  // by id; valid for objects of this rank
+  IdTable index_of_;
   std::vector<std::vector<std::uint32_t>> by_place_;
 };
 

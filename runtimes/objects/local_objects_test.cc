@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "poise/machine/text.h"
-
 namespace poise::objects {
 namespace {
 
@@ -34,36 +32,24 @@ std::vector<ObjectId> ids_of(const LocalObjects& objects) {
   return ids;
 }
 
-/// The layout of one rank with two places.
-JobLayout two_places() {
-  JobLayout layout;
-  layout.machine = flat_machine(2);
-  layout.rank_of_place = {0, 0};
-  layout.places_of_rank = {{0, 1}};
-  return layout;
-}
-
 TEST(LocalObjects, stay_in_the_order_of_ids_when_objects_leave_and_arrive) {
-  const JobLayout layout = two_places();
-  const ObjectDirectory directory(layout, Placement(std::vector<PlaceId>(10, 0)));
-  LocalObjects objects(directory, false);
-  objects.update(objects_with({7, 2, 5}));
+  LocalObjects objects;
+  objects.update(objects_with({7, 2, 5}), std::vector<PlaceId>(3, 0));
   EXPECT_THAT(ids_of(objects), ElementsAre(2u, 5u, 7u));
   objects.by_id(5).object.reset();
-  objects.update(objects_with({9, 4}));
+  objects.update(objects_with({9, 4}), std::vector<PlaceId>(4, 0));
   EXPECT_THAT(ids_of(objects), ElementsAre(2u, 4u, 7u, 9u));
   for (const ObjectId id : {2u, 4u, 7u, 9u}) EXPECT_EQ(objects.by_id(id).id, id);
+  for (const ObjectId id : {0u, 5u, 10u}) EXPECT_EQ(objects.find(id), nullptr);
 }
 
 TEST(LocalObjects, are_listed_by_place_if_every_thread_is_a_place) {
-  const JobLayout layout = two_places();
-  ObjectDirectory directory(layout, Placement({1, 0, 1}));
-  LocalObjects objects(directory, true);
-  objects.update(objects_with({0, 1, 2}));
+  LocalObjects objects({6, 7});
+  objects.update(objects_with({0, 1, 2}), std::vector<PlaceId>{7, 6, 7});
   EXPECT_THAT(objects.by_place(), ElementsAre(ElementsAre(1u), ElementsAre(0u, 2u)));
-  directory.update(Placement({0, 0, 1}));
-  objects.update({});
+  objects.update({}, std::vector<PlaceId>{6, 6, 7});
   EXPECT_THAT(objects.by_place(), ElementsAre(ElementsAre(0u, 1u), ElementsAre(2u)));
+  EXPECT_EQ(objects[0].place, 6u);
 }
 
 }  // namespace

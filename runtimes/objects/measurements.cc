@@ -32,8 +32,8 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
   for (const ObjectRow& row : all.rows) {
     if (row.id >= num_objects || places[row.id] != num_places)
       fail("objects: object {} was measured twice", row.id);
-    workload.tasks[row.id] = {(use_wall_time ? row.wall_s : row.cpu_s) / threads_per_place,
-                              row.bytes, row.movable != 0};
+    workload.tasks[row.id] = {load_s_of(row, use_wall_time, threads_per_place), row.bytes,
+                              row.movable != 0};
     places[row.id] = row.place;
     if (has_positions)
       workload.positions[row.id] = {row.position[0], row.position[1], row.position[2]};

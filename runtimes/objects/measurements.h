@@ -39,13 +39,18 @@ struct Measurements {
   std::vector<double> subphase_s;   // num_subphases loads for each row, in order of rows
 };
 
+/// The load of an object: wall or CPU seconds divided by the threads of a place.
+inline double load_s_of(const ObjectRow& row, bool use_wall_time, std::uint32_t threads_per_place) {
+  return (use_wall_time ? row.wall_s : row.cpu_s) / threads_per_place;
+}
+
 /// Gathers the measurements of all ranks at `root`, or at every rank (kEveryRank). Collective.
 Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int root);
 
 using balance::MeasuredPhase;
 
-/// Sorts the measurements of all ranks by task and place. Loads are wall or CPU seconds divided by
-/// the threads of a place. Throws Error unless every object appears exactly once.
+/// Sorts the measurements of all ranks by task and place. Throws Error unless every object appears
+/// exactly once.
 MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
                        bool use_wall_time, std::uint32_t threads_per_place);
 

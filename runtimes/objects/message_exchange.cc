@@ -3,7 +3,10 @@
 #include "runtimes/objects/message_exchange.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
+
+#include "poise/base/check.h"
 
 namespace poise::objects {
 
@@ -13,7 +16,8 @@ void deliver(std::span<const std::byte> messages, LocalObjects& objects) {
   while (!messages.empty()) {
     const PackedMessage message = take_message(messages);
     for (const ObjectId to : message.to)
-      objects.by_id(to).inbox.emplace_back(message.from, message.payload);
+      if (LocalObject* const object = objects.find(to))  // otherwise it was passed on
+        object->inbox.emplace_back(message.from, message.payload);
   }
 }
 
@@ -22,6 +26,12 @@ void sort_by_sender(std::vector<Mail>& inbox) {
   if (!std::is_sorted(inbox.begin(), inbox.end(), by_sender))
     std::stable_sort(inbox.begin(), inbox.end(), by_sender);
 }
+
+/// Where an object is: what its home tells a rank that has sent to the home.
+struct Answer {
+  ObjectId id;
+  std::uint32_t position;
+};
 
 }  // namespace
 
@@ -52,13 +62,65 @@ std::vector<MessageBuffer> MessageExchange::collect(
   return outgoing;
 }
 
+void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker>> workers,
+                                          LocalObjects& objects, ObjectDirectory& directory,
+                                          std::vector<MessageBuffer>& outgoing) {
+  std::vector<ObjectId> sent_to_homes;
+  for (const auto& worker : workers) {
+    sent_to_homes.insert(sent_to_homes.end(), worker->sent_to_homes.begin(),
+                         worker->sent_to_homes.end());
+    worker->sent_to_homes.clear();
+  }
+  GhostDirectory* const ghosts = directory.ghosts();
+  bool any = !sent_to_homes.empty();
+  std::vector<Messenger::Received> received =
+      messenger_.sparse_all_to_all(outgoing, ghosts != nullptr ? &any : nullptr);
+  if (ghosts != nullptr && any) {
+    pass_on(received, objects, directory);
+    // If a home has not answered, the receiver is there.
+    for (const ObjectId id : sent_to_homes)
+      if (const auto [home, is_known] = ghosts->find(id); !is_known) ghosts->learn(id, home);
+  }
+  for (auto& [from, buffer] : received) keep(std::move(buffer));
+}
+
+/// Passes on the messages that came to this rank as the home of their receivers, and tells their
+/// senders' ranks where the receivers are.
+void MessageExchange::pass_on(const std::vector<Messenger::Received>& received,
+                              LocalObjects& objects, ObjectDirectory& directory) {
+  const auto num_ranks = static_cast<std::size_t>(directory.layout().num_ranks);
+  std::vector<MessageBuffer> forwarded(num_ranks), answers(num_ranks);
+  for (const auto& [from, buffer] : received)
+    for (auto bytes = buffer.content(); !bytes.empty();) {
+      const PackedMessage message = take_message(bytes);
+      for (const ObjectId to : message.to) {
+        if (objects.find(to) != nullptr) continue;
+        const auto [position, is_known] = directory.ghosts()->find(to);
+        POISE_CHECK(is_known);
+        append_message(
+            forwarded[static_cast<std::size_t>(directory.layout().rank_at(position))].open(),
+            {message.from, {&to, 1}, message.payload});
+        const Answer answer{to, position};
+        answers[static_cast<std::size_t>(from)].open().append(&answer, sizeof answer);
+      }
+    }
+  for (auto& [from, buffer] : messenger_.sparse_all_to_all(forwarded)) keep(std::move(buffer));
+  for (const auto& [from, buffer] : messenger_.sparse_all_to_all(answers))
+    for (auto bytes = buffer.content(); !bytes.empty(); bytes = bytes.subspan(sizeof(Answer))) {
+      Answer answer{};
+      std::memcpy(&answer, bytes.data(), sizeof answer);
+      directory.ghosts()->learn(answer.id, answer.position);
+    }
+}
+
 MessageExchange::Times MessageExchange::exchange(std::span<const std::unique_ptr<Worker>> workers,
-                                                 LocalObjects& objects, const JobLayout& layout) {
+                                                 LocalObjects& objects,
+                                                 ObjectDirectory& directory) {
+  const JobLayout& layout = directory.layout();
   Times times;
   std::vector<MessageBuffer> outgoing = collect(workers, layout);
   const double start_s = wall_now_s();
-  if (layout.num_ranks > 1)
-    for (auto& [from, buffer] : messenger_.sparse_all_to_all(outgoing)) keep(std::move(buffer));
+  if (layout.num_ranks > 1) exchange_with_ranks(workers, objects, directory, outgoing);
   times.wait_s = wall_now_s() - start_s;
   const double cpu_s = cpu_now_s();
   for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {

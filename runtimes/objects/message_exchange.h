@@ -8,6 +8,7 @@
 
 #include "runtimes/objects/local_objects.h"
 #include "runtimes/objects/messenger.h"
+#include "runtimes/objects/object_directory.h"
 #include "runtimes/objects/worker.h"
 
 namespace poise::objects {
@@ -23,10 +24,11 @@ class MessageExchange {
     double deliver_s = 0;  // CPU time to fill the inboxes
   };
 
-  /// Exchanges what the workers' objects sent, and fills the inboxes in order of sender.
-  /// Collective.
+  /// Exchanges what the workers' objects sent, and fills the inboxes in order of sender. Messages
+  /// that went to the homes of their receivers are passed on, and the directory learns where these
+  /// receivers are. Collective.
   Times exchange(std::span<const std::unique_ptr<Worker>> workers, LocalObjects& objects,
-                 const JobLayout& layout);
+                 ObjectDirectory& directory);
 
   /// Keeps a buffer that inboxes refer to until the next exchange.
   void keep(MessageBuffer buffer) { kept_.push_back(std::move(buffer)); }
@@ -34,6 +36,10 @@ class MessageExchange {
  private:
   std::vector<MessageBuffer> collect(std::span<const std::unique_ptr<Worker>> workers,
                                      const JobLayout& layout);
+  void exchange_with_ranks(std::span<const std::unique_ptr<Worker>> workers, LocalObjects& objects,
+                           ObjectDirectory& directory, std::vector<MessageBuffer>& outgoing);
+  void pass_on(const std::vector<Messenger::Received>& received, LocalObjects& objects,
+               ObjectDirectory& directory);
 
   Messenger& messenger_;
   std::vector<MessageBuffer> kept_;  // one buffer per worker, then those from other ranks

@@ -78,8 +78,8 @@ bool Messenger::try_take(int tag, Received& received) {
   return is_there != 0;
 }
 
-std::vector<Messenger::Received> Messenger::sparse_all_to_all(
-    std::vector<MessageBuffer>& outgoing) {
+std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
+                                                              bool* any) {
   const int tag = round_tag(round_++);
   for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
     if (outgoing[rank].empty()) continue;
@@ -89,6 +89,8 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(
   }
   std::vector<Received> all_received;
   MPI_Request barrier = MPI_REQUEST_NULL;
+  const int own_flag = any != nullptr && *any ? 1 : 0;
+  int any_flag = 0;
   bool have_all_arrived = false;
   for (int is_done = 0; is_done == 0;) {
     if (Received received; try_take(tag, received)) {
@@ -102,11 +104,15 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(
       MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_sent,
                   MPI_STATUSES_IGNORE);
       have_all_arrived = is_sent != 0;
-      if (have_all_arrived) MPI_Ibarrier(comm_, &barrier);
+      if (have_all_arrived && any == nullptr) MPI_Ibarrier(comm_, &barrier);
+      // The largest value is known only when all ranks have contributed theirs, as in a barrier.
+      if (have_all_arrived && any != nullptr)
+        MPI_Iallreduce(&own_flag, &any_flag, 1, MPI_INT, MPI_MAX, comm_, &barrier);
     }
     if (is_done == 0) ::sched_yield();  // another rank that still has to send may need this core
   }
   requests_.clear();
+  if (any != nullptr) *any = any_flag != 0;
   return all_received;
 }
 

@@ -48,7 +48,9 @@ class Messenger {
   /// messages sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent;
   /// a non-blocking barrier detects that all have arrived (Hoefler, Siebert and Lumsdaine,
   /// "Scalable communication protocols for dynamic sparse data exchange", 2010).
-  std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing);
+  /// If `any` is given, it becomes true if it was true on any rank.
+  std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
+                                          bool* any = nullptr);
 
   /// Provides memory for the messages received next, and frees the memory that was provided before.
   /// Receiving into new memory takes longer than the transfer, because the system zeroes new pages

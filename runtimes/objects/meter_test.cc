@@ -25,12 +25,10 @@ class MeterTest : public testing::Test {
       objects[id].id = id;
       objects[id].object = std::make_unique<Dummy>();
     }
-    objects_.update(std::move(objects));
+    objects_.update(std::move(objects), std::vector<PlaceId>(2, 0));
     meter_.begin_phase(objects_);
   }
-  const JobLayout layout_ = {};
-  ObjectDirectory directory_{layout_, Placement(std::vector<PlaceId>{0, 0})};
-  LocalObjects objects_{directory_, false};
+  LocalObjects objects_;
   Meter meter_;
 };
 

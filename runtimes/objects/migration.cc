@@ -25,33 +25,33 @@ void unpack_all(MessageBuffer buffer, const ObjectPacker& packer, std::vector<Lo
 MigrationPlan plan_migrations(const ObjectDirectory& directory, const Placement& next) {
   const JobLayout& layout = directory.layout();
   MigrationPlan plan;
-  plan.leaving.resize(static_cast<std::size_t>(layout.num_ranks));
+  for (const PlaceId place : next.places())
+    if (layout.rank_of(place) == layout.rank) plan.places.push_back(place);
   for (const Migration& migration : migrations(directory.placement(), next)) {
     const int from = layout.rank_of(migration.from), to = layout.rank_of(migration.to);
     if (from == to) continue;
     ++plan.num_migrations;
     if (to == layout.rank) ++plan.num_arriving;
-    if (from == layout.rank) plan.leaving[static_cast<std::size_t>(to)].push_back(migration.task);
+    if (from == layout.rank) plan.leaving[to].push_back(migration.task);
   }
   return plan;
 }
 
-std::uint64_t migrate(const MigrationPlan& plan, const Placement& next, const ObjectPacker& packer,
-                      ObjectDirectory& directory, LocalObjects& objects, Messenger& messenger,
-                      MessageExchange& messages) {
+std::uint64_t migrate(const MigrationPlan& plan, const ObjectPacker& packer, LocalObjects& objects,
+                      Messenger& messenger, MessageExchange& messages) {
   std::uint64_t sent_bytes = 0;
   std::vector<LocalObject> arrived;
   Messenger::Received received;
-  for (std::size_t to = 0; to < plan.leaving.size(); ++to) {
+  for (const auto& [to, leaving] : plan.leaving) {
     MessageBuffer message;
-    for (const ObjectId id : plan.leaving[to]) {
+    for (const ObjectId id : leaving) {
       LocalObject& object = objects.by_id(id);
       packer.pack(object, message.open());
       object.object.reset();
-      const bool is_last = id == plan.leaving[to].back();
+      const bool is_last = id == leaving.back();
       if (!is_last && message.content().size() < tuning::kMigrationMessageBytes) continue;
       sent_bytes += message.content().size();
-      messenger.send(static_cast<int>(to), std::exchange(message, {}));
+      messenger.send(to, std::exchange(message, {}));
       while (messenger.try_receive(received))
         unpack_all(std::move(received.buffer), packer, arrived, messages);
     }
@@ -59,8 +59,7 @@ std::uint64_t migrate(const MigrationPlan& plan, const Placement& next, const Ob
   while (arrived.size() < plan.num_arriving)
     unpack_all(messenger.receive().buffer, packer, arrived, messages);
   messenger.finish();
-  directory.update(next);
-  objects.update(std::move(arrived));
+  objects.update(std::move(arrived), plan.places);
   return sent_bytes;
 }
 

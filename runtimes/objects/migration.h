@@ -3,29 +3,31 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "runtimes/objects/message_exchange.h"
+#include "runtimes/objects/object_directory.h"
 #include "runtimes/objects/packing.h"
 
 namespace poise::objects {
 
-/// The objects that one rank has to send and receive to reach a new placement. Every rank knows
-/// both placements, so the ranks need not communicate to make the plan.
+/// The objects that one rank has to send and receive to reach a new placement.
 struct MigrationPlan {
   std::uint64_t num_migrations = 0;  // sum over all ranks
   std::size_t num_arriving = 0;
-  std::vector<std::vector<ObjectId>> leaving;  // indexed by destination rank
+  std::map<int, std::vector<ObjectId>> leaving;  // by destination rank
+  std::vector<PlaceId> places;  // of the objects here afterwards, in the order of ids
 };
 
-/// Plans the migrations. Objects that change places within a rank do not migrate.
+/// Plans the migrations if every rank knows both placements, so that the ranks need not
+/// communicate. Objects that change places within a rank do not migrate.
 MigrationPlan plan_migrations(const ObjectDirectory& directory, const Placement& next);
 
 /// Carries out a plan. A message with objects is sent as soon as it is large enough, while the next
-/// objects are packed and arriving ones unpacked. Updates the directory and the objects. Returns
-/// the number of bytes that this rank sent. Collective.
-std::uint64_t migrate(const MigrationPlan& plan, const Placement& next, const ObjectPacker& packer,
-                      ObjectDirectory& directory, LocalObjects& objects, Messenger& messenger,
-                      MessageExchange& messages);
+/// objects are packed and arriving ones unpacked. Updates the objects, but not the directory.
+/// Returns the number of bytes that this rank sent. Collective.
+std::uint64_t migrate(const MigrationPlan& plan, const ObjectPacker& packer, LocalObjects& objects,
+                      Messenger& messenger, MessageExchange& messages);
 
 }  // namespace poise::objects

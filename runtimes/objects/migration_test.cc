@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 /// The layout of three ranks on rank `rank`: rank 0 has two places, the others have one each.
 JobLayout layout_of(int rank) {
@@ -30,9 +31,15 @@ MigrationPlan plan_of(int rank) {
 }
 
 TEST(MigrationPlan, lists_the_leaving_objects_by_destination) {
-  EXPECT_THAT(plan_of(0).leaving, ElementsAre(IsEmpty(), ElementsAre(1u), ElementsAre(2u)));
-  EXPECT_THAT(plan_of(1).leaving, ElementsAre(ElementsAre(4u), IsEmpty(), IsEmpty()));
-  EXPECT_THAT(plan_of(2).leaving, ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(plan_of(0).leaving, ElementsAre(Pair(1, ElementsAre(1u)), Pair(2, ElementsAre(2u))));
+  EXPECT_THAT(plan_of(1).leaving, ElementsAre(Pair(0, ElementsAre(4u))));
+  EXPECT_THAT(plan_of(2).leaving, IsEmpty());
+}
+
+TEST(MigrationPlan, lists_the_places_of_the_objects_that_are_here_afterwards) {
+  EXPECT_THAT(plan_of(0).places, ElementsAre(1u, 0u));
+  EXPECT_THAT(plan_of(1).places, ElementsAre(2u, 2u));
+  EXPECT_THAT(plan_of(2).places, ElementsAre(3u, 3u));
 }
 
 TEST(MigrationPlan, counts_the_arriving_objects) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The place of every object. Each rank keeps the whole directory, so lookups need no communication.
+// Where the objects are. Either each rank stores the place of every object, so lookups need no
+// communication, or (Mode::hierarchical) the directory is distributed over the ranks.
 #pragma once
 
+#include <optional>
 #include <utility>
 
+#include "runtimes/objects/ghost_directory.h"
 #include "runtimes/objects/job_layout.h"
 #include "runtimes/objects/mail.h"
 
@@ -15,12 +18,32 @@ class ObjectDirectory {
  public:
   /// `layout` must outlive the directory.
   ObjectDirectory(const JobLayout& layout, Placement placement)
-      : layout_(layout), placement_(std::move(placement)) {}
+      : layout_(layout), num_objects_(placement.num_tasks()), placement_(std::move(placement)) {}
+  ObjectDirectory(const JobLayout& layout, ObjectId num_objects, GhostDirectory ghosts)
+      : layout_(layout), num_objects_(num_objects), ghosts_(std::move(ghosts)) {}
 
-  ObjectId num_objects() const { return placement_.num_tasks(); }
-  PlaceId place_of(ObjectId id) const { return placement_.of(id); }
-  int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
-  bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
+  struct Found {
+    int rank;
+    bool is_known;  // otherwise `rank` is the object's home, which passes messages on
+  };
+  ObjectId num_objects() const { return num_objects_; }
+  /// Returns the rank to which to send a message for the object.
+  Found find(ObjectId id) const {
+    if (!ghosts_) return {layout_.rank_of(placement_.of(id)), true};
+    const auto [position, is_known] = ghosts_->find(id);
+    return {layout_.rank_at(position), is_known};
+  }
+  /// Returns the rank of the object. Throws Error if it is not known here.
+  int rank_of(ObjectId id) const {
+    const auto [rank, is_known] = find(id);
+    if (!is_known)
+      fail(
+          "rank_of({}): with POISE_MODE=hierarchical a rank knows only its own objects and those "
+          "to "
+          "which they send; use POISE_MODE=root",
+          id);
+    return rank;
+  }
   /// Throws Error if there is no object `to`. The caller's message before this text names the
   /// sender.
   void check_receiver(ObjectId to) const {
@@ -29,12 +52,18 @@ class ObjectDirectory {
   }
 
   const JobLayout& layout() const { return layout_; }
+  /// The distributed directory; null if each rank stores the place of every object.
+  GhostDirectory* ghosts() { return ghosts_ ? &*ghosts_ : nullptr; }
+  const GhostDirectory* ghosts() const { return ghosts_ ? &*ghosts_ : nullptr; }
+  /// The place of every object, unless the directory is distributed.
   const Placement& placement() const { return placement_; }
   void update(Placement placement) { placement_ = std::move(placement); }
 
  private:
   const JobLayout& layout_;
+  ObjectId num_objects_;
   Placement placement_;
+  std::optional<GhostDirectory> ghosts_;
 };
 
 }  // namespace poise::objects

@@ -62,7 +62,12 @@ Options with_environment(Options options,
     fail(
         "POISE_LEND=1 needs POISE_PLACES=rank, because steps are offloaded between ranks, not "
         "threads");
-  parse_strategy(options.strategy);
+  if (const Strategy& strategy = *parse_strategy(options.strategy).strategy;
+      options.mode == Mode::hierarchical && !strategy.needs.empty())
+    fail(
+        "POISE_MODE=hierarchical: strategy {} needs {}, which no rank has of all objects; use "
+        "POISE_MODE=root or another strategy",
+        strategy.name, strategy.needs);
   initial_placement(options.placement, 1, 1, 0);
   if (options.max_piece_bytes < kMinPieceBytes)
     fail("objects: max_piece_bytes is {}; it must be at least {}", options.max_piece_bytes,

@@ -6,14 +6,15 @@
 
 namespace poise::objects {
 
-Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory& directory,
-                              const Meter& meter, Workload recorded, const ObjectGuard& guard) {
+Measurements own_measurements(const LocalObjects& objects, PlaceId first_place, const Meter& meter,
+                              Recording recorded, const ObjectGuard& guard) {
   Measurements own;
+  auto load = recorded.loads.begin();  // loads and objects are sorted by id
   for (const LocalObject& object : objects) {
     ObjectRow row;
     row.id = object.id;
-    row.place = directory.place_of(object.id);
-    row.cpu_s = recorded.tasks[object.id].load_s;
+    row.place = object.place;
+    if (load != recorded.loads.end() && load->task == object.id) row.cpu_s = (load++)->load_s;
     row.wall_s = object.wall_s;
     guard.run(object.id, [&] {
       row.bytes = object.object->bytes();
@@ -24,8 +25,7 @@ Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory
   }
   own.num_subphases = meter.num_subphases();
   own.messages = std::move(recorded.messages);
-  own.places.push_back(
-      {directory.layout().own_places()[0], meter.phase().background_s, meter.phase().idle_s});
+  own.places.push_back({first_place, meter.phase().background_s, meter.phase().idle_s});
   return own;
 }
 

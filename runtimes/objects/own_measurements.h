@@ -7,10 +7,13 @@
 #include "runtimes/objects/meter.h"
 #include "runtimes/objects/object_guard.h"
 
+#include "poise/workload/recorder.h"
+
 namespace poise::objects {
 
-/// `recorded` holds the CPU times of the objects and their messages.
-Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory& directory,
-                              const Meter& meter, Workload recorded, const ObjectGuard& guard);
+/// `recorded` holds the CPU times of the objects and their messages. `first_place` is the first
+/// place of this rank.
+Measurements own_measurements(const LocalObjects& objects, PlaceId first_place, const Meter& meter,
+                              Recording recorded, const ObjectGuard& guard);
 
 }  // namespace poise::objects

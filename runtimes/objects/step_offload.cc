@@ -246,7 +246,7 @@ void OffloadedSteps::forward(std::span<const std::byte> messages) {
     const PackedMessage message = take_message(messages);
     std::map<int, std::vector<ObjectId>> receivers_of_rank;
     for (const ObjectId to : message.to) {
-      receivers_of_rank[directory_.rank_of(to)].push_back(to);
+      receivers_of_rank[directory_.find(to).rank].push_back(to);
       worker.note(message.from, to, message.payload.size());
     }
     for (const auto& [rank, to] : receivers_of_rank)

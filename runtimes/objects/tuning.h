@@ -18,9 +18,9 @@ inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 /// this limit bounds how long a new imbalance goes unnoticed. The number was chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
-/// Above this number of places, Mode::automatic decides in two levels if there are several hosts,
-/// so that no rank solves the whole problem. The number was chosen, not measured.
-inline constexpr std::uint32_t kMaxPlacesForOneLevel = 256;
+/// Above this number of places, Mode::automatic lets all ranks decide together if there are several
+/// hosts, so that no rank solves the whole problem. The number was chosen, not measured.
+inline constexpr std::uint32_t kMaxPlacesForRoot = 256;
 
 /// Number of past phases whose loads are kept for strategies that predict.
 inline constexpr std::size_t kMaxPastPhases = 64;

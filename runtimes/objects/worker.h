@@ -22,7 +22,9 @@ class alignas(128) Worker final : public MessageRouter {
 
   Buffer& buffer_for(ObjectId to) override {
     directory_.check_receiver(to);
-    return outgoing_[static_cast<std::size_t>(directory_.rank_of(to))].open();
+    const auto [rank, is_known] = directory_.find(to);
+    if (!is_known) sent_to_homes.push_back(to);
+    return outgoing_[static_cast<std::size_t>(rank)].open();
   }
   void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
     log->message(from, to, bytes);
@@ -42,6 +44,7 @@ class alignas(128) Worker final : public MessageRouter {
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
   std::string failure;                     // the reason; empty if none threw
+  std::vector<ObjectId> sent_to_homes;     // receivers whose ranks were not known in this step
 
  private:
   const ObjectDirectory& directory_;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A directory that is distributed over the ranks: where a rank's own objects are, and those to
+// which they send.
+//
+// Every object has a home, a rank that always knows where the object is: ids are divided among the
+// homes in blocks. A message for an object whose rank is not known here goes to the home, which
+// passes it on and answers where the object is. So in the steady state every message goes straight
+// to its receiver, and a rank stores only its own objects, its ghosts (objects of other ranks that
+// its objects send to) and its share of the ids.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "runtimes/objects/mail.h"
+
+#include "poise/distributed/communicator.h"
+#include "poise/distributed/id_table.h"
+#include "poise/workload/workload.h"
+
+namespace poise::objects {
+
+/// Ranks are positions, numbered in the order of their places (job_layout.h).
+class GhostDirectory {
+ public:
+  GhostDirectory(ObjectId num_objects, std::uint32_t position, std::uint32_t num_ranks);
+
+  struct Found {
+    std::uint32_t position;
+    bool is_known;  // otherwise `position` is the object's home
+  };
+  Found find(ObjectId id) const {
+    if (is_home_of(id)) return {at_[id - first_], true};
+    const std::uint32_t number = known_.find(id);
+    if (number != IdTable::kNone) return {position_of_known_[number], true};
+    return {home_of(id), false};
+  }
+  std::uint32_t home_of(ObjectId id) const {
+    return static_cast<std::uint32_t>(std::uint64_t{id} * num_ranks_ / num_objects_);
+  }
+
+  /// Stores where an object is at the start. Called in the order of ids, for all of them.
+  void add_initial(ObjectId id, std::uint32_t position) {
+    if (home_of(id) == position_) at_.push_back(position);
+    if (position == position_) learn(id, position);
+  }
+  /// Stores where an object is, as its home has told.
+  void learn(ObjectId id, std::uint32_t position);
+
+  /// Collective. Tells the homes where this rank's objects go (`leaving` has them by new position),
+  /// and asks the homes for the ghosts of the objects that are here now, `own`. `sent` has the
+  /// messages of the objects that were here before; ghosts of an object migrate with it.
+  void update(Communicator& ranks, const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
+              std::span<const Message> sent, std::span<const ObjectId> own);
+
+  /// The number of objects whose rank is stored here.
+  std::size_t size() const { return at_.size() + known_.size(); }
+
+ private:
+  bool is_home_of(ObjectId id) const { return id >= first_ && id - first_ < at_.size(); }
+  std::vector<ObjectId> ghosts_after(Communicator& ranks,
+                                     const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
+                                     std::span<const Message> sent,
+                                     std::span<const ObjectId> own) const;
+
+  ObjectId num_objects_;
+  std::uint32_t position_, num_ranks_;
+  ObjectId first_ = 0;             // this rank is the home of the ids from here on
+  std::vector<std::uint32_t> at_;  // where they are
+  IdTable known_;                  // own objects and ghosts with other homes
+  std::vector<std::uint32_t> position_of_known_;
+};
+
+}  // namespace poise::objects

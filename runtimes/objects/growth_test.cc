@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests that in Mode::hierarchical the memory and the traffic of a rank grow with its own objects,
+// not with all objects.
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "runtimes/objects/collection.h"
+#include "runtimes/objects/counting_testing.h"
+
+namespace poise::objects {
+namespace {
+
+/// An object that sends to four others with near ids.
+struct Near {
+  ObjectId id = 0, num_objects = 0;
+  void step(const Inbox&, Outbox& outbox) {
+    for (const ObjectId distance : {1u, 16u}) {
+      outbox.send((id + distance) % num_objects, id);
+      outbox.send((id + num_objects - distance) % num_objects, id);
+    }
+  }
+};
+
+/// Bytes that a rank needs from before the first object until after the first decision and a step.
+struct Needs {
+  double heap_bytes = 0, traffic_bytes = 0;
+};
+
+Needs needs(MPI_Comm comm, ObjectId num_objects, Mode mode) {
+  counting::restart();
+  const std::size_t before = counting::heap_bytes;
+  Collection<Near> objects(comm, num_objects,
+                           [=](ObjectId id) {
+                             return Near{id, num_objects};
+                           },
+                           {.strategy = "keep", .mode = mode});
+  objects.run(2);
+  objects.balance();
+  objects.step();
+  return {static_cast<double>(counting::peak_bytes - before),
+          static_cast<double>(counting::traffic_bytes)};
+}
+
+constexpr ObjectId kOwnObjects = 40'000;
+constexpr int kHalf = 4;
+
+/// Runs four ranks and then eight, with equally many objects per rank. Returns the bytes by which
+/// rank 3, which leads no group, then needs more, per object that there is more in all.
+Needs growth(Mode mode) {
+  MPI_Comm half = MPI_COMM_NULL;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(MPI_COMM_WORLD, rank < kHalf ? 0 : MPI_UNDEFINED, rank, &half);
+  Needs small;
+  if (half != MPI_COMM_NULL) {
+    small = needs(half, kHalf * kOwnObjects, mode);
+    MPI_Comm_free(&half);
+  }
+  const Needs large = needs(MPI_COMM_WORLD, 2 * kHalf * kOwnObjects, mode);
+  constexpr double kMore = kHalf * kOwnObjects;
+  double more[] = {(large.heap_bytes - small.heap_bytes) / kMore,
+                   (large.traffic_bytes - small.traffic_bytes) / kMore};
+  MPI_Bcast(more, 2, MPI_DOUBLE, kHalf - 1, MPI_COMM_WORLD);
+  return {more[0], more[1]};
+}
+
+TEST(Growth, a_rank_needs_memory_and_traffic_for_its_own_objects_only) {
+  const Needs more = growth(Mode::hierarchical);
+  EXPECT_LT(more.heap_bytes, 0.5);
+  EXPECT_LT(more.traffic_bytes, 0.5);
+}
+
+TEST(Growth, this_test_notices_memory_and_traffic_for_all_objects) {
+  const Needs more = growth(Mode::root);
+  EXPECT_GT(more.heap_bytes, 3.9);     // the place of every object
+  EXPECT_GT(more.traffic_bytes, 3.9);  // the same, broadcast
+}
+
+}  // namespace
+}  // namespace poise::objects
