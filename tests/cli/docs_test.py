@@ -47,6 +47,14 @@ class Docs(CliTest):
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))
 
+    def test_a_misspelt_variable_is_reported_once_if_the_command_starts_a_program_of_poise(self):
+        for outer in "juggle", "profile":
+            with self.subTest(outer):
+                done = self.run_poise(outer, "--", POISE, "topo", "-m", "core:2", cwd=self.folder,
+                                      env={**os.environ, "POISE_STRATEGI": "greedy"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("POISE_STRATEGI has no effect"), 1, done.stderr)
+
     def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
                        cwd=self.folder, check=True, timeout=60)
