@@ -141,7 +141,7 @@ class Reorder(unittest.TestCase):
                 program = self.program(mpi)
                 plain = sorted(self.run_one(mpi, [program, "1"], {}).stdout.splitlines())
                 for variables, reason in (({"LD_PRELOAD": str(lonely)}, "libpoise_reorder.so"),
-                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "a rank is on place 6"),
+                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "fewer places (6) than the job has ranks (8)"),
                                           ({"POISE_REORDER_MACHINE": "nowhere"}, "nowhere")):
                     done = self.reordered(mpi, [program, "1"], **variables)
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
