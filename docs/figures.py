@@ -13,8 +13,8 @@ stale must stand in the same paragraph or table, or in the one before or after.
 
 A sentence that claims a speed (CLAIMS) with a ratio, a percentage or a time must have such a comment, or the comment
 <!-- given: WHY -->, which says why the number is not a measurement. A comment alone in a line applies to the next
-paragraph or table. Code and output between fences are not checked here, because tests run them. Decision
-records may state what was measured when they were written."""
+paragraph or table. Code and output between fences are not checked here, because tests run them. Decision records may
+state what was measured when they were written."""
 
 import json
 import pathlib

@@ -300,7 +300,7 @@ PAGES = {
         Table("Whom to lend to, tsunami on two ranks", "The speed-up is the time on one rank divided by the time on two ranks. The best of 3 runs counts.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. The best of 3 runs counts.",
+        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The program is the tsunami simulation, whose cells sleep instead of computing. The best of 3 runs counts.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
