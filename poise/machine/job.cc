@@ -150,7 +150,8 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text) {
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const auto count = i + 1 < words.size() ? parse_unsigned(words[i + 1]) : std::nullopt;
     if (!count || *count > kMaxHosts)
-      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"", words[i]);
+      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"; write HOST COUNT for each host",
+           words[i]);
     hosts.push_back({.name = std::string(words[i]), .slots = static_cast<std::uint32_t>(*count)});
   }
   return hosts;
@@ -178,7 +179,10 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
 
 Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
                        std::vector<std::string>& names) {
-  if (hosts.empty()) fail("the job has no hosts");
+  if (hosts.empty())
+    fail(
+        "the job has no hosts; SLURM_JOB_NODELIST, LSB_MCPU_HOSTS or PBS_NODEFILE must list at "
+        "least one");
   const bool are_known = std::all_of(hosts.begin(), hosts.end(),
                                      [](const JobHost& h) { return !h.leaf_switch.empty(); });
   std::map<std::string, std::uint32_t> first_seen;

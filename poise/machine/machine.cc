@@ -156,7 +156,7 @@ void Machine::check_factors() const {
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
-      fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
+      fail("machine: a network or root factor is {}; it must be from 0 to {}", value, kMaxValue);
   check_costs();
 }
 
@@ -197,7 +197,10 @@ void Machine::check_network() const {
   for (const std::uint32_t dim : network.dims) routers *= dim;
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
-    fail("machine: the {} network has invalid dimensions", name_of(network.shape));
+    fail(
+        "machine: the {} network has invalid dimensions; each must be at least 1, a dragonfly has "
+        "two, and at most {} routers are allowed",
+        name_of(network.shape), kMaxRouters);
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
@@ -210,7 +213,9 @@ void Machine::check_network() const {
     fail("machine: it has {} nodes, but router_of_node has {} entries", num_nodes(),
          network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
-    if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);
+    if (router >= routers)
+      fail("machine: router {} does not exist; there are {} routers, numbered from 0", router,
+           routers);
 }
 
 std::size_t Machine::level_named(std::string_view name) const {

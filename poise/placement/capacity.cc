@@ -157,8 +157,8 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     const std::optional<PlaceId> p = filling.nearest(t, wanted.of(t));
     if (!p)
       fail(
-          "capacity: no place has room for task {}, which takes {} of its cores; the machine needs "
-          "more places or cores",
+          "capacity: no place has room for task {} (cores needed: {}); the machine needs more "
+          "places or cores",
           t, capacity.cores_of(t));
     filling.put(t, *p);
     placement.move(t, *p);

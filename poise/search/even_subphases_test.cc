@@ -90,7 +90,7 @@ TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
     }
 }
 
-TEST(EvenSubphases, lets_kinds_of_work_overlap) {
+TEST(EvenSubphases, balances_each_of_two_kinds_of_work_that_overlap) {
   Workload workload;  // two tasks for the cores, two for the GPU
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};

@@ -107,9 +107,8 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// Returns the mean factor of messages to the first group of `level` from the other groups in the
-/// same group of `above` (null: the whole machine). Uses the first group of `above` that contains
-/// several groups.
+/// Takes the first group of `above` (null: the whole machine) that contains several groups of
+/// `level`. Returns the mean factor of messages to the first of these groups from the others.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
