@@ -105,7 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // The nearest core before and after each core that has memory of its own, or null.
+  // For each core: the nearest core with memory of its own, going backward and going forward from
+  // that core (which counts, too); null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;

@@ -321,8 +321,9 @@ class SwapSearch {
     excess_.add_all(slot_of_);
   }
 
-  /// Collects the slots that descent tries for v: that of a partner, and a few slots of the
-  /// smallest group around that slot that does not contain v.
+  /// Collects the slots that descent tries for v. For each of several partners these are the
+  /// partner's slot and a few slots of the smallest group around it that has other slots but does
+  /// not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

@@ -94,8 +94,8 @@ class BusyTimes {
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes X and A anew, and the weights for a sum of busy^exponent. O(messages + spots). Does
-  /// nothing under the formula `nuco`.
+  /// Computes anew the times X and A (see the top of this class) and the weights of spots in the
+  /// sum of busy^exponent. O(messages + spots). Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
   /// Seconds that the messages of t would cost at its own place and at the places of its neighbours

@@ -91,7 +91,7 @@ void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainI
   add(own, other, exchange.out, exchange.out_bytes);
 }
 
-/// Computes the changes of all resources if the task were removed.
+/// Computes how the busy times of all resources would change if the task were removed.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();

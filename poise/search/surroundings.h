@@ -27,7 +27,7 @@ class Surroundings {
   /// Selects task t at its current place.
   void gather(TaskId t);
 
-  /// Appends the places with which t exchanges most, at most `most` of them.
+  /// Appends at most `most` places: those with whose tasks t exchanges the most traffic.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the

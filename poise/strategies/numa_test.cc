@@ -149,8 +149,8 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_placement) {
-  // According to the slides, NumaLB costs 0.5 to 1.7 % of the time of Poisson3D, and greedy 8.6 to
-  // 29 %.
+  // According to the NumaLB slides (numa.cc), the balancer costs 0.5 to 1.7 % of the time of
+  // Poisson3D, and greedy 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

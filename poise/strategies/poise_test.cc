@@ -116,7 +116,7 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
-/// Totals of 1,000 steps and bytes moved, summed over four seeds of a recipe.
+/// Total times of 1,000 steps, and bytes moved, summed over four seeds of a recipe.
 struct Sums {
   double total_s = 0, bytes = 0;
 };
@@ -135,7 +135,7 @@ Sums sums(const char* recipe, const std::string& setting) {
   return sums;
 }
 
-TEST(Poise, a_last_stage_shortens_the_busiest_places) {
+TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time) {
   EXPECT_LT(sums("stencil3d", "").total_s, sums("stencil3d", ",fine_exponent=49").total_s);
 }
 

@@ -59,7 +59,7 @@ TEST(Refine, finds_the_lowest_threshold_if_tolerance_cannot_be_reached) {
   EXPECT_EQ(after.migrations, 1u);
 }
 
-TEST(Refine, keeps_a_placement_that_no_single_task_can_improve) {
+TEST(Refine, keeps_a_placement_that_moving_one_task_cannot_improve) {
   const Example stuck = example("core:2", {3, 3, 3}, {0, 0, 1});
   EXPECT_EQ(stuck.refined(), stuck.current);
   const Example pair = example("core:3", {2, 2, 2, 2}, {0, 0, 1, 2});

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-// This header must come after the two headers above.
+// scotch.h uses the integer types of <cstdint> without including that header.
 #include <scotch.h>
 
 #include "poise/base/error.h"
