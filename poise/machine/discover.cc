@@ -35,7 +35,7 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
-    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
+    fail("hwloc cannot be initialised (hwloc_topology_init failed); check whether lstopo works");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
@@ -458,7 +458,7 @@ Machine read_xml(const std::string& text, const std::string& name) {
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
                                    static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
-    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
+    fail("{}: hwloc cannot read this file; write it with \"lstopo --of xml FILE\"", name);
   return machine_of(topology.get(), name);
 }
 
@@ -515,7 +515,9 @@ void check_size(std::string_view text) {
 Machine discover_machine() {
   const Topology topology = new_topology();
   if (hwloc_topology_load(topology.get()) != 0)
-    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
+    fail(
+        "hwloc cannot read the topology of this machine (hwloc_topology_load failed); check "
+        "whether lstopo works");
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
     return machine_of(topology.get(), "live");

@@ -147,8 +147,10 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     } else if (workload.tasks[t].movable) {
       without.push_back(t);
     } else {
-      fail("capacity: place {} has no room for task {}, which is not movable; give it more cores",
-           p, t);
+      fail(
+          "capacity: place {} has no room for task {}, which is not movable; give the place more "
+          "cores",
+          p, t);
     }
   }
   std::stable_sort(without.begin(), without.end(),

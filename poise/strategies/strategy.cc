@@ -39,7 +39,9 @@ Choice parse_strategy(std::string_view text) {
 std::vector<Choice> parse_strategies(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view piece : split(text, ',')) {
-    if (piece.empty()) fail("the list of strategies \"{}\" contains an empty name", text);
+    if (piece.empty())
+      fail("the list of strategies \"{}\" contains an empty name; write one comma between names",
+           text);
     const bool continues = !items.empty() && piece.find('=') != std::string_view::npos &&
                            piece.find(':') == std::string_view::npos;
     if (continues)
