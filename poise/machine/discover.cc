@@ -191,7 +191,8 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // If two levels have the same groups, "numa" is the name, because factors belong to that level.
+    // If two levels have the same groups, the level is named "numa", because the factors between
+    // domains belong to that name.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);

@@ -300,7 +300,8 @@ class SwapSearch {
     return count > 0 ? sum / count : 0;
   }
 
-  /// Tries one swap and returns by how much the potential has risen.
+  /// Tries one swap. Returns the change of the traffic (with the penalty), or 0 if the swap is
+  /// rejected.
   double try_one(double temperature) {
     ++scans_;  // so that a budget ends whatever the degrees are
     const auto [v, partner] = edge_to_shorten();

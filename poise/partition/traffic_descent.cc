@@ -48,8 +48,8 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Every task of which a neighbour has moved (at first every task) takes its best step if that
-  /// gains. Returns false if no task took a step.
+  /// Lets tasks take their best step if it gains: at first all tasks, later only those whose
+  /// neighbours have moved. Returns false if no task took a step.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -147,8 +147,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with the task at the wanted place with which the exchange gains most. Returns
-  /// false if no exchange gains.
+  /// Exchanges v with a task at the wanted place and chooses the exchange that gains most. Returns
+  /// false if none gains.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;

@@ -102,9 +102,10 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// Returns false if returning t cannot shorten the total time. Either it relieves none of the
-  /// busiest place, the resource for which that place waits, and the busiest spots of the
-  /// migration, or it makes the iteration longer by more than the shorter migration saves.
+  /// Returns false if returning t cannot shorten the total time. There are two such cases: it
+  /// relieves neither the busiest place (nor the resource for which that place waits) nor the
+  /// busiest places and resources of the migration, or it makes the iteration longer by more than
+  /// the shorter migration saves.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));

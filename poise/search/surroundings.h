@@ -27,7 +27,8 @@ class Surroundings {
   /// Selects task t at its current place.
   void gather(TaskId t);
 
-  /// Appends at most `most` places: those with whose tasks t exchanges the most traffic.
+  /// Appends the `most` places whose tasks exchange the most traffic with t, or all such places if
+  /// there are fewer.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the

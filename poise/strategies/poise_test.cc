@@ -211,7 +211,7 @@ TEST(Poise, no_single_task_could_return_and_shorten_the_total_time) {
 }
 
 TEST(Poise, respects_the_memory_of_places) {
-  // All load is in tasks that are too large for two of them to fit on one place.
+  // Most load is in four tasks that are so large that no two of them fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {

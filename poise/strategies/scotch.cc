@@ -61,8 +61,7 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// Sets one thread and a generator of random numbers of its own, so that the map is always the
-/// same.
+/// Sets one thread and a separate random number generator, so that the map is always the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
