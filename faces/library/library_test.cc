@@ -174,7 +174,7 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
+TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
   const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
   Handles handles;

@@ -24,7 +24,8 @@ namespace {
 
 const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
   const auto& phases = checked(trace, "trace").trace.phases;
-  if (phase >= phases.size()) fail("there is no phase {}; the trace has {}", phase, phases.size());
+  if (phase >= phases.size())
+    fail("there is no phase {}; the trace has {} phases, numbered from 0", phase, phases.size());
   return phases[phase];
 }
 

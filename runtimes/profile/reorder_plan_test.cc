@@ -54,7 +54,7 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, a_level_of_hosts_is_used_only_if_every_rank_knows_its_group) {
+TEST(ReorderPlan, packages_count_only_if_the_package_of_every_rank_is_known) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};

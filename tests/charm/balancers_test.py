@@ -143,7 +143,7 @@ class Balancers(unittest.TestCase):
         path.write_text(json.dumps(configuration))
         return ["+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path)]
 
-    def test_the_root_of_a_tree_decides_as_the_command_does(self):
+    def test_the_root_of_a_tree_makes_the_same_decision_as_poise_plan(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         for strategy in "poise", "nuco", "greedy_refine", "random", "rotate":
@@ -157,7 +157,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_levels_of_a_tree_take_turns(self):
+    def test_the_levels_of_a_tree_decide_in_turn(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # There are three balancings. The process decides in the first and in the third one, the root in the second.

@@ -100,7 +100,7 @@ class Guides(CliTest):
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_lines_that_are_missing_from_the_output_are_found(self):
+    def test_missing_lines_finds_the_lines_that_the_output_lacks(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

@@ -84,7 +84,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(len((self.folder / "calls").read_text()), rows["exec:python3 count.py"]["decisions"])
         self.assertEqual(rows["exec:python3 count.py"]["decisions"], rows["greedy"]["decisions"])
 
-    def test_two_rows_cannot_have_the_same_name(self):
+    def test_a_placement_with_the_name_of_another_row_is_refused(self):
         self.assert_refused("compare", "t.poise", "-s", "greedy", "--also", "greedy=places", says="greedy")
         self.assert_refused("compare", "t.poise", "-s", "keep", "--also", "a=places", "--also", "a=places", says='"a"')
 
@@ -95,7 +95,7 @@ class OwnStrategies(CliTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_a_program_that_fails_has_a_row_with_one_line_of_error(self):
+    def test_the_error_of_a_failing_strategy_program_is_one_line(self):
         script = self.folder / "bad.sh"
         for body, words in (("exit 3", "exited with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
                             ("echo hello", "is not a place number"), ("echo 1", "the workload has 12"),

@@ -89,12 +89,12 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(built), 100)
         self.assertEqual([path for path in built if re.search(r"_test\b|^bench|^miniapps|^tests", path)], [])
 
-    def test_the_unpacked_command_finds_its_machines(self):
+    def test_the_command_unpacked_from_the_packages_finds_the_machine_files(self):
         program = self.root / "usr" / "bin" / "poise"
         self.assertIn(VERSION, run(program, "--version"))
         self.assertIn("NUMA48", run(program, "topo", "--machine", "NUMA48"))
 
-    def test_a_program_builds_with_the_unpacked_library(self):
+    def test_a_program_builds_with_the_library_unpacked_from_the_packages(self):
         source = re.search(r"(?ms)^```c\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text())[1]
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "program"

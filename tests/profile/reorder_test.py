@@ -173,7 +173,7 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_the_profile_contains_what_was_reordered(self):
+    def test_the_profile_counts_the_reordered_topologies(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"

@@ -40,7 +40,7 @@ def ring(n=40, seed=1):
 
 
 class Decisions(unittest.TestCase):
-    def test_plan_returns_the_placement_of_the_command(self):
+    def test_plan_returns_the_same_placement_as_the_command_poise_plan(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.poise")
             now = np.arange(40) % 3
@@ -150,7 +150,7 @@ class Data(unittest.TestCase):
         del workload  # the column keeps its memory
         np.testing.assert_array_equal(column, expected)
 
-    def test_plans_keep_capacities_and_balance_kinds_that_overlap(self):
+    def test_plans_respect_capacities_and_balance_each_kind_of_work(self):
         kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
         workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
         places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")
@@ -248,7 +248,7 @@ class Refusals(unittest.TestCase):
         self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
         self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])
         self.refuses("messages.from[0] is -1", poise.Workload, [1], messages=([-1], [0]))
-        self.refuses("to[0] is 1, but there are 1 tasks", poise.Workload, [1], messages=([0], [1]))
+        self.refuses("to[0] is 1; it must be at least 0 and below 1, the number of tasks", poise.Workload, [1], messages=([0], [1]))
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
         self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
         self.refuses("loads_include", poise.Workload, [1], loads_include="all")

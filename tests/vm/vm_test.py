@@ -195,7 +195,7 @@ class EightCpus(MachineTest):
             even += max(counts) - min(counts) <= 1
         self.assertGreaterEqual(2 * even, len(sample_s), sample_s)
 
-    def test_the_machine_is_discovered_with_its_domains_and_factors(self):
+    def test_topo_discovers_the_memory_domains_and_their_distances(self):
         machine = json.loads(self.said["topo"])
         self.assertEqual(machine["summary"], {"nodes": 1, "domains": 4, "places": 8})
         self.assertEqual(machine["numa"]["latency_factor"],
