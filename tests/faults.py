@@ -43,7 +43,7 @@ TOKEN = re.compile("|".join([re.escape(t) if not t.isalpha() else rf"\b{t}\b" fo
                    + r"|(?<![\w.'\"])\d+(?![\w.'\"])")
 STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|throw|for|if|else|while|case|break|namespace|#|//)"
                        r"[\w.\->\[\]()*]+(\(.*\)| [-+*/|&]?= .*|\+\+|--);$")
-# Changes here cannot be seen from outside, or are the words of a message.
+# Lines that get no faults: a change could not be observed, or would only change the text of a message.
 NO_FAULT = re.compile(r"^\s*(#|//|///|\*|static_assert|POISE_ASSERT)|reserve\(|shrink_to_fit|fmt::format|throw |_THROW|"
                       r"^\s*\"|prefetch|namespace|template|using |operator")
 

@@ -119,7 +119,8 @@ void note_unusable(const juggle::Options& options, const std::string& asked) {
                     juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
 }
 
-/// Parses the value. If it came from a variable, the error names the variable.
+/// Parses a value of an option. If the value comes from environment variable `name`, an error names
+/// the variable.
 template <typename Parse>
 auto parsed(const char* name, const std::string& value, Parse parse) {
   try {

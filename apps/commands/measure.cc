@@ -28,7 +28,7 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-// If the quartile range relative to the median is larger, a warning is printed.
+// A warning is printed if the interquartile range divided by the median is larger than this.
 constexpr double kMaxSpread = 0.2;
 
 struct Options {
@@ -104,7 +104,7 @@ std::string text_of(const Machine& machine) {
          "runtime adds\nto each message comes on top.\n";
 }
 
-/// Returns the largest quartile range relative to its median.
+/// Returns the largest interquartile range of a measurement, divided by its median.
 double largest_spread(const Measurement& measured) {
   double most = 0;
   const auto add = [&](const Spread& s) { most = std::max(most, (s.high - s.low) / s.median); };

@@ -172,7 +172,8 @@ std::string verdict(const RunHistory& history) {
 /// A launch of the command: profiled, in the launcher's order, or mapped.
 class Launch {
  public:
-  /// If something is missing, the user's command is launched unchanged, and a note says why.
+  /// If the profile's library or the map cannot be used, the user's command is launched unchanged,
+  /// and a note says why.
   Launch(const Options& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
     try {

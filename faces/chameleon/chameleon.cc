@@ -64,8 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task from the items after Travelling: literals by value, others by
-/// their address on this rank.
+/// Returns the arguments of a task. `items` are those that follow the item with the Travelling.
+/// Literals are returned by value, other arguments by their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {

@@ -77,7 +77,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// False for some random machines whose factors a machine file must not have.
+/// True if a machine file may contain this machine. Some random machines have factors that are
+/// refused in files.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");

@@ -264,7 +264,8 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
-  // Handles are addresses, or numbers that differ in their lowest digits.
+  // A handle is an aligned address, or an integer whose lowest bits tell it from others. The shifts
+  // make the index depend on higher bits, too.
   KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
   if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;

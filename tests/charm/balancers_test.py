@@ -20,8 +20,8 @@ MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three time
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, 6.10 waits for half a
-    # second at each balancing.
+    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, Charm++ 6.10 waits
+    # for half a second at each balancing.
     shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
     if not os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
         shared += ["+LBPeriod", "0.001"]
@@ -69,7 +69,8 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # If the strategy fails, only objects from other groups are assigned a PE.
+        # orb fails here, because objects have no positions. Then an object is assigned a PE only if it comes from
+        # another group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -299,8 +300,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """Returns the place of each task that the strategy chooses, for a phase of a trace or for the first phase of
-        a dump or trace."""
+        """Returns the place that the strategy chooses for each task of a phase (None: the first phase) of a trace or a
+        Charm++ dump."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

@@ -4,7 +4,7 @@
 
     ```sh            runs and must succeed
     ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
-    ```text          output: these lines come in this order, among others, in that of the block before
+    ```text          lines that the block before must print, in this order; it may print others, too
     <!-- setup: COMMAND -->   runs first, for files that the reader has
     ```c, ```cpp …   another test compiles or runs them (ELSEWHERE), or they are marked no-run, too
 """

@@ -96,7 +96,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # If it is a single cpu, it is the one to which the parent was pinned at that time.
+            # The affinity that the child inherited: all cpus, or the cpu to which its parent was pinned at the fork.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):

@@ -264,7 +264,7 @@ class RealLaunchers(CliTest):
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
 
     def expect(self, bound, places):
-        # Open MPI binds to all hardware threads of a core, and the place is one of these.
+        # Open MPI binds a rank to all hardware threads of a core; the rank's place must be one of them.
         for rank, place in enumerate(places):
             self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
         self.assertNotEqual(bound[0], bound[1])

@@ -21,7 +21,7 @@ METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan
 
 
 def all_of(terminal):
-    """Returns what was written to a terminal that all writers have closed; it arrives in pieces."""
+    """Returns everything that was written to a terminal. All writers must have closed it."""
     text = b""
     while True:
         try:

@@ -13,7 +13,7 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # Python's own `site` hides it
+spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # `import site` would load Python's module
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
 

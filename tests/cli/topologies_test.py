@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares machines read from real topologies, if they are stored beside the source tree, with a simple count
-of the XML."""
+"""Reads real topologies of hwloc, if they are stored beside the source tree, and compares the machines with the
+numbers of objects counted in the XML."""
 
 import collections
 import os

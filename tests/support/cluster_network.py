@@ -4,9 +4,10 @@
 
     node1 --wire==port1-- rack0 --up0==down0-- spine --down1==up1-- rack1 --port3==wire-- node3
 
-The kernel does bandwidth. A token bucket filter (tbf) on `wire` is the card's way out, one on `port` its
-way in, one on `up` a rack's way to the spine and one on `down` the way back. Each has a queue that holds
-everything TCP sends, so no packet is lost and a link works as long as it has bytes.
+The kernel limits bandwidth by token bucket filters (tbf). The filter on `wire` limits what a card sends, the
+one on `port` what a card receives, the one on `up` what a rack sends to the spine, and the one on `down` what
+a rack receives from it. Each filter's queue is large enough for everything that TCP sends, so no packet is
+lost, and a link never idles while bytes are queued.
 
 Without delays, wire and port are the two ends of a veth pair. With delays they are two taps, and a process
 carries each frame from wire to port after the delay of its path, and from port to wire at once.

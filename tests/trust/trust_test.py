@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the judge of the cost model and its harnesses, against closed forms and brute force.
+"""Tests the benchmark that validates the cost model (bench/trust_bench.py) against times computed by hand and brute
+force. Also tests the programs that replay its workloads.
 
-SIMGRID and REPLAY name the harnesses; tests of a harness that is not built are skipped."""
+The variable REPLAY holds the path of the program that replays on MPI, SIMGRID that of the one that replays in SimGrid.
+Tests of a program that is not built are skipped."""
 
 import itertools
 import json
