@@ -174,7 +174,7 @@ void run(const Options& options) {
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
         "./program");
   if (options.attach && *options.attach > 1 << 30)
-    fail("--attach {}: there is no such process", *options.attach);
+    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", *options.attach);
   const juggle::Outcome outcome =
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);

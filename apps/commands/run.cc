@@ -102,7 +102,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const RunHistory& history) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
-  if (!trace.machine) fail("{}: the trace has no machine, so no map can be made from it", file);
+  if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
   const Placement placement(history.map);
   check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);

@@ -251,7 +251,7 @@ int poise_workload_set_communication(poise_workload* workload, const char* loads
     const std::string_view name = &required(loads_include, "loads_include");
     const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
     if (found == std::end(kNames))
-      throw poise::Error(poise::unknown_name("value of loads_include", name, kNames));
+      throw poise::Error(poise::unknown_name("loads_include", name, kNames));
     if (!(overlap >= 0 && overlap <= 1)) fail("overlap is {}; it must be from 0 to 1", overlap);
     w.loads_include = static_cast<poise::LoadsInclude>(found - std::begin(kNames));
     w.overlap = overlap;

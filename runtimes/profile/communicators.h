@@ -46,7 +46,8 @@ class Communicators {
  public:
   explicit Communicators(const MpiLibrary& mpi);
 
-  /// Null for MPI_COMM_NULL and for handles that this MPI does not know.
+  /// Returns the communicator of a handle; null for MPI_COMM_NULL and for handles that this MPI
+  /// does not know.
   Communicator* of(Word communicator);
   Communicator* of_window(Word window);
   void forget(Word communicator);

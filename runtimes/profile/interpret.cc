@@ -32,8 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// The positions of a collective's count and type among the arguments. They are the receiver's if
-/// MPI ignores the sender's.
+/// The positions of a collective's count and type among the arguments: those for sending or, if MPI
+/// ignores these, those for receiving.
 struct Fields {
   int count, type;
 };

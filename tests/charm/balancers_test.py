@@ -114,7 +114,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            # Seed 2 belongs to the third decision.
+            # The decisions use the seeds 0, 1 and 2, so the third one uses seed 2.
             plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
@@ -269,7 +269,7 @@ class Balancers(unittest.TestCase):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]
         of_first = max(received.values(), key=len)
-        # The first piece's neighbours also receive the ring's messages.
+        # 10 multicasts reach 64 pieces; the first piece's two neighbours also receive 10 messages of the ring each.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
     def test_a_trace_that_cannot_be_written_does_not_stop_the_run(self):

@@ -75,7 +75,7 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
         self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
 
-    def test_simulate_asks_a_program_at_every_decision(self):
+    def test_simulate_runs_the_strategy_program_at_every_decision(self):
         count = "import sys; sys.stdin.read(); open('calls', 'a').write('.'); [print(t % 4) for t in range(12)]"
         (self.folder / "count.py").write_text(count)
         result = self.json_of("simulate", "t.poise", "-m", "node:2 core:2", "-s", "greedy,exec:python3 count.py", "--steps", "20",
@@ -123,7 +123,7 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_program_may_answer_before_it_has_read_a_large_problem(self):
+    def test_a_strategy_program_may_answer_before_it_has_read_a_large_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)

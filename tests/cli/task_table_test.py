@@ -20,7 +20,7 @@ class TaskTable(CliTest):
         with open(self.folder / "tasks.csv", newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
-    def test_the_table_contains_the_data_of_the_trace(self):
+    def test_convert_writes_every_task_of_the_trace_to_the_table(self):
         self.run_poise("generate", "leanmd", "--tasks", "405", "-o", "t.poise")
         rows = self.table_of("t.poise")
         self.assertEqual(list(rows[0]), ["phase", "task", "name", "load_s", "place", "bytes", "movable"])

@@ -101,7 +101,7 @@ class Decisions(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             poise.compare(MACHINE, ring(), None, ["keep", interrupted, "greedy"])
 
-    def test_moves_are_listed_by_place(self):
+    def test_exports_and_imports_list_the_moves_of_a_place(self):
         before, after = np.array([0, 0, 1, 2]), np.array([0, 1, 2, 2])
         moves = poise.exports(before, after, global_ids=np.array([10, 11, 12, 2**64 - 1], np.uint64))
         self.assertEqual((moves.global_id.tolist(), moves.from_place.tolist(), moves.to_place.tolist()),
@@ -261,7 +261,7 @@ class Refusals(unittest.TestCase):
         self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
-    def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):
+    def test_an_inconsistent_sparse_matrix_is_refused_and_the_error_names_the_wrong_entry(self):
         class Matrix:  # as scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])
             indptr, indices = np.array([0, 1, 5]), np.array([1])

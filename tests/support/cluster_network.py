@@ -225,8 +225,8 @@ def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_b
 # ---- the bytes that each host sent to each other host
 
 def count_bytes(hosts):
-    """Counts the bytes of each pair of hosts: a copy of what a host sends to another goes to a device that leads
-    nowhere. (The kernel may support no other action than mirred.)"""
+    """Counts the bytes that each host sends to each other host: one filter per pair mirrors the packets to a dummy device
+    and counts them. (Some kernels support no action other than mirred.)"""
     batch("ip", ["link add nowhere type veth peer name end", "link set nowhere up"])
     lines = []
     for source in range(hosts):
