@@ -64,7 +64,7 @@ class Balancers(unittest.TestCase):
             with self.subTest(name):
                 self.moves("+balancer", name, pes=2 + 2 * (number % 2))
 
-    def test_each_group_decides_about_its_own_objects(self):
+    def test_each_group_of_pes_decides_about_its_own_objects(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
@@ -127,7 +127,7 @@ class Balancers(unittest.TestCase):
         self.restarted(*reverse, pes=2, variables={"POISE_TRACE": str(after)})
         self.assertEqual(self.planned(after, "keep"), self.planned(before, "keep"))
 
-    def test_groups_continue_from_a_checkpoint(self):
+    def test_the_hybrid_balancer_continues_from_a_checkpoint(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -144,7 +144,7 @@ class Balancers(unittest.TestCase):
         path.write_text(json.dumps(configuration))
         return ["+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path)]
 
-    def test_the_root_of_a_tree_makes_the_same_decision_as_poise_plan(self):
+    def test_the_root_of_the_tree_balancer_makes_the_same_decision_as_poise_plan(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         for strategy in "poise", "nuco", "greedy_refine", "random", "rotate":
@@ -158,7 +158,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_the_levels_of_a_tree_decide_in_turn(self):
+    def test_the_levels_of_the_tree_balancer_decide_in_turn(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # There are three balancings. The process decides in the first and in the third one, the root in the second.
@@ -172,7 +172,7 @@ class Balancers(unittest.TestCase):
             flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
 
-    def test_a_tree_that_fits_the_machine_is_made_and_written(self):
+    def test_the_tree_balancer_writes_a_missing_configuration_that_fits_the_machine(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         path = self.folder / "PoiseTreeLB.json"
@@ -182,7 +182,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), {"tree": "PE_Root", "root": {"pe": 0, "strategies": ["rotate"]}})
         self.assertEqual(self.moves("+balancer", "PoiseTreeLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_an_invalid_tree_ends_the_program_at_once(self):
+    def test_an_invalid_configuration_of_the_tree_balancer_ends_the_program_at_once(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         root = {"strategies": ["poise"]}
@@ -197,7 +197,7 @@ class Balancers(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertNotIn("ring:", done.stdout)
 
-    def test_a_tree_continues_from_a_checkpoint(self):
+    def test_the_tree_balancer_continues_from_a_checkpoint(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         moved = self.checkpoint("+balancer", "PoiseTreeLB", "+PoiseLB", "random")

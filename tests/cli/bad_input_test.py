@@ -244,7 +244,7 @@ class BadInput(CliTest):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 
-    def test_a_failing_run_keeps_the_old_file(self):
+    def test_a_failing_run_keeps_the_old_output_file(self):
         self.write("old", "kept\n")
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
 

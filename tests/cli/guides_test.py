@@ -71,7 +71,7 @@ class Guides(CliTest):
             elif part["language"] == "text" and not part["mark"]:
                 self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
 
-    def test_every_block_of_commands_runs(self):
+    def test_every_block_of_commands_in_the_guides_runs(self):
         for page in PAGES:
             with self.subTest(page.name):
                 self.setUp()  # an empty folder for each page

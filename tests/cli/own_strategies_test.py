@@ -46,7 +46,7 @@ class OwnStrategies(CliTest):
         return {row["strategy"]: row for row in
                 self.json_of("compare", "t.poise", "-m", "node:2 core:2", "--json", *arguments)["results"]}
 
-    def test_own_programs_and_plugins_and_built_in_strategies_are_compared(self):
+    def test_compare_accepts_a_strategy_program_and_a_placement_file_beside_built_in_strategies(self):
         rows = self.rows("-s", "nuco:alpha=1e-4,exec:python3 mine.py,greedy", "--also", "also=places")
         self.assertEqual(list(rows), ["nuco:alpha=0.0001", "exec:python3 mine.py", "greedy", "also"])
         own, also = rows["exec:python3 mine.py"], rows["also"]
@@ -54,7 +54,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(own["nuco_messages"], also["nuco_messages"])
         self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
 
-    def test_a_program_reads_the_problem_from_stdin(self):
+    def test_a_strategy_program_reads_the_problem_from_stdin(self):
         self.rows("-s", "exec:python3 mine.py")
         asked = json.loads((self.folder / "asked.json").read_text())
         self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (2, 12))
@@ -70,7 +70,7 @@ class OwnStrategies(CliTest):
         for column in "load_s", "movable", "current":
             self.assertEqual(len(asked[column]), 12)
 
-    def test_plan_accepts_a_program_as_strategy(self):
+    def test_plan_accepts_a_program_as_its_strategy(self):
         done = self.run_poise("plan", "t.poise", "-s", "exec:python3 mine.py", "-o", "-")
         self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
         self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
@@ -108,7 +108,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
-    def test_a_program_that_does_not_end_is_killed_with_its_children(self):
+    def test_a_strategy_program_that_does_not_end_is_killed_with_its_children(self):
         (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
         (self.folder / "slow.sh").chmod(0o755)
         begin = time.monotonic()
@@ -141,7 +141,7 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
-    def test_files_that_are_not_strategies_are_refused(self):
+    def test_invalid_plugins_programs_and_placement_files_are_refused(self):
         for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
                                  (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
                                  (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),

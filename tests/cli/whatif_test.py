@@ -141,7 +141,7 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
-    def test_juggling_distributes_threads_over_the_places_of_a_domain(self):
+    def test_the_option_juggle_shares_the_places_of_a_domain_among_its_threads(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
                        "three.poise")
         base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,

@@ -125,7 +125,7 @@ class Decisions(unittest.TestCase):
 
 
 class Data(unittest.TestCase):
-    def test_a_machine_is_read_as_arrays(self):
+    def test_the_properties_of_a_machine_are_arrays(self):
         machine = poise.Machine("node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5")
         self.assertEqual((machine.num_places, machine.num_domains, machine.num_nodes), (8, 4, 2))
         self.assertEqual(machine.speed.tolist(), [1, 0.5] * 4)
@@ -140,7 +140,7 @@ class Data(unittest.TestCase):
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
 
-    def test_arrays_are_neither_copied_nor_writable(self):
+    def test_arrays_of_a_workload_are_neither_copied_nor_writable(self):
         workload = ring()
         self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)
         with self.assertRaises(ValueError):
@@ -298,7 +298,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
 
     @needs("matplotlib")
-    def test_pictures_return_axes_that_contain_the_data(self):
+    def test_functions_that_draw_pictures_return_axes_that_contain_the_data(self):
         import matplotlib
         matplotlib.use("Agg")
         workload, now = ring(), np.zeros(40)
