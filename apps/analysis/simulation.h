@@ -37,8 +37,8 @@ using DecisionCost = std::optional<double>;
 /// Replays the trace without balancing. The rows of strategies are added to the result.
 Simulation begin_simulation(const Replayer& replayer);
 
-/// Replays the trace with one more strategy and adds its row. If it throws, the row contains the
-/// reason.
+/// Replays the trace with one more strategy and adds its row. If the strategy throws, the row
+/// contains the reason.
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 

@@ -96,8 +96,8 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the cpus that may be used, or the given ones if the kernel does not tell (run_balanced()
-/// then reports that).
+/// Returns the cpus that may be used, or `given` if the kernel does not report them (run_balanced()
+/// then prints a line about that).
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the completions of bash and zsh as a user sees them who presses the tab key."""
+"""Tests the completions of bash and zsh as a user who presses the tab key sees them."""
 
 import os
 import pathlib

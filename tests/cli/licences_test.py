@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks that interfaces taken from others contain their notice and that the notice is installed."""
+"""Checks that files with interfaces of other projects contain the licence notice and that the notice is installed."""
 
 import pathlib
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
+"""Tests strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
 
 import json
 import pathlib

@@ -42,8 +42,8 @@ class TaskTable(CliTest):
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
     def test_ranks_that_send_or_receive_messages_in_vt_traces_have_rows_with_their_names(self):
-        # The ranks of this trace list 480 tasks. Messages of the ranks themselves are sent and received by further
-        # tasks.
+        # The trace has 480 tasks. 32 ranks also send or receive messages themselves, and each of them gets a row of its
+        # own.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"
         rows = self.table_of(folder, "--phase", "0")
         self.assertEqual(len(rows), 480 + 32)

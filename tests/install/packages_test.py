@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""usage: packages_test.py BUILD: makes the Debian packages of a build whose `installables` are built, and checks what is
+"""usage: packages_test.py BUILD: makes the Debian packages of a build folder in which the target
+`installables` is built, and checks what is
 in them. The tests unpack the packages, because installing them would change this machine."""
 
 import pathlib

@@ -135,15 +135,15 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
                      seed: int = 0) -> OwnPlan:
     """Decides on all ranks together; n own tasks, m messages that they send.
 
-    ranks          a communicator of mpi4py, or an object with what Ranks has; rank r is place r of the machine
+    ranks          a communicator of mpi4py, or an object with the members of Ranks; rank r is place r of the machine
     global_ids     (n,)  whole numbers, unique among the tasks of all ranks
     load_s         (n,)  seconds on a place of speed 1
     messages             (indptr (n + 1,), neighbours (m,)[, bytes (m,)[, counts (m,)]]): task t sends to the tasks with the
                          global ids neighbours[indptr[t]:indptr[t + 1]]
-    size_bytes     (n,)  what a migration sends
+    size_bytes     (n,)  bytes that a migration sends
     pinned         (n,)  tasks that must stay
-    neighbour_ranks (m,) the ranks that have the neighbours; looked up without it. Given on all ranks or on none.
-    background_s         work of this rank that belongs to no task
+    neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Given on all ranks or on none.
+    background_s         seconds of work of this rank that belong to no task
 
     Collective. If the input of one rank is wrong, all ranks raise Error; the other ranks' text names that rank.
     """
