@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Values that no user would choose, for tests of variables: 32 kinds. A variable may still accept some of them."""
+"""32 kinds of values that no user would choose, for tests of environment variables. A variable may accept some of
+them nevertheless."""
 
 KINDS = [
     "", " ", "-1", "-0", "0", "1", "2", "1.5", "1,5", "+3", "0x10", "1e3", "1e400", "1e-400", "nan", "-inf",
