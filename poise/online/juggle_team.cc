@@ -325,7 +325,7 @@ JuggleAction JuggleTeam::wanted_action(double now_s) {
   return action;
 }
 
-/// Assigns every thread a new place, or all places of a domain.
+/// Assigns every thread a new place. If `is_wide`, the thread may use all places of that domain.
 void JuggleTeam::deal(bool is_wide) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);

@@ -34,17 +34,18 @@ class JuggleWatch {
   void begin(double now_s) { window_s_ = since_s_ = now_s; }
   void add_birth() { ++births_; }
 
-  /// Observes a round of real_s seconds. Discards earlier observations if the team has doubled,
-  /// unless it is being balanced: the serial part before says nothing about the phases of the new
-  /// threads.
+  /// Observes a round of real_s seconds. If the team has doubled and is not being balanced,
+  /// discards the earlier observations: they were made in a serial part of the program and say
+  /// nothing about the phases of the new threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
-  /// Ends the window if it is long enough; rounds last about round_s seconds.
+  /// Ends the window if it is long enough. `round_s` is the approximate length of a round in
+  /// seconds.
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
   /// Returns the observations for and against balancing.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double period_s, double now_s);
 
-  /// Time since which the team has had about its present size, in seconds.
+  /// The time, in seconds, at which the team reached about its present size.
   double since_s() const { return since_s_; }
   /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

@@ -60,10 +60,11 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// Returns the end if tasks were infinitely divisible; no placement of whole tasks ends sooner. With
-// ranks sorted by the time from which they can work, one scan finds it. Every task that the lender
-// keeps saves it lend_s. So the result is the same as if it lent all tasks first and each task that
-// it keeps took only the difference.
+// Returns the time at which all tasks would be finished if they were infinitely divisible; no
+// placement of whole tasks ends sooner. One scan over the ranks, sorted by the time from which they
+// can work, finds this time. The lender saves lend_s for each task that it keeps. So the result is
+// the same as if it first spent lend_s on every task, and each task that it keeps then took only
+// task_s - lend_s.
 double divisible_end_s(const LendingView& view) {
   std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,

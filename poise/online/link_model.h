@@ -13,9 +13,11 @@ namespace poise {
 
 /// The location of another rank relative to this rank.
 struct PeerLocality {
-  // The lowest rank on its node or, if that is this node, the lowest rank in its memory domain.
+  // The lowest rank of the group to which the other rank belongs. On this node a group is a memory
+  // domain; any other node is one group.
   std::uint32_t group = 0;
-  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  // The Machine's latency factor between the memory domains of the two ranks; infinite if the ranks
+  // are on different nodes.
   double distance = 1;
 };
 

@@ -48,8 +48,8 @@ class ProgressSleep {
   /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, `task_s`
   /// the time of a queued task, or 0 without tasks.
   double next_s(bool is_woken, double thread_s, double task_s) const;
-  /// Records whether the poll after the sleep was needed, which it is if no other thread had
-  /// polled.
+  /// Records whether the poll after the sleep was needed. It was needed if no other thread polled
+  /// during the sleep.
   void polled(bool needed);
 
  private:

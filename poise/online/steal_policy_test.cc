@@ -69,7 +69,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, reports_once_each_victim_with_tasks_that_does_not_answer) {
+TEST(StealPolicy, reports_a_victim_that_has_tasks_but_does_not_answer_only_once) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
   ASSERT_TRUE(scene.next());
