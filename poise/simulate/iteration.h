@@ -72,8 +72,9 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. O(stops log
-/// pairs) for queues. Fluids need some hundred computations of all rates (fluid.h).
+/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
+/// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
+/// computes all rates some hundred times (fluid.h).
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -35,8 +35,8 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// Places lend tasks within every step (lent_step.h): the makespan becomes shorter, the rest of
-  /// the iteration stays. Not with `events`.
+  /// If true, places lend tasks within every step (lent_step.h). This shortens the makespan and
+  /// changes nothing else in the iteration. Cannot be combined with `events`.
   bool lends = false;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
@@ -95,7 +95,8 @@ class Replayer {
 
   std::size_t phase_of(std::uint64_t step) const;
 
-  /// Lower bound on the iteration of this step for any placement: its makespan_bound_s().
+  /// Lower bound on the time of an iteration of this step under any placement: the
+  /// makespan_bound_s() of its workload.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of all speeds.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }

@@ -37,7 +37,7 @@ Trace trace_of(const std::vector<std::vector<double>>& loads_s) {
   return trace;
 }
 
-TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_places) {
+TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_that_start_on_one_of_two_places) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Machine machine = flat_machine(2);  // a migrated byte takes 1 ns
