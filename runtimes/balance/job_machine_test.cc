@@ -66,7 +66,7 @@ TEST(JobMachine, an_unmeasured_network_makes_messages_between_hosts_cost_ten_tim
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, costs_are_in_seconds_and_shared_caches_save_no_latency) {
+TEST(JobMachine, assumes_costs_in_seconds_and_no_lower_latency_inside_a_shared_cache) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
   parts.network_source = Source::assumed;

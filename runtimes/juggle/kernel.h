@@ -89,7 +89,7 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// From now on ignores this child of the caller instead of the previous one.
+  /// Ignores this child of the caller from now on. Replaces the child given in an earlier call.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -148,7 +148,8 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // If an exception destroys the context here, the other ranks may not destroy theirs.
+  // If an exception destroys this context, perhaps other ranks do not destroy theirs, so this rank
+  // does not wait for them.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);
@@ -220,7 +221,8 @@ void Runtime::describe(Task& task, With&& with) const {
 [[noreturn]] void Runtime::refuse(FunctionId function) {
   const auto functions = registered_functions();
   if (function >= functions.size())
-    fail("function id {} is not registered", static_cast<std::int32_t>(function));
+    fail("function id {} is not registered; use the id that its registration returned",
+         static_cast<std::int32_t>(function));
   fail("function \"{}\" was registered after the context was created; register it before",
        functions[function]->name);
 }
@@ -430,7 +432,7 @@ void Runtime::work_in_background() {
   }
 }
 
-// A policy may call this while its thread holds the engine's mutex.
+// A program's policy may call counters() while its thread holds the engine's mutex.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

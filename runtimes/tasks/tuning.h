@@ -18,13 +18,14 @@ inline constexpr unsigned kMaxNestedWaits = 32;
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 /// Number of queued tasks searched first for a task's children, most of which are near the front.
 inline constexpr std::size_t kNearFront = 64;
-/// Maximum number of shorter borrowed tasks that a longer one passes; without it n tasks take n²
-/// steps.
+/// Maximum number of shorter borrowed tasks that a longer one overtakes in the queue. Without this
+/// limit, queueing n tasks could take n² steps.
 inline constexpr int kMaxPassed = 64;
 
 // --- Learning -----------------------------------------------------------------------------------
 
-/// Distance to a memory domain of this node that the Machine does not know.
+/// Distance (as a factor of latency) to a memory domain of this node that is missing in the
+/// Machine.
 inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------

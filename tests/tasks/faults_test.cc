@@ -171,7 +171,8 @@ TEST(Faults, unknown_functions_are_refused) {
     context.submit(With{}, 123456, {});
     FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "function id 123456 is not registered");
+    EXPECT_STREQ(error.what(),
+                 "function id 123456 is not registered; use the id that its registration returned");
   }
 }
 
@@ -220,7 +221,8 @@ TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
   }
 }
 
-// Without a limit each task would run inside the previous one, as their children have not run yet.
+// Without a limit each parent would run inside the wait of the previous parent, because no child
+// has run yet.
 const auto kChild = function("child", [] {});
 const auto kParent = function("parent", [] {
   Context::current().submit(kChild);
