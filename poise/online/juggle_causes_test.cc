@@ -172,7 +172,7 @@ TEST(JuggleCauses, programs_without_imbalance_have_no_cause) {
   }
 }
 
-TEST(JuggleCauses, a_short_run_gives_no_causes) {
+TEST(JuggleCauses, a_short_run_is_diagnosed_with_an_unknown_cause) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}});
   EXPECT_EQ(causes_of(patient.facts(0.2)).front().kind, Kind::unknown);

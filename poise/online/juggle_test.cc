@@ -159,7 +159,8 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// Returns the moves for ready threads with this progress and these places.
+/// Returns the moves by which even_out() spreads the ready threads, given the progress and the
+/// place of every thread.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,

@@ -50,8 +50,8 @@ void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double re
   watch_places(crew, real_s);
 }
 
-/// Computes per place the fraction of the requested time that its threads got. It is below 1 if
-/// something else runs there or if the place is slow.
+/// Measures, for each place, for how much of the time its threads wanted to run and how much of it
+/// they got. They get less if another program runs there or if the place is slow.
 void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   use_.assign(crew.places.size(), {});
   for (const std::size_t i : crew.team) {

@@ -297,7 +297,7 @@ TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
   EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
 }
 
-TEST(PairedLoans, respect_the_thresholds) {
+TEST(PairedLoans, need_enough_queued_tasks_and_a_large_enough_difference_in_load) {
   EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
   EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));

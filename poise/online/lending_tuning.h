@@ -13,8 +13,8 @@ namespace poise::lending_tuning {
 /// Limits on how often a busy thread polls although no rank has rung its doorbell.
 struct PollBudget {
   double max_share;  // maximum fraction of busy time for polls that find nothing
-  // The next poll is due after this fraction of the queued work, because polls matter more towards
-  // the end.
+  // The next poll is due after this fraction of the queued work. So polls become more frequent
+  // towards the end, where they matter more.
   double max_work_share;
 };
 /// The limits if every other rank can ring the doorbell: a poll without a ring then rarely finds a

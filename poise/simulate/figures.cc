@@ -171,8 +171,8 @@ FigureData unequal_phases() {
   return data;
 }
 
-/// The gain if threads move every period, as soon as others block, or both, for phases of 1 to 100
-/// ms. The period is 20 ms and varies at random as in the balancer.
+/// The gain for phases of 1 to 100 ms if threads move once per period, as soon as others block, or
+/// in both cases. The period is 20 ms and varies at random, as in the balancer.
 FigureData when_to_move() {
   constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
   FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};

@@ -225,7 +225,7 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, or by the window if that is longer.
+  /// Advances to the next start or end of a flow, but at least by the window.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));

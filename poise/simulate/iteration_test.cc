@@ -96,7 +96,7 @@ TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
 }
 
 TEST(Iteration, pieces_of_a_message_form_a_pipeline_if_resources_are_queues) {
-  // The message has 20 pieces of 100 bytes, and the second card is one piece behind the first.
+  // The message has 20 pieces of 100 bytes. The receiver's card is one piece behind the sender's.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }

@@ -264,9 +264,9 @@ TEST(IdealJuggle, each_domain_is_balanced_separately) {
 }
 
 TEST(IdealJuggle, hybrid_balancing_is_between_ideal_and_static) {
-  // Hybrid balancing may be slower than the better of its two parts. 64 threads on 38 places need
-  // 1.5 phases with reactive balancing, but a periodic point at 0.7 phases separates threads that
-  // should stay together.
+  // Hybrid balancing may be slower than reactive balancing alone. 64 threads on 38 places need 1.5
+  // phases with reactive balancing, but in hybrid balancing a periodic balancing point at 0.7
+  // phases separates threads that should stay together.
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.7, 2.5}) {
       const double took_s =

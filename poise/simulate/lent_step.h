@@ -18,8 +18,9 @@ namespace poise {
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement);
 
-/// Seconds from the start of the step until every rank knows that all tasks have finished.
-/// Messages between tasks are not simulated. O(events log events), some events per task.
+/// Returns the seconds from the start of the step until every rank knows that all tasks have
+/// finished. Does not simulate messages between tasks. O(events log events), with a few events per
+/// task.
 double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement);
 
 }  // namespace poise

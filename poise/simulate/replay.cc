@@ -213,8 +213,8 @@ class Replayer::Run {
     result.makespan_s = known_[phase]->makespan_s;
     if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
-    // A different set of tasks belongs to a different section of the program, which all places
-    // start together.
+    // If the set of tasks differs from that of the previous phase, a new section of the program
+    // begins. All places start it together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();

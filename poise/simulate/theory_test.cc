@@ -106,7 +106,7 @@ TEST(Theory, one_balancing_point_does_not_help_if_more_places_are_slow_than_fast
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
 }
 
-TEST(Theory, throws_for_invalid_programs) {
+TEST(Theory, throws_for_a_program_without_threads_places_or_phases_and_for_an_invalid_period) {
   EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);

@@ -16,7 +16,8 @@ struct TwoJobs {
   double phase_s = 1;
 };
 
-/// When the programs end, and the fraction of the machine that they used until then.
+/// The times at which the two programs end, and the fraction of the machine that they used until
+/// the later of them.
 struct TwoEnds {
   double a_s = 0, b_s = 0, used = 0;
 };

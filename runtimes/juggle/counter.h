@@ -24,8 +24,8 @@ Descriptor open_counter(pid_t thread, Counted what);
 /// hardware.
 std::optional<double> read_counter(const Descriptor& counter);
 
-/// How to measure progress. Automatic: by instructions if cpus are unequal and instructions can be
-/// counted, otherwise by cpu time.
+/// How to measure progress. `automatic` counts instructions if cpus are unequal and instructions
+/// can be counted; otherwise it measures cpu time.
 enum class ProgressSource : std::uint8_t { automatic, time, instructions };
 
 /// Reads "auto", "time" or "instructions". Throws Error with the known names.

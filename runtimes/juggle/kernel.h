@@ -67,7 +67,7 @@ class Kernel {
 /// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// The arguments are those of ThreadFinder. `waits` may be null.
+  /// Takes the same arguments as ThreadFinder, and a WaitWatch, which may be null.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
         WaitWatch* waits);
 

@@ -43,7 +43,8 @@ struct Tally {
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   // Cpu time of the balancer: the minimum of a round, and the sum over all rounds.
   double least_round_s = 0, rounds_cpu_s = 0;
-  // Number of rounds without a scan, a migration or a probe, and their cpu time.
+  // Number of rounds of the balancer without a scan, a migration or a probe, and the cpu time of
+  // these rounds.
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the program's threads, as far as they were seen

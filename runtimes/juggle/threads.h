@@ -109,7 +109,7 @@ class ThreadFinder {
 class LastBorn {
  public:
   LastBorn();
-  /// The id, or nothing if it cannot be read.
+  /// The last id that was assigned on this host, or nothing if it cannot be read.
   std::optional<std::uint64_t> id() const;
 
  private:

@@ -45,8 +45,9 @@ std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Copies a literal argument into the task, because its memory belongs to the submitter. Returns the
-// offset at which the copied literals end. If that exceeds `room`, nothing is copied.
+// Copies a literal argument into the task, because the memory of the argument belongs to the
+// submitter. Returns the offset at which the copied literals end. If this offset would exceed
+// `room`, copies nothing.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;

@@ -40,8 +40,8 @@ class TaskPool {
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// With `in_order`, the task runs after earlier in-order tasks that have the same parent (or no
-  /// parent as well) and access the same data.
+  /// Queues a task. With `in_order`, the task runs after all earlier in-order tasks that access the
+  /// same data and have the same parent, or have no parent if this task has none.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
