@@ -219,7 +219,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, finds_threads_that_rarely_run) {
+TEST(JuggleTeam, threads_that_rarely_run_take_part_in_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -424,7 +424,7 @@ TEST(JuggleTeamAuto, balances_threads_that_are_bound_unevenly) {
   EXPECT_TRUE(both_on_one.is_balancing);
 }
 
-TEST(JuggleTeamAuto, does_not_move_threads_in_balance) {
+TEST(JuggleTeamAuto, does_not_move_threads_that_are_already_in_balance) {
   for (const bool is_bound : {false, true}) {
     const Watched even = watch(2, [&](Kernel& kernel) {
       for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, is_bound);

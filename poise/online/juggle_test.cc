@@ -126,7 +126,7 @@ TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_
   }
 }
 
-TEST(Juggle, computes_speed_as_mean_progress_per_busy_time) {
+TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked

@@ -216,7 +216,7 @@ TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
   }
 }
 
-TEST(Iteration, ending_flows_together_changes_the_time_by_at_most_twice_the_precision) {
+TEST(Iteration, merging_close_ends_of_flows_changes_the_time_by_at_most_twice_the_precision) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

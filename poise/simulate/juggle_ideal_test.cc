@@ -116,7 +116,7 @@ TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing)
         1e-9);
 }
 
-TEST(IdealJuggle, refuses_work_for_some_threads_and_costs_of_a_period_and_slices_in_reactive_runs) {
+TEST(IdealJuggle, throws_for_incomplete_work_excessive_costs_and_time_slices_in_reactive_runs) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
@@ -150,7 +150,7 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
   });
 }
 
-TEST(IdealJuggle, is_never_faster_than_the_bounds_and_never_slower_than_static) {
+TEST(IdealJuggle, is_never_faster_than_the_bounds_and_never_slower_than_without_balancing) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.07, 0.3, 0.5, 1.0, 1.3, 2.0, 5.0}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -196,7 +196,7 @@ TEST(IdealJuggle, a_run_without_balancing_takes_the_static_time) {
   });
 }
 
-TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
+TEST(IdealJuggle, reactive_balancing_takes_the_time_that_theory_predicts) {
   for_all_pairs([](SpmdProgram program) {
     program.phases = 3;
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::reactive}),
@@ -214,7 +214,7 @@ TEST(IdealJuggle, one_balancing_point_per_phase_takes_the_time_computed_by_hand)
   }
 }
 
-TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jittered) {
+TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_unless_it_varies_at_random) {
   JuggleRun run{.program = {8, 7, 1, 400}, .period_s = 2, .seed = 1};
   EXPECT_NEAR(completion_s(run), static_s(run.program), 1e-9);
   run.jitter = 0.1;
@@ -234,7 +234,7 @@ TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_stated_in_t
   EXPECT_GT(balanced_once_s({8, 7, 1}), 5.0 / 3);
 }
 
-TEST(IdealJuggle, swaps_three_times_per_period_for_eight_threads_on_seven_places) {
+TEST(IdealJuggle, needs_three_migrations_per_period_for_eight_threads_on_seven_places) {
   // Section 4.5: at most two swaps (four migrations) per period; three migrations on average.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
@@ -263,7 +263,7 @@ TEST(IdealJuggle, each_domain_is_balanced_separately) {
   EXPECT_THROW(equal_domains(3, 0), Error);
 }
 
-TEST(IdealJuggle, hybrid_balancing_is_between_ideal_and_static) {
+TEST(IdealJuggle, hybrid_balancing_takes_at_least_the_ideal_and_at_most_the_static_time) {
   // Hybrid balancing may be slower than reactive balancing alone. 64 threads on 38 places need 1.5
   // phases with reactive balancing, but in hybrid balancing a periodic balancing point at 0.7
   // phases separates threads that should stay together.

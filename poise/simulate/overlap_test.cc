@@ -137,7 +137,7 @@ double by_events(const Machine& machine, const Workload& workload, const Placeme
   return *std::max_element(place_s.begin(), place_s.end());
 }
 
-TEST(Overlap, equals_a_discrete_event_simulation_of_the_same_step) {
+TEST(Overlap, gives_the_same_times_as_a_discrete_event_simulation_of_the_step) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -64,7 +64,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     check(workload, num_places);
   }
   if (plan_.lends && plan_.events)
-    fail("the event engine cannot simulate the lending of tasks; drop one of the two");
+    fail("the event engine cannot simulate the lending of tasks; use only one of the two");
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);

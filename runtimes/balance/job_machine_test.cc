@@ -25,7 +25,7 @@ TEST(JobMachine, bound_processes_get_the_places_of_their_cores) {
   EXPECT_EQ(job.machine.domain_of(2), 1u);
 }
 
-TEST(JobMachine, processes_that_are_not_bound_fill_their_host_in_order) {
+TEST(JobMachine, processes_that_are_not_bound_get_the_places_of_their_host_in_order) {
   const Machine node = machine_from_text("numa:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}, {0, -1}};
   const JobMachine job = job_machine(node, processes, kNames);

@@ -123,13 +123,13 @@ TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
 INSTANTIATE_TEST_SUITE_P(All, Calls,
                          testing::Values("barrier", "condition", "semaphore", "futex", "yield"));
 
-TEST(WaitWatch, knows_nothing_of_threads_that_report_nothing) {
+TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   EXPECT_FALSE(watch.report_of(::getpid()));
   EXPECT_FALSE(has_news(watch, 0));
 }
 
-TEST(WaitWatch, sees_that_a_process_reports_nothing) { EXPECT_FALSE(reports_waits(1)); }
+TEST(WaitWatch, a_process_without_the_library_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
 
 TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);

@@ -210,7 +210,7 @@ void Runtime::describe(Task& task, With&& with) const {
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= engine_->messenger().num_ranks)
-      fail("With::replicas contains rank {}, but there are only {} ranks", rank,
+      fail("With::replicas contains rank {}, but the context has only {} ranks", rank,
            engine_->messenger().num_ranks);
     if (rank != engine_->messenger().rank && !with.pinned)
       task.extras.make().replicas.push_back(rank);
@@ -224,7 +224,7 @@ void Runtime::describe(Task& task, With&& with) const {
   if (function >= functions.size())
     fail("function id {} is not registered; use the id that its registration returned",
          static_cast<std::int32_t>(function));
-  fail("function \"{}\" was registered after the context was created; register it before",
+  fail("function \"{}\" was registered after the context was created; register it earlier",
        functions[function]->name);
 }
 
@@ -408,7 +408,7 @@ void Runtime::wait(unsigned team) {
     fail(
         "wait was called in on_finish, on_lend or a policy; only tasks and the program may call "
         "it");
-  if (team == 0) fail("wait(team): team must be at least 1");
+  if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");
   const std::uint64_t wait = enter(team);
