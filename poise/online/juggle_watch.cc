@@ -104,9 +104,10 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   member.turns_at_window = member.last.turns;
 }
 
-/// Returns JuggleSigns::lost_cpus for a window: the time that threads waited for a cpu although
-/// none of them used it, divided by the window. If each thread has a place of its own, all wait at
-/// the next barrier for the one that waits longest.
+/// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for a cpu
+/// although no thread of this program used it, divided by the length of the window. If each thread
+/// has a place of its own, only the longest wait counts, because at the next barrier all others
+/// wait for that thread.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0;
   for (const std::size_t i : crew.team) {

@@ -21,8 +21,9 @@ struct PeerLocality {
   double distance = 1;
 };
 
-/// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
-/// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
+/// A running minimum that can rise again. Disturbances only lengthen a measured time. So the
+/// minimum follows smaller samples quickly and larger ones slowly, and each sample is capped at a
+/// multiple of the present minimum.
 class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}

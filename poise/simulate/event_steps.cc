@@ -11,8 +11,9 @@ namespace poise {
 
 namespace {
 
-// Bytes that a place sends to place 0: for each task its load, size and number; for each message
-// both ends, count and bytes. It gets back the new place of each of its tasks.
+// Bytes that a place sends to place 0: for each task its load, size and number, and for each
+// message both ends, count and bytes. In return, the place receives the new place of each of its
+// tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
 /// The traffic of several phases is cached as long as it has at most this many pairs, which take 2
