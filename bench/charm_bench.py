@@ -162,7 +162,7 @@ def replayed(balancer, stem, dump, places):
 
 
 def planned(strategy, stem, machine):
-    """Lets Poise decide on the same dump."""
+    """Lets a strategy of Poise decide on a dump; returns the same as replayed()."""
     chosen = stem.with_suffix(".json")
     report = poise_json("plan", f"{stem}.0", "--machine", machine, "--strategy", strategy, "-o", chosen)
     return json.loads(chosen.read_text())["placement"], report["decision_s"], "ok"

@@ -43,7 +43,8 @@ def read_record(reader):
 
 
 class Dump:
-    """Sorts objects by array and id, and selects records from one object to another."""
+    """A dump. Its objects are sorted by array and id; of its records, only messages from one object to another are
+    kept."""
 
     def __init__(self, data):
         reader = Reader(data)

@@ -34,7 +34,8 @@ TIMEOUT_S = 60
 PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
 LANE = 8  # cpus of an experiment, as on the paper's machines
-# OpenMP programs with one long phase, phases of milliseconds (ft, is), and shorter ones; and the work of one cpu.
+# OpenMP programs, with the work for one cpu. ep has one long phase, ft and is have phases of milliseconds, and cg has
+# shorter ones.
 KERNELS = {"ep": ("--points", 30_000_000, []), "cg": ("--iterations", 60, ["--side", "500"]),
            "ft": ("--steps", 1.5, ["--size", "128"]), "is": ("--steps", 4, ["--keys", "8000000"])}
 
@@ -54,7 +55,8 @@ def by_period(shares, phase_s):
 
 
 def synthetic(m, less):
-    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper has 7 of 8."""
+    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper uses 7 of its 8
+    cpus."""
     over = less + 1  # threads on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
@@ -258,9 +260,10 @@ def keep_plots(rows):
 
 
 def keep_added(files):
-    """Keeps the points that --out wrote on another machine, as keep() keeps those of this one."""
+    """Stores points that a run with --out measured on another machine, in the form in which keep() stores points of
+    this machine."""
     first = json.loads(files[0].read_text())
-    # At the end of the runs, their own threads are in the load average.
+    # The load average from before the runs is stored, because at their end it includes their own threads.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}

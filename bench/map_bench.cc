@@ -177,8 +177,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// Maps by a strategy of the table, with ranks of equal load. Ranks that share a place are moved
-/// apart afterwards.
+/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. Ranks that share a
+/// place are moved apart afterwards.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};

@@ -106,7 +106,7 @@ def cyclic(cluster, tasks):
 
 
 def shuffled(tasks, places, seed):
-    """Gives each place as many tasks as in block order, in random order."""
+    """Assigns the tasks at random, but as many to each place as in block order."""
     order = [task * places // tasks for task in range(tasks)]
     random.Random(seed).shuffle(order)
     return order
@@ -205,8 +205,8 @@ def evaluated(machine, *options):
 
 
 def with_bytes(cluster):
-    """A model in which a byte between nodes takes its time at the rate of a card: ten times the cost of a byte inside
-    a node."""
+    """A model in which a byte between nodes takes as long as a node's card needs to send it, and a byte inside a node a
+    tenth of that."""
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 

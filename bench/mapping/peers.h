@@ -26,8 +26,8 @@ struct Answer {
 /// of Scotch, as a list for parse_strategies.
 std::string usual_peers();
 
-/// True if the tool was written by others: it is not a row of the table, or the row calls a
-/// library.
+/// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy
+/// calls an outside library.
 bool is_outside(const std::string& tool);
 
 /// Returns the tool's placement, or nothing if it was built without its library or cannot handle

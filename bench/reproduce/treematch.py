@@ -72,7 +72,7 @@ def gains(found, other, column=TOTAL):
 
 
 def over_best(found):
-    """Returns for each seed the total of the best other balancer divided by that of TreeMatchLB."""
+    """Returns for each seed the total time with the best other balancer divided by the total time with TreeMatchLB."""
     return [min(values) for values in zip(*(gains(found, name) for name in NATIVE))]
 
 

@@ -56,7 +56,8 @@ double noise_of(std::span<const double> logs) {
   return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
 }
 
-/// Repeats the test after each pair in the order of the runs, so that earlier verdicts stay.
+/// Tests after each pair, in the order of the runs, and stops at the first verdict, which later
+/// runs therefore cannot change.
 void judge(std::span<const double> own, std::span<const double> mapped, NextRun& next) {
   const std::size_t pairs = std::min({own.size(), mapped.size(), std::size_t{kMaxPairs}});
   std::vector<double> ratios;

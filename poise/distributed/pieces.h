@@ -42,12 +42,12 @@ struct Piece {
   std::vector<std::uint32_t> merged;
 };
 
-/// Collective. Returns for each name the entry of `table` on the rank of the name, at its index.
-/// Names may repeat.
+/// Collective. A name consists of a rank and an index: returns for each name table[index] of that
+/// rank. Names may repeat.
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
                                       const std::vector<std::uint32_t>& table);
 
-/// Returns the names in `other` of all edges, without duplicates and in ascending order.
+/// Returns the member `other` of all edges, without duplicates and in ascending order.
 std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges);
 /// Returns the index of a name in `names`, which must be sorted and contain it.
 std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);

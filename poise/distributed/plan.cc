@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// Expected share of the messages that stay between different places, relative to a placement in
-/// which every message is between two nodes.
+/// The cost of messages is estimated as if each of them went from one node to another, times this
+/// fraction, because messages inside a place or a node cost less.
 constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
 /// narrow groups: each group then decides about more vertices per rank, which keeps communicating
@@ -37,8 +37,8 @@ double weight_of(const OwnTasks& own, const AveragePlace& average) {
   return weight;
 }
 
-/// One V-cycle. All member functions are collective; a rank that leads no group takes part without
-/// data.
+/// One V-cycle. All member functions are collective. A rank that leads no group of a level takes
+/// part, but has no vertices on that level.
 class Cycle {
  public:
   Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,

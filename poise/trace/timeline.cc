@@ -19,7 +19,7 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Rows of slices, by group and row in the group.
+/// Identifies a row of slices: its group, and its number in the group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
 struct Rows {
@@ -177,7 +177,8 @@ Timeline timeline_from_text(const std::string& path, std::string_view text) {
   std::size_t number = 0;
   for (const element event : events) add(rows, event, fmt::format("{}: event {}", path, number++));
   if (rows.spans.empty() && rows.group_names.empty())
-    fail("{}: no event has the category {}", path, fmt::join(kActivities, " or "));
+    fail("{}: the file shows no activity; some event must have the category {}", path,
+         fmt::join(kActivities, " or "));
   Timeline timeline = timeline_of(std::move(rows));
   std::string_view title = path;
   if (file["otherData"]["title"].get(title) != simdjson::SUCCESS) title = path;

@@ -204,7 +204,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
   return sums;
 }
 
-TEST(Convert, equals_a_simple_conversion_for_any_order_of_the_statistics) {
+TEST(Convert, gives_the_result_of_a_simple_conversion_whatever_the_order_of_the_statistics) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -34,7 +34,8 @@ class OffloadedSteps final : public StepRunner {
   void run() override;
   std::vector<double> work_ends_s() const override;
 
-  /// The function of all these tasks. It finds its runner through the context of the running task.
+  /// The function of the tasks that run the steps. It finds this object through the context of the
+  /// running task.
   static void run_task(std::span<const tasks::Item> items);
 
  private:

@@ -322,7 +322,8 @@ std::string configured() {
 
 bool is_quiet;
 
-/// Options that make TreeLB build a tree which does nothing and is not announced.
+/// Returns options with which TreeLB builds a tree that does nothing, and makes Charm++ quiet so
+/// that TreeLB does not announce that tree.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};
