@@ -267,9 +267,9 @@ def bottleneck(cluster, description):
 
 
 def queued(cluster, description):
-    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready:
-    when their sender, or for large messages both ends, has done its work. The result is the time at which the last
-    link is done."""
+    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready. A
+    message is ready when its sender has done its work, a large one when both ends have. The result is the time at which
+    the last link is done."""
     rate, waiting = rates_of(description), {}
     work_s = work_of(cluster, description)
     for (sender, receiver), links, delay_s, count, size in crossings(cluster, description):

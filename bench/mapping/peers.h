@@ -22,8 +22,8 @@ struct Answer {
   double decision_s = 0;
 };
 
-/// All strategies of the table that use messages, except `poise` and the oracles, and two variants
-/// of Scotch, as a list for parse_strategies.
+/// Returns, as a list for parse_strategies: all strategies that use messages, except `poise` and
+/// the oracles, and two variants of Scotch.
 std::string usual_peers();
 
 /// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy

@@ -11,7 +11,7 @@
 
 namespace poise::bench {
 
-/// A problem of balancing, and the number of steps that its placement lasts.
+/// A balancing problem, and the number of steps for which its placement is used.
 struct Case {
   std::string name, start;
   CostFormula formula;

@@ -34,7 +34,7 @@ struct Interval {
   double mean = 0, half = 0;
 };
 
-/// Needs at least kMinPairs values.
+/// Returns the confidence interval of the mean. There must be at least kMinPairs values.
 Interval interval_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;

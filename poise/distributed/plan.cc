@@ -167,7 +167,7 @@ class Cycle {
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
-  /// Sends each edge between two pieces to the leader of the receiver's piece, too.
+  /// Also gives each edge between two pieces to the leader of the receiver's piece.
   void tell_receivers(std::size_t level) {
     Mail<PieceEdge> mail;
     for (const PieceEdge& edge : pieces_[level].out)

@@ -84,7 +84,7 @@ void add_idle_groups(Rows& rows) {
   }
 }
 
-/// Sorts by time and cuts off what a slice has in common with those before it.
+/// Sorts slices by time, and cuts off the part of a slice that overlaps earlier slices.
 std::vector<Span> without_overlaps(std::vector<Span> spans) {
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_s < b.start_s; });

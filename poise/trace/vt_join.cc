@@ -304,7 +304,8 @@ std::size_t size_of(std::span<const Part> parts) {
   return size;
 }
 
-/// Places are numbered node by node, so other orders of ranks have no machine.
+/// Returns the machine if its nodes have equally many consecutive ranks, because places are
+/// numbered node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
   std::size_t per_node = 0;  // of the first node

@@ -145,7 +145,7 @@ TEST(Collection, results_do_not_depend_on_automatic_balancing) {
   expect_serial_results({.strategy = "greedy", .is_automatic = true});
 }
 
-TEST(Collection, works_on_any_communicator) {
+TEST(Collection, results_do_not_depend_on_the_communicator) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
