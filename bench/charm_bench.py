@@ -127,7 +127,7 @@ def shown(value, factor, form):
 
 
 def measured(app, folder):
-    """Makes dumps of the program's second and next phases, on two PEs."""
+    """Makes dumps of the program's phases, from the second one on, on two PEs."""
     stem = folder / app.program
     out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
                          "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)

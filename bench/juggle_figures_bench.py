@@ -33,7 +33,7 @@ BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
 PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
-LANE = 8  # cpus of an experiment, as on the paper's machines
+LANE = 8  # number of cpus of one experiment, as on the paper's machines
 # OpenMP programs, with the work for one cpu. ep has one long phase, ft and is have phases of milliseconds, and cg has
 # shorter ones.
 KERNELS = {"ep": ("--points", 30_000_000, []), "cg": ("--iterations", 60, ["--side", "500"]),

@@ -153,7 +153,7 @@ WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else periodic balancing remove
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
 MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    # Each corner has the load once per period, so measurements do not predict where the load goes next.
+    # Each corner has the extra load once per period, so past measurements do not tell which corner is next.
     *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
       for kib in (128, 512)),
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),

@@ -63,8 +63,8 @@ SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for -
 SKIPPED = 77
 PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness; the maps of these programs alternate
 TIMEOUT_S = 3600
-SIMGRID_DIFFERENCE = 0.01  # pairs of maps with a smaller difference in SimGrid are not judged
-EAGER_BYTES = 65536  # Open MPI's default limit over TCP
+SIMGRID_DIFFERENCE = 0.01  # pairs of maps that differ by a smaller fraction in SimGrid are not judged
+EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
 
 # Each row has racks, nodes per rack and places per node; Mbit/s of frames; one-way delays; work and bytes per program.
 CLUSTERS = {

@@ -13,7 +13,7 @@ function(pkg_config POISE_PC_NAME POISE_PC_DESCRIPTION POISE_PC_LIBS)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# The static libraries need these libraries. The headers of the runtimes are in -I…/poise.
+# Lists the libraries that the static libraries need. The headers of the runtimes are in -I…/poise.
 set(libs "-lpoise_cxx")
 foreach(library SCOTCH METIS)
   if(${library}_INCLUDE AND ${library}_LIBRARY)

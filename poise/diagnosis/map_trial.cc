@@ -45,7 +45,7 @@ Interval interval_of(std::span<const double> values) {
   return {mean, kStudent[values.size() - kMinPairs] * deviation / std::sqrt(count)};
 }
 
-/// The fraction of time saved that corresponds to a difference of logarithms.
+/// Returns the fraction of time saved, given log(new time / old time).
 double saved(double log_ratio) { return 1 - std::exp(log_ratio); }
 
 double noise_of(std::span<const double> logs) {

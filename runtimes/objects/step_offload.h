@@ -22,8 +22,8 @@ namespace poise::objects {
 /// same as if the step had run there.
 class OffloadedSteps final : public StepRunner {
  public:
-  /// `parts.workers` needs one more worker than there are threads: that one gathers the messages of
-  /// offloaded objects.
+  /// `parts.workers` needs one worker per thread, and an additional one that gathers the messages
+  /// of offloaded objects.
   OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirectory& directory,
                  const ObjectPacker& packer);
   ~OffloadedSteps() override;
