@@ -56,7 +56,7 @@ std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
 void merge_parallel(std::vector<PieceEdge>& edges);
 
 /// Keeps the `max_edges` most expensive edges. The messages of the dropped edges are distributed
-/// among them, so that the total stays nearly the same.
+/// among the kept ones, so that the total stays nearly the same.
 void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
                    double byte_s);
 

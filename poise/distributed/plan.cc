@@ -117,8 +117,8 @@ class Cycle {
     hand_up(level, clusters, std::move(edges), limits.max_edges);
   }
 
-  /// Returns the index, in the parent's piece, of the first of `count` vertices. The vertices of
-  /// the children are numbered one child after another.
+  /// Numbers `count` vertices of this leader in the piece of its parent, which numbers the vertices
+  /// of one child after another. Returns the number of the first.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
     if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));

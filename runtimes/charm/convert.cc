@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to a bucket number: the most significant of the bits in which names differ, packed
-/// together. A larger name never has a smaller number, and there are about as many numbers as
-/// names.
+/// Maps a name to a bucket number, which packs together the most significant of the bits in which
+/// any two names differ. A larger name never has a smaller number, and there are about as many
+/// numbers as names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {

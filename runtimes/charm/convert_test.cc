@@ -63,7 +63,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, background_load_belongs_to_its_place_and_is_at_least_0) {
+TEST(Convert, background_load_belongs_to_its_place_and_a_negative_one_becomes_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
