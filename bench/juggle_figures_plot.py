@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Draws the measured points of Juggle's figures beside the theory, as SVG."""
+"""Draws the measured points of Juggle's figures together with the theory, as SVG."""
 
 from drawing import COLOURS, line_plot
 

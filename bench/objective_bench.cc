@@ -80,7 +80,8 @@ bool is_outside(std::string_view name) {
   return name.starts_with("metis") || name.starts_with("scotch");
 }
 
-/// Every other strategy; the outside tools appear twice, as they are and with relabelled parts.
+/// Returns the placements of all other strategies. Those of the outside tools appear twice: as they
+/// are, and with relabelled parts.
 std::vector<Answer> others(const Case& of, bool only_keep) {
   if (only_keep) return {answer_of(of, "keep", of.current), answer_of(of, "scotch", of.current)};
   std::vector<std::string> names = {"scotch:remap=1"};

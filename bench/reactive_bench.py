@@ -147,7 +147,7 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else periodic balancing removes the imbalance
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # without keep, balancing would remove the imbalance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"

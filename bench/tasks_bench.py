@@ -34,8 +34,8 @@ CASES = [  # each row has ranks, arguments and the target gain
 ]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# Beside longer tasks the progress thread sleeps longer. These are the longest beside which it sleeps for its shortest
-# time.
+# The longer the running tasks, the longer the progress thread sleeps. These are the longest tasks with which it still
+# sleeps for its shortest time.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: maximum time in µs until a lent task starts, by bytes of the task
@@ -64,7 +64,7 @@ def gains(extra):
 
 
 def balanced(extra):
-    """Measures two ranks with equal work, each on its own core, on which the OpenMP tasks run as well."""
+    """Measures two ranks with equal work, each on its own core. The OpenMP tasks run on the same cores."""
     rows = []
     for tasks, us in BALANCED:
         row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "100", *extra], **BOUND)

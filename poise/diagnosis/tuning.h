@@ -12,8 +12,8 @@ namespace poise::diagnosis_tuning {
 inline constexpr double kMinShare = 0.02;
 /// With fewer phases, the kind of imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
-/// The imbalance is called persistent if one distribution of the work removes this fraction of it,
-/// and drifting if periodic distribution does.
+/// The imbalance is called persistent if one distribution of the work removes at least this
+/// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.
 inline constexpr double kPersistentShare = 0.6;
 /// Intervals between distributions of the work that are tried, in phases.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};

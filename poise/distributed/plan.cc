@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// The cost of messages is estimated as if each of them went from one node to another, times this
-/// fraction, because messages inside a place or a node cost less.
+/// The estimated cost of messages is this fraction of the cost if all of them went from node to
+/// node, because messages inside a place or a node cost less.
 constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
 /// narrow groups: each group then decides about more vertices per rank, which keeps communicating

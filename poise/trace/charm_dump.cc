@@ -282,7 +282,8 @@ struct IdHash {
   }
 };
 
-/// Finds tasks by their names in the records. Processors become tasks if they send or receive.
+/// Finds the task of each sender and receiver in the records. A processor becomes a task only if it
+/// sends or receives.
 class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {

@@ -40,7 +40,7 @@ TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
-/// Returns a timeline file with these events.
+/// Returns the text of a timeline file with these events.
 std::string file_with(const std::string& events) { return "{\"traceEvents\":[" + events + "]}"; }
 
 Timeline timeline_with(const std::string& events) {

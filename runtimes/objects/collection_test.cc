@@ -219,7 +219,7 @@ TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warni
 }
 
 TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
-  // orb needs positions, which Gossip does not have.
+  // The strategy orb fails, because it needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
   objects.run(10);

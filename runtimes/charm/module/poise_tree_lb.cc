@@ -73,7 +73,7 @@ std::vector<Move> moves_in(const TreeLBMessage* decision) {
   return moves;
 }
 
-/// Concatenates messages and deletes them.
+/// Concatenates messages to a new one, and deletes them.
 TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   std::vector<char> bytes;
   for (TreeLBMessage* message : messages) {
