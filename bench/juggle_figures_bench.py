@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus at hand, and puts the theory
-beside them. A machine of 16 cpus repeats the paper's pairs, 8 threads on 7 cpus and 16 on 12; on m < 8 cpus they become
-m + 1 threads on m.
+"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus at hand, and computes
+what theory predicts for them. A machine of 16 cpus repeats the paper's pairs, 8 threads on 7 cpus and 16 threads on 12
+cpus. A machine with m < 8 cpus runs m + 1 threads instead.
 
 Programs without and with the balancer alternate on the same cpus, round after round, until the time is over. If there
 are 16 cpus, two experiments run at the same time, on eight cpus each. Work is cpu time, so a disturbed machine lengthens
 a run but not the work. Phases are shorter than the paper's, and periods are shortened by the same factor. A speed-up is
-the time without over the time with the balancer, paired by round: the median, with a 95 % interval that assumes nothing
-about the distribution. The script needs no packages and runs on machines without a compiler (--out)."""
+the time without the balancer divided by the time with it in the same round; its median over the rounds is stored, with
+a 95 % interval that assumes nothing about the distribution.
+
+The script needs no packages. With --out it also runs on machines without a compiler."""
 
 import argparse
 import collections
