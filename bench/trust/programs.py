@@ -4,7 +4,8 @@
 
 Each is a function that returns (load_s, messages): seconds per task, and rows [from, to, count, bytes of all
 `count` messages]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean work
-per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other programs alone. """
+per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other programs alone.
+"""
 
 import math
 import pathlib

@@ -120,9 +120,8 @@ Banner read_banner(const std::string& name, std::string_view text) {
       (words[1] == "array" && words[2] == "pattern"))
     fail(
         "{}:1: \"{}\" is not the header of a matrix that Poise can read; it must be {} matrix "
-        "FORMAT "
-        "FIELD SYMMETRY, where FORMAT is coordinate or array, FIELD is real, integer or pattern "
-        "(only with coordinate), and SYMMETRY is general or symmetric",
+        "FORMAT FIELD SYMMETRY, where FORMAT is coordinate or array, FIELD is real, integer or "
+        "pattern (only with coordinate), and SYMMETRY is general or symmetric",
         name, line, kMagic);
   return {words[1] == "array", words[2] == "pattern", words[3] == "symmetric"};
 }
