@@ -124,7 +124,8 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");
   if (::mkdtemp(folder_.data()) == nullptr)
-    fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
+    fail("cannot create a folder beside {}: {}; choose another place for this file", output,
+         std::strerror(errno));
 }
 
 ProfiledLaunch::~ProfiledLaunch() {

@@ -276,8 +276,8 @@ void Reordered::note_decision(bool is_better) {
                  call_.function.name, size_, reason_.c_str(), took_ms);
 }
 
-/// The process with new rank r must pass the neighbours of node r. They were passed to the process
-/// with old rank r, which sends them.
+/// Sends neighbour lists between processes. The program gave the neighbours of node r to the
+/// process with old rank r, but the process with new rank r must pass them to MPI.
 void Reordered::exchange_adjacency(const Place& place) {
   void* const no_status = reinterpret_cast<void*>(mpi_.status_ignore);
   const auto exchange = [&](const int* own, int count, std::vector<std::int32_t>& its,

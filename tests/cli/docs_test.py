@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Docs(CliTest):
-    def test_every_key_of_json_is_documented(self):
+    def test_every_key_of_the_json_output_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
@@ -32,7 +32,7 @@ class Docs(CliTest):
             self.assertIn(f"| `{row['name']}` |", page)
             self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
 
-    def test_every_variable_in_the_code_is_in_the_table(self):
+    def test_every_environment_variable_that_the_code_reads_is_in_the_table(self):
         known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}
         read = set()
         for folder in "poise", "runtimes", "faces", "apps", "tests", "bench":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Values that no user would choose, for tests of variables: 32 kinds. A variable may still accept some of them."""
+"""32 kinds of values that no user would choose, for tests of environment variables. A variable may accept some of
+them nevertheless."""
 
 import random
 
