@@ -194,8 +194,8 @@ void Inputs::check_current() const {
   const std::string& source = is_given ? options_.current : options_.trace;
   if (places_used(current_) > machine_.num_places())
     fail(
-        "{} uses {} places, but machine \"{}\" has {}; give a larger --machine, or --start blocked "
-        "or round_robin to place the tasks anew",
+        "{} uses {} places, but machine \"{}\" has only {}; give a larger --machine, or place the "
+        "tasks anew by --start blocked or --start round_robin",
         source, places_used(current_), machine_.name(), machine_.num_places());
   try {
     check(current_, phase().workload.num_tasks(), machine_.num_places());

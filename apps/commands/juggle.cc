@@ -87,7 +87,7 @@ class Picture {
 double period_s(const std::string& text) {
   const auto duration_s = parse_duration_s(text);
   if (!duration_s || *duration_s < 1e-3 || *duration_s > 3600)
-    fail("--period takes a time from 1ms to 3600s such as 100ms, not \"{}\"", text);
+    fail("--period takes a time from 1ms to 3600s, such as 100ms, not \"{}\"", text);
   return *duration_s;
 }
 
@@ -150,7 +150,7 @@ juggle::Options options_from(const Options& options) {
   result.stays_in_domain = parsed("POISE_JUGGLE_NUMA", options.numa, stays_in_domain);
   result.progress = juggle::progress_source_named(options.progress);
   if (!(options.jitter >= 0 && options.jitter < 1))
-    fail("--jitter takes a share of at least 0 and below 1, not {}", options.jitter);
+    fail("--jitter takes a share of the period, at least 0 and below 1, not {}", options.jitter);
   result.jitter = options.jitter;
   result.seed = options.seed;
   result.first_cpu = static_cast<std::size_t>(::getpid());

@@ -138,8 +138,8 @@ std::string destination(const Options& options, const Machine& discovered) {
   if (!options.output.empty()) {
     if (is_xml(options.output) && !options.launcher.empty())
       fail(
-          "{}: hwloc's XML holds one host and no network; name a .json file, or leave out "
-          "--launcher",
+          "{}: an XML file of hwloc cannot store the network that --launcher measures; name a "
+          ".json file, or leave out --launcher",
           options.output);
     check_writable(options.output);
     return options.output;
@@ -151,7 +151,9 @@ std::string destination(const Options& options, const Machine& discovered) {
         "name a file with -o FILE");
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  if (error) fail("cannot write {}: {}; give -o FILE", path, error.message());
+  if (error)
+    fail("cannot create the folder for {}: {}; choose another file with -o FILE", path,
+         error.message());
   check_writable(path);
   return path;
 }

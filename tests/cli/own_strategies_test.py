@@ -142,7 +142,7 @@ class OwnStrategies(CliTest):
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
     def test_invalid_plugins_programs_and_placement_files_are_refused(self):
-        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "the name of a library is missing"),
                                  (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
                                  (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),
