@@ -259,7 +259,8 @@ int32_t add_once(cham_migratable_task_t* task, const void* code) {
 cham_migratable_task_t* create(void* code, int num_arguments,
                                const chameleon_map_data_entry_t* arguments) {
   if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
-    poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
+    poise::fail("chameleon_create_task: {} arguments were given; a task may have 0 to {}",
+                num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
     poise::fail("chameleon_create_task: neither the function nor the arguments may be null");
   auto task = std::make_unique<cham_migratable_task_t>();
