@@ -201,7 +201,7 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
 }
 
-TEST(Library, errors_are_per_thread_and_threads_may_share_handles) {
+TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {
   Random random(3);
   const OwnedProblem problem = random_problem(random);
   Handles handles;

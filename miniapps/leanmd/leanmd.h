@@ -281,7 +281,7 @@ struct Program {
   void check(const Sums& before, const Sums& after) const {
     fmt::print("energy {:.6f} at first, {:.6f} at last\n", after.first_energy, after.energy);
     if (std::fabs(after.energy - after.first_energy) > 1e-3 * std::fabs(after.first_energy))
-      fail("the energy changed from {:.6g} to {:.6g}; it may change by a thousandth",
+      fail("the energy changed from {:.6g} to {:.6g}; it may change by at most a thousandth",
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))

@@ -322,7 +322,7 @@ std::size_t choice_of(const Variable& variable, std::string_view text) {
   for (std::size_t i = 0; i < variable.choices.size(); ++i)
     if (variable.choices[i] == text) return i;
   const std::string_view nearest = nearest_name(text, variable.choices);
-  fail("\"{}\" is not one of {}{}", text, fmt::join(variable.choices, ", "),
+  fail("\"{}\" is not allowed; the choices are {}{}", text, fmt::join(variable.choices, ", "),
        nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest));
 }
 

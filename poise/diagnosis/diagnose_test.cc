@@ -39,7 +39,7 @@ std::string text(const Tally& tally) {
   return result;
 }
 
-TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
+TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_of_lost_time) {
   for (const Cause cause : kAll) {
     Tally one;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -50,7 +50,7 @@ TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
   }
 }
 
-TEST(diagnose, finds_threads_bound_to_the_same_cpu_and_the_rank_whose_threads_are_least_even) {
+TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
   profile.run.threads_of_node = {
@@ -68,7 +68,7 @@ TEST(diagnose, finds_threads_bound_to_the_same_cpu_and_the_rank_whose_threads_ar
   EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);
 }
 
-TEST(diagnose, subtracts_the_time_to_move_memory_from_what_objects_save) {
+TEST(diagnose, subtracts_the_time_to_move_memory_from_the_gain_promised_for_migratable_objects) {
   planted::Profile profile = planted::Generator({{Cause::drifting, 0.5}}, 3).profile();
   const auto saved_s = [&](const Diagnosis& diagnosis) {
     for (const Advice& advice : diagnosis.advice)
@@ -102,7 +102,7 @@ bool fit(Cause a, Cause b) {
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 
-TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes) {
+TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_time) {
   int pairs = 0;
   for (const Cause large : kAll)
     for (const Cause small : kAll) {

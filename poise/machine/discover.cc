@@ -497,14 +497,14 @@ void check_size(std::string_view text) {
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
       fail(
-          "machine text: \"{}\" contains a count above {}; only a text without \"pu\" and brackets "
-          "may have larger ones",
+          "machine text: \"{}\" contains a count above {}; larger counts are allowed if the text "
+          "contains neither \"pu:\" nor brackets",
           text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(
-          "machine text: \"{}\" has more than {} processing units; without \"pu\" and brackets any "
-          "number is allowed",
+          "machine text: \"{}\" has more than {} processing units; more units are allowed if the "
+          "text contains neither \"pu:\" nor brackets",
           text, kMaxSyntheticUnits);
     is_named = false;
     at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
@@ -526,7 +526,8 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxXmlBytes) fail("{}: the file has more than {} bytes", name, kMaxXmlBytes);
+  if (xml.size() > kMaxXmlBytes)
+    fail("{}: the file is larger than {} bytes, the maximum", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(
@@ -546,8 +547,8 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
   if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
       static_cast<int>(kMaxDomainsOfNode))
     fail(
-        "machine text: \"{}\" has more than {} memory domains in one node; without \"pu\" and "
-        "brackets any number is allowed",
+        "machine text: \"{}\" has more than {} memory domains in one node; more domains are "
+        "allowed if the text contains neither \"pu:\" nor brackets",
         text, kMaxDomainsOfNode);
   return machine_of(topology.get(), owned);
 }

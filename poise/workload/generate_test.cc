@@ -346,8 +346,9 @@ TEST(Generate, the_text_of_a_recipe_can_be_read_back) {
 TEST(Generate, invalid_recipes_are_refused_and_the_error_says_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
-  EXPECT_THAT(error_of("ring:skew=gauss"),
-              HasSubstr("is not one of equal, uniform, lognormal, pareto, quartic"));
+  EXPECT_THAT(
+      error_of("ring:skew=gauss"),
+      HasSubstr("is not allowed; the choices are equal, uniform, lognormal, pareto, quartic"));
   EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use 0 to 1"));
   EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));

@@ -72,7 +72,8 @@ TEST(Options, have_the_defaults_of_the_table_if_no_variable_is_set) {
 TEST(Options, offloading_needs_one_place_per_rank) {
   EXPECT_FALSE(read({}).lend);
   EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
-  EXPECT_NE(error_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: \"yes\" is not one of 0, 1"),
+  EXPECT_NE(error_of({{"POISE_LEND", "yes"}})
+                .find("POISE_LEND: \"yes\" is not allowed; the choices are 0, 1"),
             std::string::npos);
   EXPECT_NE(error_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
             std::string::npos);
@@ -104,7 +105,8 @@ TEST(Options, errors_name_the_variable_and_what_would_work) {
     EXPECT_THAT(error_of({{"POISE_PERIOD", period}}),
                 AllOf(HasSubstr("POISE_PERIOD"), HasSubstr("auto")));
   EXPECT_THAT(error_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
-  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}), HasSubstr("is not one of cpu, wall"));
+  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}),
+              HasSubstr("is not allowed; the choices are cpu, wall"));
   EXPECT_THAT(error_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
   EXPECT_THAT(error_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
   EXPECT_THAT(error_of({{"POISE_RANKS_PER_HOST", "-1"}}),

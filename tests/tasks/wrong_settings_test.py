@@ -19,7 +19,8 @@ TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 
 # Each entry has the variables, and the parts of the line that is printed.
-NUMBER, RANGE, CHOICE = "is not a number; it takes", "is out of range; it takes", "is not one of"
+NUMBER, RANGE = "is not a number; give a number from", "is out of range; give a number from"
+CHOICE = "is not allowed; the choices are"
 TASKS = [
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {trouble}"])
       for names, text, trouble in (
