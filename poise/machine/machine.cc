@@ -74,8 +74,8 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
 }
 
 void Machine::check_places_and_levels() const {
-  if (parts_.places.empty()) fail("machine: it has no places; it needs at least one");
-  if (parts_.levels.empty()) fail("machine: it has no levels; it needs at least one");
+  if (parts_.places.empty()) fail("machine: there are no places; at least one is needed");
+  if (parts_.levels.empty()) fail("machine: there are no levels; at least one is needed");
   for (const Place& place : parts_.places)
     if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
       fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
