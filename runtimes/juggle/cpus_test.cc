@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Cpus, lists_are_read_and_written_in_the_format_of_linux) {
+TEST(Cpus, lists_of_cpus_are_read_and_written_in_the_format_that_linux_uses) {
   EXPECT_THAT(parse_cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
   EXPECT_THAT(parse_cpu_list("8,0-1,1"), ElementsAre(0, 1, 8));
   EXPECT_EQ(cpu_list_text({0, 1, 2, 3, 8}), "0-3,8");

@@ -207,7 +207,7 @@ int warnings_in(const std::string& text) {
   return count;
 }
 
-TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warning) {
+TEST(Collection, a_strategy_that_exceeds_its_time_budget_moves_no_object_and_warns_once) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                              {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
   testing::internal::CaptureStderr();
@@ -306,7 +306,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
     }
 }
 
-TEST(Collection, refuses_subphases_from_64_on) {
+TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
@@ -365,7 +365,7 @@ TEST(Collection, a_timeline_covers_every_place) {
   }
 }
 
-TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_remaining_steps) {
+TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_steps_after_the_last) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

@@ -54,7 +54,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, resets_the_check_interval_after_a_decision) {
+TEST(WhenToBalance, checks_after_a_decision_as_soon_as_at_the_start_of_the_run) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 
