@@ -46,8 +46,9 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Returns the results of placements from scratch divided by those of mappers. The summary says in how many cases
-    the load cap holds."""
+    """Yields a row per mapping tool and quantity: the value for `poise` with from_scratch=1 divided by the value for
+    the tool, over all cases. `caps` says in how many cases the load stays within the cap, first for `poise`, then for
+    the tool."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -58,8 +59,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Returns a row per group of instances and quantity: the result of `poise map` divided by that of block order. For
-    the traffic, another row divides by the result of the best peer."""
+    """Yields a row per group of instances and quantity: its value for the assignment by `poise map` divided by its
+    value for block order. For the traffic, another row divides by the value of the best other tool."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -70,8 +71,8 @@ def maps(whole):
 
 
 def on_papers_machines(whole):
-    """Returns a row per program and machine: the objects moved per decision (mean of four) and the predicted
-    iteration."""
+    """Returns a row per program and machine. It holds for each balancer the number of objects that a decision moves
+    (the mean of four decisions) and the predicted time of an iteration."""
     rows = where(part="machines")(whole)
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -126,8 +127,8 @@ def interval(values, digits=2):
 
 
 def points_of_figures(*figures):
-    """Returns a function that yields the points measured for these figures of the Juggle paper. Beside each point is
-    the theory of its policy."""
+    """Returns a function that yields the points measured for these figures of the Juggle paper, each with the speed-up
+    that the theory of its policy predicts."""
     promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
 
     def rows(whole):
@@ -144,7 +145,7 @@ def points_of_figures(*figures):
 
 
 def beside_theory(rows):
-    """Returns sentences that say how far the measured speed-ups are from the theory."""
+    """Returns sentences that compare the measured speed-ups with those that the theory predicts."""
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
     return (f"At {len(ratios)} points the measured speed-up was divided by that of the theory. The median of these ratios is {statistics.median(ratios):.3f}, "
@@ -187,7 +188,7 @@ def totals(whole):
 
 
 def tuned(whole):
-    """Yields a row per changed number: its name, its new value, and what it changed."""
+    """Yields a row for each tuning number and each value to which it was changed, with the effects of the change."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         yield {**row, "number": name, "value": value}

@@ -100,7 +100,8 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// Returns the table's row with this number. Throws Error, which states the number of rows.
+/// Returns row `number` of the table of strategies. If the table has no such row, throws Error,
+/// whose text states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())

@@ -62,7 +62,8 @@ void expect_agreement(const std::vector<Told>& told) {
   }
 }
 
-/// Checks that each export is an import of another rank, and that they agree with rank_of_task.
+/// Checks that the exports of all ranks together equal the imports of all ranks together, and that
+/// a rank exports as many tasks as rank_of_task sends to other ranks.
 void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArrays>& own) {
   Told::List exports, imports;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
@@ -104,8 +105,9 @@ TEST(DistributedInC, all_ranks_get_the_same_error_code_if_a_communication_call_f
   EXPECT_EQ(plan_in_c(counting, machine.get(), own, false)[2].code, POISE_OK);
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
-  // Each call but the last is made to fail. The last call completes the exchange in which ranks
-  // agree that none has failed, so the others have their plan by then.
+  // Makes each communication call of rank 2 fail in turn, except the last one. The last call
+  // completes the exchange in which ranks agree that none has failed, so by then the other ranks
+  // have their plan.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);
     SimulatedRanks simulated(6);

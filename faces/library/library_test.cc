@@ -28,7 +28,8 @@ struct Handles {
   }
 };
 
-/// Creates the same problem through the C interface, with messages as a list.
+/// Creates the machine and the workload of `problem` through the C interface, with the messages as
+/// a list.
 void fill(Handles& handles, const OwnedProblem& problem) {
   const std::string json = machine_to_json(problem.machine);
   ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
@@ -77,8 +78,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// True if a machine file may contain this machine. Some random machines have factors that are
-/// refused in files.
+/// True if a machine file may describe this machine. Some random machines have cost factors that
+/// files must not contain.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
