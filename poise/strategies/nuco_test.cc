@@ -178,7 +178,8 @@ TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) 
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
-  // The cost of place 0 is 0.5 (load) - 1 (messages), that of place 1 is 0 - 1.
+  // A message from the same domain saves 1 s on either place. Place 0 costs 0.5 s of load - 1 s,
+  // and place 1 costs 0 s - 1 s.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);

@@ -57,7 +57,8 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
   return workload;
 }
 
-/// Hops times bytes of a ring if its tasks are in blocks along the places, which is optimal.
+/// Returns hops times bytes if consecutive tasks of a ring are placed in blocks on consecutive
+/// places. This is the least that any balanced placement reaches.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;
@@ -213,8 +214,9 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 }
 
 TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
-  // A hub that communicates with all tasks, and nodes that all exchange messages, on a network that
-  // needs a mapping. If either took quadratic time, this test would run for minutes.
+  // One task, the hub, communicates with all others, and random messages connect many pairs of
+  // nodes of a torus, where the mapping of groups to nodes matters. If the time grew quadratically
+  // with the number of partners of the hub or of the nodes, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;

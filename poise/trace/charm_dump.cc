@@ -21,8 +21,8 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // True for 6.10, which stores all counts before all lists, and the places that a strategy chose
-  // after the present places of the objects.
+  // True for Charm++ 6.10. It writes all counts before all lists; and after the processors on which
+  // the objects are, it writes those to which a strategy moved them.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // depends on a build option of both versions

@@ -146,8 +146,9 @@ std::vector<Message> sorted_rows(const std::string& name, const GraphRows& graph
   return rows;
 }
 
-/// Checks that every edge is in the lines of both ends with the same weight. Vertices are visited
-/// in order, so the edges to each vertex come in the order of its own sorted row.
+/// Checks that every edge is in the lines of both of its vertices, with the same weight. Edges are
+/// visited in the order of their first vertex, and each line is sorted by neighbour, so next[v]
+/// advances through the line of v as the edges to v are visited.
 void check_symmetry(const std::string& name, const GraphRows& graph) {
   const std::vector<Message> rows = sorted_rows(name, graph);
   std::vector<std::size_t> next(graph.first.begin(), graph.first.end() - 1);

@@ -19,7 +19,8 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Identifies a row of slices: its group, and its number in the group.
+/// Identifies a row of time slices in the file by the number of its group and its number in the
+/// group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
 struct Rows {
@@ -77,7 +78,7 @@ void add(Rows& rows, const element& event, const std::string& where) {
     rows.row_names[row_of(event, where)] = name_in(event);
 }
 
-/// Groups without a slice are places that did nothing.
+/// A group of rows in which no time slice lies is a place that did nothing.
 void add_idle_groups(Rows& rows) {
   for (const auto& [group, name] : rows.group_names) {
     const auto first = rows.spans.lower_bound({group, INT64_MIN});

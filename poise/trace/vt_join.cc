@@ -20,10 +20,11 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
-/// phase often, but the trace stores each copy.
+/// Limit on the total size of phases that the files only name as repetitions, in tasks, messages
+/// and ranks. A few bytes in a file can repeat a phase many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// A phase counts as this many tasks in addition to its tasks, messages and ranks.
+// Each repeated phase counts towards kMaxRepeated as this many tasks, in addition to its tasks,
+// messages and ranks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.

@@ -128,7 +128,8 @@ TEST(Generate, the_bytes_of_a_trace_are_the_same_on_every_platform) {
 }
 
 TEST(Generate, stencils_on_complete_grids_have_the_number_of_edges_given_by_a_formula) {
-  // An axis of s points has s - 1 pairs per row, or s if periodic.
+  // In a grid, each line of s points along an axis has s - 1 pairs of neighbours, or s if the grid
+  // is periodic. Each pair sends one message in each direction.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
   EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 6 22^3 - 6 22^2
@@ -204,7 +205,8 @@ TEST(Generate, kind_rmat_gives_a_few_tasks_far_more_communication_partners_than_
   for (const Message& m : workload.messages) ++degree[m.from];
   std::sort(degree.rbegin(), degree.rend());
   EXPECT_GT(degree[0], 20 * 8);
-  // With equal quarters it is a uniform random graph, in which no task stands out.
+  // If all four quarters of the adjacency matrix are equally likely, the graph is uniformly random,
+  // and no task stands out.
   std::vector<int> even(4096);
   for (const Message& m : make("rmat:a=0.25,b=0.25,c=0.25", 4096).messages) ++even[m.from];
   EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
@@ -259,8 +261,9 @@ TEST(Generate, leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_
 }
 
 TEST(Generate, nbody_tasks_communicate_along_the_space_filling_curve_and_in_the_tree) {
-  // On the curve, each of 1000 tasks has three neighbours on each side: 999 + 998 + 997 pairs. In
-  // the tree, any two consecutive multiples of 2^j are a pair.
+  // Each of 1000 tasks exchanges messages with the next three on the space-filling curve, which
+  // gives 999 + 998 + 997 pairs. In the tree, for each 2^j from 4 on, any two consecutive multiples
+  // of 2^j are another pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);

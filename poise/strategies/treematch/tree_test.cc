@@ -95,8 +95,8 @@ TEST(TreeMatch, a_graph_with_fewer_vertices_than_the_tree_has_leaves_is_mapped_a
   }
 }
 
-/// Cliques of the group sizes of every level, with affinities that grow towards the leaves.
-/// Vertices are numbered at random.
+/// All vertices exchange messages, and those whose leaves are close in the tree exchange many more
+/// bytes. TreeMatch has to find this tree. Vertices are numbered at random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
