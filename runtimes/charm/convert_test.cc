@@ -182,7 +182,8 @@ Statistics drawn(Random& random, std::uint32_t pes) {
 
 using Key = std::tuple<std::uint64_t, std::int32_t>;
 
-/// Bytes by pair of names, computed with maps: the reference for the conversion.
+/// Adds up the bytes of messages for each pair of sender and receiver, in a simple way with maps.
+/// The test compares the conversion with these sums.
 std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistics& statistics,
                                                                  const PeMap& pe_map) {
   std::set<Key> known;

@@ -14,7 +14,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using PinResult = Affinities::PinResult;
 
-/// Process 100 with threads 100 and 101, which may use cpus 0 to 3.
+/// Tests start with one process (id 100) that has two threads (ids 100 and 101), which may use cpus
+/// 0 to 3.
 class AffinitiesTest : public testing::Test {
  protected:
   AffinitiesTest() {

@@ -95,7 +95,8 @@ TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_has_bound) {
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-/// Binds the three threads to the two cpus as OMP_PROC_BIND=true does; they sleep at barriers.
+/// Binds the three threads to the two cpus, two of them to one cpu, as OMP_PROC_BIND=true does.
+/// Each thread sleeps at barriers for part of the time.
 void bind_unevenly(SimulatedKernel& kernel) {
   for (auto& [id, thread] : kernel.threads_by_id) {
     thread.affinity = {static_cast<CpuId>(id % 2)};

@@ -45,7 +45,8 @@ TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu", false}));
-  // If the container has a cgroup name space of its own, its group is the root.
+  // If the container has a cgroup name space of its own, the process sees its own cgroup as the
+  // root.
   const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
@@ -56,7 +57,7 @@ TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_files_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
 }
 
-/// The files of a system, recorded under a folder of their own.
+/// Copies of a system's files, below a temporary folder that serves as the root folder.
 class RecordedSystem {
  public:
   explicit RecordedSystem(const std::map<std::string, std::string>& files) {

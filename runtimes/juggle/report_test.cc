@@ -64,8 +64,9 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
 }
 
 TEST(Report, the_duration_of_the_work_is_predicted_from_the_run_times_of_the_threads) {
-  // Three threads on two cpus ran for 20 s in total, so each ran for 20/3 s; the prediction
-  // multiplies this by n/m or ceil(n/m).
+  // Three threads on two cpus ran for 20 s in total, on average 20/3 s each. The prediction
+  // multiplies this average by 3/2 with balancing, and by 2 without, because two threads then share
+  // a cpu.
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(

@@ -15,7 +15,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// Simulated cpus with these rates (default 1), and the probes requested so far.
+/// Simulated cpus. `rates` has their speeds (default 1), `probes` the number of probes requested so
+/// far.
 struct Machine {
   std::map<CpuId, double> rates = {};
   std::map<CpuId, int> probes = {};

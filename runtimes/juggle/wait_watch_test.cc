@@ -27,7 +27,7 @@ bool has_news(const WaitWatch& watch, int timeout_ms) {
   return ::poll(&news, 1, timeout_ms) == 1;
 }
 
-/// Waits for ever in a call of this name.
+/// Waits for ever in the blocking call that `call` names.
 void wait_by(const std::string& call) {
   if (call == "barrier") {
     pthread_barrier_t barrier;
@@ -50,7 +50,8 @@ void wait_by(const std::string& call) {
   }
 }
 
-/// Only PreloadedProgram runs this test, in which a thread waits for ever.
+/// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
+/// process of its own and ends that process.
 TEST(Preloaded, DISABLED_a_thread_waits_for_ever_in_a_given_call) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
