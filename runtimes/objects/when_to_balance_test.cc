@@ -9,8 +9,8 @@
 namespace poise::objects {
 namespace {
 
-/// Ten steps in which the busiest rank worked 2 s and the average rank 1 s, so balancing saves 0.1
-/// s per step.
+/// Over ten steps, the busiest rank worked 2 s in total and the average rank 1 s, so balancing
+/// saves 0.1 s per step.
 RunState unbalanced() {
   return {.steps = 10, .busiest_s = 2, .average_s = 1, .total_steps = 10, .expected_steps = 110};
 }

@@ -34,7 +34,7 @@ class Reader {
     const std::uint64_t value = number();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
-  /// Reads a count of items that take at least `min_size` bytes each.
+  /// Reads the length of a list, whose items take at least `min_size` bytes each.
   std::size_t count(std::size_t min_size = 1) {
     const std::uint64_t value = number();
     if (value > remaining() / min_size)
@@ -140,7 +140,7 @@ TeamUse team_from(Reader& reader) {
   return team;
 }
 
-/// Reads the parts of a block that exist in the file's version.
+/// Which optional parts a block has. Blocks of older file versions lack some of them.
 struct Contents {
   bool reorderings = true, team = true;
 };

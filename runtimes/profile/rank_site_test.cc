@@ -57,8 +57,8 @@ TEST(RankSite, finds_the_package_cache_and_core_that_contain_all_cpus_of_a_rank)
   expect_site(host.site({4, 5}), 1, 2, 4, -1);
   expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
   expect_site(host.site({0, 4}), -1, -1, -1, -1);
-  // Cpus 4 and 6 are in different domains. The domain must stay unknown although cpu 7 is in the
-  // domain of cpu 6.
+  // Cpus 4 and 6 are in different memory domains, so no domain contains the three cpus, although
+  // cpu 7 is in the same domain as cpu 6.
   expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
 }
 

@@ -36,8 +36,8 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
 }
 
-/// 1,000 stretches of 20 us are too short to read the CPU clock. According to the kernel, the
-/// thread waited for a cpu for a quarter of the time.
+/// Computes in 1,000 stretches of 20 us each, which is too short for reading the CPU clock.
+/// According to the kernel, the thread waited for a cpu for a quarter of the time.
 TEST(recorder, short_computations_are_charged_the_average_share_of_waiting_for_a_cpu) {
   Recorder recorder;
   recorder.start(0, 0, {});
