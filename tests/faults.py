@@ -31,7 +31,8 @@ PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
 CPU_TIMES = 5
-MEMORY_BYTES = 4 << 30  # memory limit of a program with a fault, because an endless loop may grow a list
+# Memory limit of a program with a fault. Without a limit, a faulty loop that never ends could use up all memory.
+MEMORY_BYTES = 4 << 30
 
 SWAPS = {
     " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ",

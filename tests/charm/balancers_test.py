@@ -69,8 +69,8 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # orb fails here, because objects have no positions. Then an object is assigned a PE only if it comes from
-        # another group.
+        # The strategy orb fails here, because it needs positions of objects. After this failure, objects stay on their
+        # PEs, except those that come from another group of PEs: they must be assigned a PE of the group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -105,7 +105,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
     def test_a_balancer_continues_its_random_numbers_after_a_restart_from_a_checkpoint(self):
-        # The random numbers depend on the number of earlier decisions.
+        # The seed of a decision is the number of earlier decisions, including those before a restart.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
         self.assertEqual(self.restarted(step=10), moved)  # this run also writes the checkpoints of steps 20 and 30
         self.assertEqual(self.restarted(step=20), moved)
@@ -114,7 +114,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            # The decisions use the seeds 0, 1 and 2, so the third one uses seed 2.
+            # This run restarts after the second decision. Its first decision is therefore the third one, with seed 2.
             plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
@@ -161,13 +161,14 @@ class Balancers(unittest.TestCase):
     def test_the_tree_balancer_decides_at_one_level_per_step_and_each_level_steps_through_its_strategies(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
-        # There are three balancings. The process decides in the first and in the third one, the root in the second.
+        # The balancer is called three times. The process level of the tree decides in the first and third call, the
+        # root level in the second.
         for process, root, moves in (("rotate", "keep", 2), ("keep", "rotate", 1), ("rotate", "rotate", 3)):
             flags = self.tree(tree="PE_Process_Root", process={"strategies": [process]},
                               root={"strategies": [root], "step_freq": 2})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
-        # A level uses the strategies of its list in turn. After the last one it either repeats the last one or starts
-        # again.
+        # At each call, a level of the tree uses the next strategy in its list. At the end of the list, it stays with
+        # the last strategy or, if repeat_strategies is set, goes back to the first.
         for again, moves in (False, 1), (True, 2):
             flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
@@ -269,7 +270,8 @@ class Balancers(unittest.TestCase):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]
         of_first = max(received.values(), key=len)
-        # 10 multicasts reach 64 pieces; the first piece's two neighbours also receive 10 messages of the ring each.
+        # The first piece multicasts 10 times to all 64 pieces. In addition, it sends 10 messages to each of its two
+        # neighbours in the ring.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
     def test_a_trace_that_cannot_be_written_does_not_stop_the_run(self):

@@ -4,9 +4,9 @@
 
     ```sh            runs and must succeed
     ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
-    ```text          lines that the block before must print, in this order; it may print others, too
-    <!-- setup: COMMAND -->   runs first, for files that the reader has
-    ```c, ```cpp …   another test compiles or runs them (ELSEWHERE), or they are marked no-run, too
+    ```text          lines that the block before must print in this order, possibly with other lines in between
+    <!-- setup: COMMAND -->   the test first runs COMMAND, which makes files that the reader already has
+    ```c, ```cpp …   another test compiles or runs the block (named in ELSEWHERE), or the block is marked no-run
 """
 
 import os
@@ -19,7 +19,7 @@ from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LIMIT_S = 600  # time-out of a block in seconds, long enough for a busy machine
+LIMIT_S = 600  # time-out of a code block in seconds, long enough for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",

@@ -286,7 +286,8 @@ class Recipes(JuggleTest):
         for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # The single thread of the second program shares a cpu, so without balancing it would take twice as long.
+            # There is one thread more than cpus. Without balancing, the thread of the second program and one thread of
+            # the first would share a cpu all the time and have only half of it each.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

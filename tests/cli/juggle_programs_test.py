@@ -86,7 +86,8 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first of the two cases changes its user but not its program, so root owns most of its files in /proc.
+        # In the first case, the child changes its user but keeps running the same program. Its files in /proc then
+        # mostly belong to root. In the second case, it also starts another program.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"

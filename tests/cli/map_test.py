@@ -204,7 +204,7 @@ class LaunchFiles(CliTest):
 
 
 class BatchJob(CliTest):
-    """Tests --machine job: hosts and switches from the variables and files of schedulers."""
+    """Tests that --machine job reads hosts and switches from environment variables and files of batch schedulers."""
 
     VARIABLES = "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CONF", "LSB_MCPU_HOSTS", "PBS_NODEFILE"
 

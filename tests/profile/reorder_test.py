@@ -44,7 +44,7 @@ def numbers(said, name):
 
 
 def edges_of(ranks):
-    """Returns (rank, rank, weight) as a run prints them. Edges of undirected topologies occur in one direction only."""
+    """Returns the edges (rank, neighbour, weight) that the ranks of a topology print. Edges without a weight get 1."""
     edges = []
     for rank, (_, said) in ranks.items():
         weights = [] if "weighted=F" in said else numbers(said, "out_weights")
@@ -58,7 +58,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Returns the smallest cost over all ways to choose and order the processes."""
+    """Returns the smallest cost of these edges over all ways to give each rank a different one of the places."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -81,8 +81,8 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """Checks that every node has the same neighbours with and without reordering, and that each process has at most
-        one node."""
+        """Checks that every node of a topology has the same neighbours with and without reordering, and that no process
+        has two nodes of it."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Decisions by all ranks in Python: on ranks that are threads, or with the argument `mpi` on the ranks of mpi4py under a
-launcher. Exits with status 77 (skipped) without numpy or mpi4py."""
+"""Tests balancing decisions that all ranks make together, called from Python. The ranks are threads, or with the
+argument `mpi` the ranks of mpi4py under a launcher. Exits with status 77 (skipped) without numpy or mpi4py."""
 
 import importlib.util
 import sys

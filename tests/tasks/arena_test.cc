@@ -103,7 +103,8 @@ const auto kDoubleInPlace = function("double in place", [](std::span<std::uint32
   for (auto& value : x) value *= 2;
 });
 
-// Submits tasks on rank 0 with vectors in this memory; returns the counters summed over ranks.
+// Submits tasks on rank 0 whose vectors are allocated from `memory`, waits for them and checks
+// their results. Returns the counters, summed over ranks.
 Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std::size_t length) {
   using Numbers = std::pmr::vector<std::uint32_t>;
   std::vector<Numbers> x, y, both;

@@ -69,8 +69,8 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
-// A function that checks its literals: each must be aligned for its type, and filled with its index
-// from 1.
+// A function that checks its literal arguments. Each must be aligned for its type, and every byte
+// of the first argument must be 1, every byte of the second 2, and so on.
 const FunctionId kLiterals =
     register_function("literals", "any", [](std::span<const Item> literals) {
       for (std::size_t i = 0; i < literals.size(); ++i) {
@@ -327,8 +327,9 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Each task has a megabyte of data. At most seven tasks wait at a borrower while one runs. The
-// limit below is higher, because this rank learns with a delay that tasks have ended.
+// Each task has 1 MiB of data and batch_bytes is 7 MiB, so at most seven tasks wait at a borrower
+// while one runs. The test allows 40 tasks per borrower, because this rank learns only with a delay
+// that a task has ended.
 TEST(Context, limits_the_data_of_lent_tasks_that_are_queued_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);

@@ -75,8 +75,8 @@ const auto kStayUntilFinished = function("stay until others are finished", [](in
   until_finished = Context::current().counters();
 });
 
-// A rank that runs no task of a function itself learns from results how long its tasks take. Until
-// then, each loan consists of a single task.
+// If a rank runs no task of a function itself, it learns how long the function's tasks take from
+// the results that borrowers return. Until the first result, each loan consists of a single task.
 TEST(Exploration, a_lender_learns_from_results_of_lent_tasks_how_long_their_function_takes) {
   constexpr int kTasks = 200;
   Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off"});

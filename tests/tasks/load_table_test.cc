@@ -85,7 +85,8 @@ TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
       return std::vector<Loan>{};
     };
     Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
-    // The step is repeated, because a rank may begin it when another rank has already finished it.
+    // Repeats submit and wait until every rank has seen a load of every other rank. Once may not be
+    // enough, because a rank may begin its tasks when another rank has already finished its own.
     const double end_s = clock_s() + 30;
     int has_all = count_ranks() == 1, goes_on = 1;
     while (!has_all && goes_on) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of policies of the program. All ranks run each test.
+// Tests of lending policies that the program itself defines. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>

@@ -73,7 +73,8 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
 
-// One copy of each task runs, and every other copy is reported on the rank that has it.
+// Of each task one copy runs, the original or a replica. For every other copy, Policy::cancelled is
+// called on the rank that holds the copy.
 TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_holds_it) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;

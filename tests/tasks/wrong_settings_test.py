@@ -11,14 +11,15 @@ import tempfile
 import unittest
 
 TIMEOUT_S = 60
-RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # the rank in variables of Open MPI and MPICH
+# The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
 # Open MPI otherwise waits two seconds before it kills the ranks that remain when one exits with an error.
 QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 
-# Each entry has the variables, and the parts of the line that is printed.
+# Each entry consists of environment variables with wrong values, and of texts that the printed error line contains.
 NUMBER, RANGE = "is not a number; give a number from", "is out of range; give a number from"
 CHOICE = "is not allowed; the choices are"
 TASKS = [

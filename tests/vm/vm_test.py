@@ -4,9 +4,10 @@
 """Tests poise juggle on an emulated machine with four memory domains: what it discovers, where it keeps
 threads, how it reacts when cpus disappear, and its gain compared with the theory.
 
-The emulator has 8 or 12 cpus, more than the host. Work is cpu time by the machine's own clock, so the host's
-speed changes no ratio. A busy host delays the balancer by tenths of a second or more. Therefore phases are long
-compared with that, and times are compared with the theory only if the emulator had the host to itself."""
+The emulator has 8 or 12 cpus, more than the host. Programs do a given amount of work, measured in cpu time by the
+emulated machine's clock, so ratios of run times do not depend on the host's speed. A busy host delays the balancer
+by tenths of a second or more. Therefore phases last much longer than that, and run times are compared with the
+theory only if the emulator had the host to itself."""
 
 import json
 import os
