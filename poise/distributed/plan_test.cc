@@ -84,8 +84,8 @@ TEST(DistributedPlan, assigns_each_task_to_one_rank_which_lists_the_task_as_an_i
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // Groups are narrow and vertices few, so that even small problems have several levels and
-    // clusters.
+    // Because these limits are small, even small problems have several levels of rank groups, and
+    // tasks are merged into clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));

@@ -105,8 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // For each core: the nearest core with memory of its own, going backward and going forward from
-  // that core (which counts, too); null if there is none.
+  // For each core: the nearest core with local memory that is this one or before it, and the
+  // nearest that is this one or after it; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -191,8 +191,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // If two levels have the same groups, the level is named "numa", because the factors between
-    // domains belong to that name.
+    // Two levels with the same groups become one level, and the second name becomes a further name
+    // of it. If either name is "numa", that is the main name, because the factors between domains
+    // belong to it.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -263,7 +264,8 @@ std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
   return factors_in(*distances.matrix, domains, 1, ratio);
 }
 
-/// Sets the factors that hwloc_xml.h has written. Returns false if there are none.
+/// Sets the NUMA factors of `kind` from the matrices that hwloc_xml.h writes. Returns false if the
+/// topology does not contain valid ones.
 bool set_measured_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
                           NodeKind& kind) {
   Distances latency{topology}, bandwidth{topology};

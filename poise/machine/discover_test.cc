@@ -168,8 +168,9 @@ TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores each, whose memory may be used only on the NUMA nodes in the mask `nodes`.
-/// `packages_per_group` gives the number of packages in each group.
+/// Packages of two cores and one NUMA node each; group g contains packages_per_group[g] packages.
+/// The process may use only the NUMA nodes in the mask `nodes`, and the processing units in
+/// `units`.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;

@@ -73,7 +73,8 @@ TEST(Hosts, network_factors_are_relative_to_local_memory) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 2000)});
   EXPECT_EQ(node.num_nodes(), 1u);
   EXPECT_EQ(node.network().factor, 20);
-  // Four cores share 1 GB/s outside; two share 40 GB/s inside.
+  // Four cores share 1 GB/s of the link to other hosts, but two cores share 40 GB/s of memory
+  // bandwidth: (40 / 2) / (1 / 4) = 80.
   EXPECT_NEAR(node.network().bandwidth_factor, 80, 1e-9);
   EXPECT_EQ(node.parts().network_source, Source::measured);
 }
