@@ -40,7 +40,8 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
   return result;
 }
 
-/// Returns the NUMA factors of a node that keeps only these of its domains.
+/// Describes a node that is reduced to the given NUMA domains: their number, and the NUMA factors
+/// between them.
 NodeKind kind_of(const Machine& machine, NodeId node, std::span<const DomainId> domains) {
   const NodeKind& whole = machine.parts().node_kinds[machine.parts().kind_of_node[node]];
   const DomainId first = machine.first_domain(node);

@@ -13,7 +13,8 @@
 namespace poise {
 namespace {
 
-/// Checks that every query gives the same result as on the whole machine.
+/// Checks that the machine of these places answers every query, such as speeds and factors, as the
+/// whole machine answers it for the same places.
 void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& places) {
   const Machine slots = slots_of(machine, places);
   ASSERT_EQ(slots.num_places(), places.size());

@@ -101,7 +101,7 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
     }
 }
 
-// OMP_PROC_BIND=true binds three threads to two cpus in this way.
+// OMP_PROC_BIND=true binds three threads to two cpus like this: two of them to the same cpu.
 TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all_cpus) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
@@ -111,7 +111,8 @@ TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all
     EXPECT_EQ(widened.orders, 3) << "one order per thread is enough";
     EXPECT_GT(speed_up(bound), 1.05);
   }
-  // Phases shorter than a time slice gain nothing, but lose nothing either.
+  // If phases are shorter than a time slice, the program gains nothing from the release of its
+  // threads, but loses nothing either.
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 

@@ -165,9 +165,10 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_keeps_its_place) {
 }
 
 TEST(JuggleTeam, progress_of_threads_differs_by_less_than_three_balancing_periods) {
-  // For n threads on m places, theorem 1 of the paper allows a difference in progress of period /
-  // (ceil(n/m) floor(n/m)) at balancing points. Discrete measurements and the margin add to it.
-  // Without balancing, the difference would grow to as much as half of the run time.
+  // For n threads on m places, theorem 1 of the paper limits the difference in progress between two
+  // threads to T / (ceil(n/m) floor(n/m)) at balancing points, where T is the time between two
+  // balancing points. Measurements in discrete steps and the margin add to this difference. Without
+  // balancing, it would grow to as much as half of the run time.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -441,7 +442,8 @@ TEST(JuggleTeamAuto, balances_bound_threads_if_another_program_uses_a_place) {
   for (PlaceId home : {0, 1}) kernel.add(home, true);
   kernel.run_until(20);
   EXPECT_TRUE(team.is_balancing());
-  // Two threads share 1.5 places, minus the time until the other program is detected.
+  // The other program takes half of place 1, so the two threads share one and a half places. Until
+  // the balancer has detected that program, the thread on place 1 falls behind.
   EXPECT_LT(kernel.spread_s(), 1);
   for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
   kernel.strangers = {0, 0};

@@ -38,8 +38,8 @@ TEST(Juggle, swaps_two_threads_only_if_their_progress_differs_by_more_than_the_m
 }
 
 TEST(Juggle, of_two_slow_places_the_one_with_less_progress_swaps_a_thread_first) {
-  // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
-  // behind.
+  // The example in section 2.3 of the paper: only place 2 is fast. One thread of place 0 and both
+  // threads of place 1 have made less progress than the average.
   const double progress_s[] = {3, 1, 1, 1, 3};
   const PlaceId place_of[] = {0, 0, 1, 1, 2};
   const double speed[] = {0.5, 0.5, 1};

@@ -125,8 +125,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // With a load cap nearly as high as that of treematch, the placement from scratch also has less
-  // traffic.
+  // With `tolerance` 0.05, places may be loaded nearly as unevenly as by treematch. Then the
+  // placement from scratch has no more traffic than that of treematch.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =
@@ -144,8 +144,9 @@ TEST(FromScratch, has_no_more_traffic_than_the_current_placement_if_that_meets_t
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // Grids in blocks have little traffic already, so only a search with more effort finds
-        // less.
+        // A grid that is divided into blocks has little traffic already, so start from the result
+        // of a search with the default effort. The search with less effort below must keep that
+        // result or find a placement with less traffic.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =
