@@ -30,8 +30,9 @@ TEST(Renaming, numbers_the_parts_of_a_partition_so_that_most_load_stays_on_its_p
 }
 
 TEST(Renaming, tasks_that_share_a_node_still_share_a_node_after_places_are_renamed) {
-  // Parts 0 and 1 are on one node. Of all parts, part 1 has the most load in common with place 0 of
-  // node 0, but parts 0 and 1 together have more load in common with node 1 than with node 0.
+  // Part p holds the tasks that the new partition gives to place p; parts 0 and 1 share node 0. The
+  // 4 s of load that are now on place 0 belong to part 1. But of the load of parts 0 and 1
+  // together, 6 s are now on node 1 and only 4 s on node 0, so both parts go to node 1.
   const std::vector<double> shares(4, 0.25);
   const Placement renamed =
       renamed_to_stay(machine_from_text("node:2 core:2"), with_loads({5, 1, 4, 4}),

@@ -48,7 +48,8 @@ TEST(Subphases, the_loads_of_a_task_per_subphase_are_scaled_so_that_they_add_up_
   EXPECT_EQ(subphases.load_s(0, 1), 6);
   EXPECT_EQ(subphases.load_s(1, 0), 4);
   EXPECT_EQ(subphases.load_s(1, 1), 0);
-  // Each subphase has 6 of 12 s, so tasks without a row are divided in half.
+  // Tasks 0 and 1 together have 6 s in each of the two subphases, so the loads of tasks without
+  // loads per subphase are divided in half.
   EXPECT_EQ(subphases.part(0), 0.5);
   EXPECT_EQ(subphases.load_s(2, 1), 3);
   EXPECT_EQ(subphases.load_s(3, 0), 1.5);

@@ -12,8 +12,8 @@
 namespace poise {
 namespace {
 
-/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task. Tasks start in
-/// blocks.
+/// Number of queries for the least busy place that list_schedule() makes per task, on a stencil
+/// with 10 tasks per place and 6 neighbours per task. `start` names the current placement.
 double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
   const Workload workload =

@@ -91,8 +91,8 @@ TEST(Surroundings, predicts_busy_times_of_places_and_communication_resources_aft
       for (PlaceId to = 0; to < machine.num_places(); ++to) {
         if (to == current.of(t)) continue;
         times.try_move(t, to);
-        // Every spot has another weight, so that an error in one change cannot cancel an error in
-        // another.
+        // Every spot (a place or a resource) has a different weight, so that errors in the changes
+        // of two spots cannot cancel each other.
         const auto weighted = [](SpotId spot, double change_s) { return (spot + 1) * change_s; };
         double expected = 0;
         for (SpotId spot = 0; spot < times.num_spots(); ++spot)

@@ -40,7 +40,8 @@ class Team {
   void run_until(double end_s);
 
   void sort_into_slots();
-  /// Charges the costs of a balancing point and of the moves relative to the places in `before`.
+  /// Makes every place lose point_cost_s for a balancing point. In addition, for each thread that
+  /// is no longer at its place in `before`, the thread's new place loses migration_cost_s.
   void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
   const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations

@@ -130,9 +130,9 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // All times are whole numbers of seconds, so progress is exact. Per period, which is most *
-    // fewest seconds, a thread in a slow slot progresses by `fewest` seconds and one in a fast slot
-    // by `most` seconds.
+    // Each place has `most` or `fewest` threads. In a period of most * fewest seconds, a thread in
+    // a slow slot progresses by `fewest` seconds and a thread in a fast slot by `most` seconds. So
+    // all times are whole numbers of seconds, and progress is computed without rounding.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -237,7 +237,8 @@ TEST(IdealJuggle,
 }
 
 TEST(IdealJuggle, needs_three_migrations_per_period_for_eight_threads_on_seven_places) {
-  // Section 4.5: at most two swaps (four migrations) per period; three migrations on average.
+  // Section 4.5 of the paper: in each period at most two pairs of threads change places, which
+  // takes four migrations; the mean is three migrations per period.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
   const auto points = static_cast<double>(outcome.balancing_points);
@@ -256,7 +257,8 @@ TEST(IdealJuggle, moving_threads_by_swaps_or_by_sorting_changes_the_time_by_at_m
 }
 
 TEST(IdealJuggle, each_domain_is_balanced_separately) {
-  // Section 4.1: with 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
+  // Section 4.1 of the paper: with 8 threads on 7 places in two domains, one domain has 4 threads
+  // on 3 places.
   const JuggleRun run{
       .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
   EXPECT_NEAR(completion_s(run), 4.0 / 3, 0.002);
@@ -266,9 +268,10 @@ TEST(IdealJuggle, each_domain_is_balanced_separately) {
 }
 
 TEST(IdealJuggle, hybrid_balancing_takes_at_least_the_ideal_and_at_most_the_static_time) {
-  // Hybrid balancing may be slower than reactive balancing alone. 64 threads on 38 places need 1.5
-  // phases with reactive balancing, but in hybrid balancing a periodic balancing point at 0.7
-  // phases separates threads that should stay together.
+  // Hybrid balancing (threads move every period and also when a thread blocks) may be slower than
+  // reactive balancing (only when a thread blocks). With reactive balancing, a phase of 64 threads
+  // on 38 places takes 1.5 s. With hybrid balancing it takes longer, because the balancing point at
+  // 0.7 s separates threads that should stay together.
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.7, 2.5}) {
       const double took_s =

@@ -287,7 +287,8 @@ class Replayer::Run {
   OverlapClocks clocks_;
   std::vector<std::optional<PhaseTimes>> known_;  // per phase, at the current places
   std::optional<EventSteps> events_;
-  // If there is a model of loads: a phase with the loads of one step.
+  // With a model of loads, changed_ is the phase changed_phase_ with the loads of step
+  // changed_step_.
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;

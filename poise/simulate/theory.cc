@@ -121,7 +121,8 @@ double proactive_tight_bound_s(const SpmdProgram& program, double period_s) {
   const Slots slots = slots_of(program);
   const double threads = number(program.threads), places = number(program.places);
   const double loose_s = proactive_bound_s(program, period_s);
-  // Before this point no thread can have blocked, because each is within one lag of the average.
+  // Before this balancing point no thread can have blocked at the barrier, because the progress of
+  // every thread differs from the average by at most lag_s().
   const double safe_s =
       program.phase_s - 2 * lag_s(program, period_s) - 2 * period_s / number(slots.fewest);
   auto k = static_cast<std::uint64_t>(std::max(0.0, safe_s * threads / (places * period_s)));

@@ -18,8 +18,9 @@ constexpr double kMaxPoints = 1e5;
 /// A task is done if its remaining work is below this fraction of its load, because the rest is
 /// rounding.
 constexpr double kRounding = 1e-12;
-/// The margin xi of Juggle's paper as a fraction of the period. It can be tiny, because the
-/// simulation knows progress exactly.
+/// The margin xi of Juggle's paper as a fraction of the period: a thread is behind if its progress
+/// is below the average plus this margin. The margin can be tiny, because the simulation knows
+/// progress exactly.
 constexpr double kMargin = 1e-6;
 
 /// Threads of one machine in one phase. Progress is measured in seconds of work at speed 1.

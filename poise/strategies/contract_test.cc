@@ -137,7 +137,8 @@ bool is_missing(const Choice& choice) {
   return false;
 }
 
-/// Oracles may refuse problems that are too large for them; other strategies may not.
+/// Strategies that are oracles (Strategy::is_oracle) may refuse problems that are too large for
+/// them; all other strategies must accept every problem.
 bool is_refused(const Choice& choice, const Problem& problem) {
   if (!choice.strategy->is_oracle) return false;
   try {
