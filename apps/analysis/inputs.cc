@@ -38,8 +38,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// Returns the loads that the tasks of `phase` had in the phase `earlier`, in the order of `phase`.
-/// Returns nothing if a task does not exist in `earlier`.
+/// Returns the loads that the tasks of `phase` had in the phase `earlier`, in the order of the
+/// tasks of `phase`. Returns nothing if a task of `phase` does not exist in `earlier`.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());

@@ -88,7 +88,8 @@ std::string markdown_of_comparison(const Comparison& comparison, const Options& 
          markdown(comparison_table(comparison, options.every, options.wide));
 }
 
-/// Returns the row of one machine in the last table, with its best strategy.
+/// Returns the row of one machine in the table that summarises all machines. It compares the
+/// iteration time of the current placement with that of the best strategy.
 Table::Row summary_row(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   return {{comparison.machine.name(), count_text(comparison.machine.num_places()),

@@ -46,7 +46,7 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-// Number of lines above the threads, without the line of the diagnosis.
+// Number of lines above the list of threads, not counting the line that shows the diagnosis.
 constexpr std::size_t kHeadLines = 3;
 constexpr std::size_t kLiveThreads = 20;
 
@@ -189,8 +189,8 @@ void run(const Options& options) {
   juggle::end_like(outcome.ending);
 }
 
-/// Adds an option whose value comes from a variable if the command line does not set it. Its help
-/// text comes from the table of variables.
+/// Adds an option with its help text from the table of variables. If the command line does not set
+/// the option, its value comes from the environment variable `name`.
 void add_variable(CLI::App& command, const char* flag, std::string& value, const char* name,
                   const char* type) {
   CLI::Option* const option = command.add_option(flag, value, std::string(variable(name).help))

@@ -50,7 +50,8 @@ Table::Row row_of(std::string what, const Spread& spread, const char* unit, std:
            figure(spread.high), std::move(factor)}};
 }
 
-/// Returns all pairs of domains if there are few; otherwise the nearest and the farthest pairs.
+/// Returns all pairs of memory domains if there are few domains. Otherwise returns one domain with
+/// itself, the nearest pair, and the farthest pair.
 std::vector<std::pair<DomainId, DomainId>> pairs_to_show(const Machine& machine) {
   std::vector<std::pair<DomainId, DomainId>> pairs;
   const DomainId domains = machine.num_domains();

@@ -44,7 +44,8 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The numbers of places, periods and seeds that a sweep combines.
+/// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
+/// replays every combination of them.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
@@ -152,7 +153,8 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, and the difference to the formula.
+/// Adds the columns that only the event engine provides, and the relative difference between its
+/// iteration times and those of the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
