@@ -76,7 +76,7 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 
 /// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
 /// a pair of tasks that exchange messages).
-constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
+constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
@@ -216,7 +216,8 @@ class Search {
   /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
   /// placement.
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
+    const double scans = budget_.left() - kWayBack * entries_;
+    if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
   Outcome descended_from(const Placement& start) {
