@@ -148,8 +148,8 @@ class Plan {
       const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
       if (ends_node && run < largest)
         fail(
-            "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs equally "
-            "many",
+            "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs the same "
+            "number of ranks on each node",
             node(order[i]), run, largest);
     }
     return {

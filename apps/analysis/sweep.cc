@@ -18,8 +18,10 @@ constexpr std::size_t kMaxCounts = 1000;
 std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64_t least) {
   const auto count = parse_unsigned(text);
   if (!count || *count < least)
-    fail("{}: \"{}\" is not a whole number of at least {}; use a list such as 5,10,20 or 1..10",
-         flag, text, least);
+    fail(
+        "{}: \"{}\" is not a whole number of at least {}; give numbers such as 5,10,20 or a range "
+        "such as 1..10",
+        flag, text, least);
   return *count;
 }
 

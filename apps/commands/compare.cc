@@ -53,7 +53,8 @@ std::vector<Contender> contenders_of(const Options& options) {
     Contender contender = contender_of_file(file);
     if (std::any_of(contenders.begin(), contenders.end(),
                     [&](const Contender& other) { return other.name == contender.name; }))
-      fail("--also {}: there is a row \"{}\" already; choose another name", file, contender.name);
+      fail("--also {}: \"{}\" is already the name of another strategy in the table; choose another",
+           file, contender.name);
     contenders.push_back(std::move(contender));
   }
   return contenders;

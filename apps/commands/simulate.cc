@@ -91,7 +91,9 @@ Ranges ranges_of(const Options& options) {
   ranges.seeds = parse_counts("--seed", options.seeds, 0);
   if (!options.places.empty()) ranges.places = parse_counts("--places", options.places, 1);
   if (ranges.is_sweep() && (!options.html.empty() || !options.timeline.empty()))
-    fail("--html and --timeline show one run; give one --every and --seed, and no --places");
+    fail(
+        "--html and --timeline show only one simulation; give only one value to --every and to "
+        "--seed, and leave out --places");
   return ranges;
 }
 

@@ -150,7 +150,8 @@ const poise_comparison_row* poise_comparison_get(const poise_comparison* compari
   guarded(__func__, [&] {
     const auto& rows = checked(comparison, "comparison").rows;
     if (row >= rows.size())
-      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
+      poise::fail("row {} does not exist; the comparison has {} rows, numbered from 0", row,
+                  rows.size());
     result = &rows[row];
   });
   return result;
@@ -221,7 +222,8 @@ const poise_simulation_row* poise_simulation_get(const poise_simulation* simulat
   guarded(__func__, [&] {
     const auto& rows = checked(simulation, "simulation").rows;
     if (row >= rows.size())
-      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
+      poise::fail("row {} does not exist; the simulation has {} rows, numbered from 0", row,
+                  rows.size());
     result = &rows[row];
   });
   return result;

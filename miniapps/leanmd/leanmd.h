@@ -255,7 +255,7 @@ inline Sums sums_of(const Body& body) {
   return sums;
 }
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "leanmd";
   static constexpr const char* kSummary =
@@ -281,11 +281,11 @@ struct Program {
   void check(const Sums& before, const Sums& after) const {
     fmt::print("energy {:.6f} at first, {:.6f} at last\n", after.first_energy, after.energy);
     if (std::fabs(after.energy - after.first_energy) > 1e-3 * std::fabs(after.first_energy))
-      fail("the energy changed from {:.6g} to {:.6g}; it may change by a thousandth",
+      fail("the energy changed from {:.6g} to {:.6g}; it may change by at most a thousandth",
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum changed, although it is conserved");
+        fail("the total momentum changed, but it must be conserved");
   }
 };
 

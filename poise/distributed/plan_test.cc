@@ -72,14 +72,14 @@ void expect_consistent(const OwnedProblem& problem, const Outcomes& outcomes) {
   }
 }
 
-TEST(DistributedPlan, equals_the_central_decision_if_the_graph_is_small_enough_to_gather) {
+TEST(DistributedPlan, gives_the_same_placement_as_one_rank_alone_if_the_graph_fits_on_one_rank) {
   const OwnedProblem problem = made(physical("node:2 core:4"), "stencil3d", 200);
   const Placement central = parse_strategy("poise").rebalance(problem.view());
   EXPECT_NE(central, problem.current);
   EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
 }
 
-TEST(DistributedPlan, places_every_task_once_and_every_export_has_its_import) {
+TEST(DistributedPlan, assigns_each_task_to_one_rank_which_lists_the_task_as_an_import_if_it_moved) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -100,7 +100,7 @@ TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
             placement_of(problem.view(), planned(problem, limits, false)));
 }
 
-TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_plan) {
+TEST(DistributedPlan, the_run_is_at_most_a_tenth_longer_than_with_a_plan_by_one_rank) {
   struct Instance {
     std::string_view machine, recipe;
     TaskId tasks;
@@ -135,7 +135,7 @@ TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
   }
 }
 
-TEST(DistributedPlan, handles_a_task_to_which_all_other_tasks_send_messages) {
+TEST(DistributedPlan, improves_a_graph_in_which_one_task_exchanges_messages_with_all_others) {
   OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
   problem.workload.messages.clear();
   for (TaskId t = 1; t < problem.workload.num_tasks(); ++t) {
@@ -148,7 +148,7 @@ TEST(DistributedPlan, handles_a_task_to_which_all_other_tasks_send_messages) {
             total_s(problem, problem.current));
 }
 
-TEST(DistributedPlan, counts_background_load) {
+TEST(DistributedPlan, places_no_tasks_where_background_load_leaves_no_room) {
   OwnedProblem problem = made(physical("node:2 core:2"), "ring", 400);
   problem.workload.background_s.assign(4, 0);
   problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // no room for tasks
@@ -158,14 +158,14 @@ TEST(DistributedPlan, counts_background_load) {
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
-TEST(DistributedPlan, works_on_one_rank_and_with_ranks_without_tasks) {
+TEST(DistributedPlan, gives_a_valid_plan_on_one_rank_and_on_ranks_without_tasks) {
   OwnedProblem alone = made(physical("core:1"), "ring", 5);
   EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
   OwnedProblem empty{physical("node:3 core:4"), {}, Placement(TaskId{0})};
   expect_consistent(empty, planned(empty));
 }
 
-TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_is_wrong) {
+TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) {
   const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
   const auto errors = [&](const auto& spoil, bool knows_ranks = true) {
     std::vector<OwnArrays> own = split(problem.view());

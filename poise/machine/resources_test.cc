@@ -65,7 +65,7 @@ TEST(Resources, a_message_between_racks_crosses_their_uplinks_too) {
   EXPECT_EQ(uplinks, 2) << "one up, one down";
 }
 
-TEST(Resources, a_bandwidth_of_0_does_not_limit) {
+TEST(Resources, a_bandwidth_of_0_stands_for_unlimited_bandwidth) {
   TwoRacks racks;
   racks.costs.bus_bytes_per_s = racks.costs.card_bytes_per_s = racks.costs.card_s_per_message = 0;
   racks.costs.uplink_bytes_per_s = {0};
@@ -95,7 +95,7 @@ TEST(Resources, every_resource_of_a_machine_has_its_own_number_and_name) {
     }
 }
 
-TEST(ResourceRates, the_slowest_resource_counts_messages_and_bytes) {
+TEST(ResourceRates, the_time_on_the_slowest_resource_depends_on_messages_and_bytes) {
   const TwoRacks racks;
   const ResourceRates rates(racks.machine, racks.costs);
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 3, 10, 1e6), 5e-6 + 5e-4);  // the cards

@@ -503,8 +503,8 @@ void Simulation::happen(const Event& event) {
   step(rank);
 }
 
-// Checks that every task is in exactly one state: queued, running, with a result that is unsent or
-// in flight, in flight itself, or finished.
+// Checks that every task is in exactly one state: queued, in flight to a borrower, running,
+// finished, or run elsewhere with a result that is not back yet.
 void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
@@ -580,8 +580,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // The work that the rank cannot do in the common time must leave it: it is packed, and its
-    // results are unpacked.
+    // The rank must lend the tasks that it cannot run in the common time. It packs each of them and
+    // unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

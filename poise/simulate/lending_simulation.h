@@ -39,7 +39,8 @@ struct LendingScenario {
   /// Maximum of an additional random delay of each message. Messages between two ranks stay in
   /// order.
   double max_delay_s = 0;
-  /// Fraction of messages that wait for this time, so that later ones arrive in one burst.
+  /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
+  /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.

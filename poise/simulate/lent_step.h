@@ -10,15 +10,17 @@
 
 namespace poise {
 
-/// The step as a scenario: each place is a rank with one thread, and its movable tasks can be lent.
-/// Background loads and tasks that cannot move keep the rank busy before that. Latencies and the
-/// bandwidth of a node's card are the machine's (cost_model.h); a lent task takes its size and 128
-/// bytes, half of them on the way there. Nodes have the mean number of places.
+/// The step as a scenario: each place is a rank with one thread. The rank first does its background
+/// load and the tasks that cannot move; then its movable tasks can be lent. Latencies and the
+/// bandwidth of a node's card are those of the machine (cost_model.h). A lent task transfers the
+/// mean size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node has
+/// the mean number of places.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement);
 
-/// Seconds from the start of the step until every rank knows that all tasks have finished.
-/// Messages between tasks are not simulated. O(events log events), some events per task.
+/// Returns the seconds from the start of the step until every rank knows that all tasks have
+/// finished. Does not simulate messages between tasks. O(events log events), with a few events per
+/// task.
 double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement);
 
 }  // namespace poise

@@ -23,7 +23,7 @@ TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   EXPECT_LE(lent_s, 0.115);
 }
 
-TEST(LentStep, is_as_long_as_the_longest_task) {
+TEST(LentStep, takes_as_long_as_a_task_that_dominates_all_others) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 0.01}, {.load_s = 0.01}};
@@ -38,7 +38,7 @@ TEST(LentStep, leaves_background_loads_and_pinned_tasks_where_they_are) {
   EXPECT_NEAR(lent_step_s(machine, workload, Placement(1, 0)), 1, 1e-3);
 }
 
-TEST(LentStep, is_never_shorter_than_the_bound_nor_much_longer_than_without_lending) {
+TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by_much) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

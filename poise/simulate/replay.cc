@@ -52,8 +52,9 @@ void summarise(const ReplayPlan& plan, Replay& replay) {
 
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
-  if (plan_.steps == 0) fail("steps is 0; it must be at least 1");
-  if (plan_.every == 0) fail("every is 0; there must be at least 1 step between decisions");
+  if (plan_.steps == 0) fail("the number of steps is 0; it must be at least 1");
+  if (plan_.every == 0)
+    fail("every is 0; the number of steps from one decision to the next must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);
@@ -64,7 +65,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     check(workload, num_places);
   }
   if (plan_.lends && plan_.events)
-    fail("the event engine cannot simulate the lending of tasks; drop one of the two");
+    fail("the event engine cannot simulate the lending of tasks; use only one of the two");
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);
@@ -213,8 +214,8 @@ class Replayer::Run {
     result.makespan_s = known_[phase]->makespan_s;
     if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
-    // A different set of tasks belongs to a different section of the program, which all places
-    // start together.
+    // If the set of tasks differs from that of the previous phase, a new section of the program
+    // begins. All places start it together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();

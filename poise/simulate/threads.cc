@@ -120,13 +120,13 @@ class Threads {
 
 ThreadsRun run_threads(const Machine& machine, const Workload& workload, const Placement& placement,
                        double period_s) {
-  if (!(period_s > 0)) fail("the period of juggling is {} s; it must be above 0", period_s);
+  if (!(period_s > 0)) fail("the balancing period is {} s; it must be above 0", period_s);
   const std::vector<double> alone_s = work_s(machine, workload, placement);
   const double busiest_s = *std::max_element(alone_s.begin(), alone_s.end());
   if (busiest_s > kMaxPoints * period_s)
     fail(
-        "juggling every {} s gives {:.3g} balancing points in an iteration of {} s; use at least "
-        "{} s",
+        "a balancing period of {} s gives {:.3g} balancing points in an iteration of {} s; use a "
+        "period of at least {} s",
         period_s, busiest_s / period_s, busiest_s, busiest_s / kMaxPoints);
   Threads threads(machine, workload, placement);
   ThreadsRun run;

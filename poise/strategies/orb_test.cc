@@ -44,7 +44,7 @@ TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load
               testing::ElementsAre(0, 0, 0, 0, 3, 3, 3, 3));
 }
 
-TEST(Orb, counts_pinned_tasks_at_their_places) {
+TEST(Orb, the_load_of_pinned_tasks_counts_at_the_places_where_they_are_pinned) {
   Workload line = grid(6, 1);
   line.tasks[0] = {.load_s = 3, .movable = false};
   EXPECT_THAT(orb(flat_machine(2), line, Placement(6, 1)).places(),

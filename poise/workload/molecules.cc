@@ -43,13 +43,14 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   };
   if (num_tasks < tasks_of(side) / 2)
     fail(
-        "kind leanmd: {} tasks are too few; with {} tasks per cell and at least 27 cells it needs "
-        "{}",
+        "kind leanmd: {} tasks are too few; the smallest box has 27 cells with {} tasks each, "
+        "which makes {} tasks",
         num_tasks, kTasksPerCell, tasks_of(side));
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stops if the next box is farther from the requested number than this one.
+    // Stops if the next box gives a number of tasks farther from the requested one than this box
+    // does.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

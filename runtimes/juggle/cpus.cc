@@ -79,8 +79,8 @@ Cpus parse_cpu_list(std::string_view text) {
     const CpuId last = ends.empty() ? kNoCpu : cpu_in(ends.back());
     if (ends.size() > 2 || first == kNoCpu || last == kNoCpu || first > last)
       fail(
-          "cpus \"{}\": \"{}\" is neither a cpu nor a range; write a list like 0-3,8 (cpus below "
-          "{})",
+          "cpus \"{}\": \"{}\" is neither a cpu nor a range; write a list of "
+          "numbers below {}, such as 0-3,8",
           text, piece, kMaxCpus);
     for (CpuId cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }

@@ -28,7 +28,7 @@ TEST(Quota, is_converted_to_a_number_of_cpus) {
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_up_to_the_root) {
+TEST(Quota, is_searched_in_the_process_cgroups_of_version_1_and_2_and_all_their_parents) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -104,7 +104,7 @@ TEST(Quota, is_the_smallest_of_all_enclosing_groups_in_files_of_cgroup_version_1
   EXPECT_EQ(quota_cpus(system.root), 1.5);
 }
 
-TEST(Quota, is_unlimited_if_no_file_limits_it) {
+TEST(Quota, is_unlimited_if_no_cgroup_file_sets_a_cpu_limit) {
   const RecordedSystem unlimited({
       {"/proc/self/cgroup", "0::/\n"},
       {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},

@@ -120,7 +120,8 @@ Reorderings reorderings_from(Reader& reader) {
   for (double* sum : {&reorderings.before, &reorderings.after}) {
     *sum = std::bit_cast<double>(reader.number());
     if (!(*sum >= 0 && *sum < 1e300))
-      reader.refuse("a sum of distances is invalid; the file is damaged");
+      reader.refuse(
+          "the stored cost of an order of the ranks is not a valid number; the file is damaged");
   }
   return reorderings;
 }

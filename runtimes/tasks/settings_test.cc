@@ -52,11 +52,12 @@ TEST(Settings, refuse_an_unknown_variable_and_list_the_known_ones) {
 
 TEST(Settings, the_error_for_a_wrong_value_names_its_variable) {
   EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=lots"),
-            "POISE_TASKS_MIN_GAIN=lots is not a number; it takes 0 to 1");
+            "POISE_TASKS_MIN_GAIN=lots is not a number; give a number from 0 to 1");
   EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=2"),
-            "POISE_TASKS_MIN_GAIN=2 is out of range; it takes 0 to 1");
+            "POISE_TASKS_MIN_GAIN=2 is out of range; give a number from 0 to 1");
   EXPECT_EQ(error_of("POISE_TASKS_PROGRESS_THREAD=offf"),
-            "POISE_TASKS_PROGRESS_THREAD=offf is not one of auto, on, off; did you mean \"off\"?");
+            "POISE_TASKS_PROGRESS_THREAD=offf is not allowed; the choices are auto, on, off; did "
+            "you mean \"off\"?");
 }
 
 }  // namespace

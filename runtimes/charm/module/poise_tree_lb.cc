@@ -73,7 +73,7 @@ std::vector<Move> moves_in(const TreeLBMessage* decision) {
   return moves;
 }
 
-/// Concatenates messages and deletes them.
+/// Concatenates messages to a new one, and deletes them.
 TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   std::vector<char> bytes;
   for (TreeLBMessage* message : messages) {
@@ -247,7 +247,7 @@ Strategies strategies_of(const json& configuration, const char* level) {
   const json& section = configuration.at(level);
   if (!section.contains("strategies") || !section.at("strategies").is_array() ||
       section.at("strategies").empty())
-    refuse(where + " needs \"strategies\", a list such as [\"poise\"]");
+    refuse(where + " has no list of strategies, such as \"strategies\": [\"poise\"]");
   Strategies strategies;
   strategies.repeat = value_of(section, "repeat_strategies", false, &json::is_boolean);
   for (const json& text : section.at("strategies")) {
@@ -270,7 +270,7 @@ Tree tree_of(const std::string& text) {
     levels = {"process", "root"};
   else
     refuse("+PoiseTreeLB: \"tree\" is \"" + name +
-           "\"; Poise's strategies work in PE_Root and PE_Process_Root");
+           "\"; Poise supports only PE_Root and PE_Process_Root");
   for (const char* level : levels) {
     tree.levels.push_back(strategies_of(tree.stock, level));
     tree.stock[level]["strategies"] = {"Dummy"};
@@ -322,7 +322,8 @@ std::string configured() {
 
 bool is_quiet;
 
-/// Options that make TreeLB build a tree which does nothing and is not announced.
+/// Returns options with which TreeLB builds a tree that does nothing, and makes Charm++ quiet so
+/// that TreeLB does not announce that tree.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};
