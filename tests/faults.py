@@ -97,7 +97,7 @@ class Job:
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: {killer} fails on the unchanged sources; repair it first")
+                sys.exit(f"faults: a test fails even without a fault ({killer}); make it pass first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -166,7 +166,7 @@ def main():
 
     faults = draw(args.seed, args.only)
     if not faults:
-        parser.error(f"--only {args.only}: no .cc file of poise/ begins with that; an example is poise/search")
+        parser.error(f"--only {args.only}: no .cc file in poise/ has a path that begins with {args.only}; try poise/search")
     print(f"{len(faults)} faults are possible; {args.faults} are tried, seed {args.seed}", flush=True)
     idle = queue.Queue()
     for number in range(args.jobs):

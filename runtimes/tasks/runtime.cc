@@ -200,7 +200,7 @@ Self Runtime::self() const {
 
 void Runtime::describe(Task& task, With&& with) const {
   if (!(with.cost >= 0) || std::isinf(with.cost))
-    fail("With::cost is {}; it must be a finite number of 0 or more", with.cost);
+    fail("With::cost is {}; the cost of a task must be a finite number of 0 or more", with.cost);
   task.cost = with.cost;
   task.priority = with.priority;
   task.pinned = with.pinned;
@@ -375,8 +375,8 @@ std::uint64_t Runtime::enter(unsigned team) {
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail(
-        "this thread calls wait({}), but other threads of the team call wait({}); all must give "
-        "the same number",
+        "this thread calls wait({}), but other threads of its team call wait({}); all threads of "
+        "a team must pass the same number of threads",
         team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();

@@ -95,12 +95,12 @@ class Guides(CliTest):
                     self.assertTrue(test, f"{name}: no test runs it")
                     self.assertIn(page.name, (ROOT / test).read_text(encoding="utf-8"))
 
-    def test_commands_appear_only_in_blocks_that_run(self):
+    def test_guides_contain_commands_only_in_code_blocks_that_are_run_as_tests(self):
         for page in PAGES:
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_missing_lines_finds_the_lines_that_the_output_lacks(self):
+    def test_lines_that_a_guide_promises_but_the_command_does_not_print_are_found(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

@@ -76,7 +76,7 @@ class ClusterTest(unittest.TestCase):
             r"factor between nodes</dt><dd>([\d.]+) to ([\d.]+) \(measured\)",
             page.read_text().replace(",", "")).groups()]
 
-    def test_a_killed_cluster_leaves_no_process_or_namespace(self):
+    def test_killing_the_simulated_cluster_ends_the_processes_inside_it(self):
         mark = f"12345.{os.getpid()}"  # a sleeping time that no other process uses
 
         def sleepers():
@@ -101,7 +101,7 @@ class ClusterTest(unittest.TestCase):
                 cluster.send_signal(number)
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
-    def test_configured_latencies_are_measured_and_used_by_strategies(self):
+    def test_poise_measure_finds_the_simulated_latencies_and_strategies_use_them_to_send_less_than_greedy(self):
         for tries_left in (2, 1, 0):  # messages may be delayed on a busy machine
             measured = self.measure()
             seen_s = {"near": [], "far": []}

@@ -75,14 +75,14 @@ class Partners(unittest.TestCase):
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
                 self.assertGreater(receivers[0], LEAST)
 
-    def test_senders_of_small_messages_do_not_wait(self):
+    def test_senders_of_small_messages_do_not_wait_for_a_late_receiver(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "eager")
                 self.check_late(waits, [])
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
 
-    def test_ranks_that_poll_do_not_count_as_waiting(self):
+    def test_ranks_that_poll_for_messages_do_not_count_as_waiting(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "polled")
@@ -98,7 +98,7 @@ class Partners(unittest.TestCase):
                     self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 
-    def test_waits_between_hosts_with_different_clocks_are_found(self):
+    def test_waiting_times_between_hosts_with_different_clocks_are_right(self):
         """Rank 2 is in a time namespace of its own, whose clock is 5,000 s ahead, as if it were on another host."""
         apart = ["unshare", "--time", "--monotonic", "5000"]
         if subprocess.run([*apart, "true"], capture_output=True, timeout=10).returncode != 0:

@@ -74,13 +74,13 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
 }
 
 // These tasks are so short that only policies that count tasks lend them.
-class Weather : public testing::TestWithParam<std::string> {};
+class Stress : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
-    Context, Weather,
+    Context, Stress,
     testing::Values("policy=cost", "policy=cost,delay_us=2000", "policy=lightest,max_tasks=1000000",
                     "policy=lightest,max_tasks=1000000,shared_bytes=0,delay_us=2000"));
 
-TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
+TEST_P(Stress, random_tasks_give_the_right_results_even_if_messages_are_delayed) {
   constexpr unsigned kThreads = 2;
   constexpr std::size_t kFew = 100, kMany = 4000;
   const std::uint64_t num_tasks = knob("POISE_STRESS_TASKS", 8000);

@@ -116,7 +116,7 @@ class WrongSettings(unittest.TestCase):
                 self.assertEqual("".join(printed(folder).values()).count(note), 1, printed(folder))
                 self.assertIn(note, printed(folder)["0"])
 
-    def test_the_launcher_passes_on_the_error_of_wrong_settings(self):
+    def test_the_mpi_launcher_shows_the_error_about_a_wrong_setting_once(self):
         variables, parts = TABLES[sys.argv[1]][0]
         done = self.run_with(variables)
         self.assertEqual(done.returncode, 2, done.stdout)

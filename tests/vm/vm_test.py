@@ -196,13 +196,13 @@ class EightCpus(MachineTest):
             even += max(counts) - min(counts) <= 1
         self.assertGreaterEqual(2 * even, len(sample_s), sample_s)
 
-    def test_topo_discovers_the_memory_domains_and_their_distances(self):
+    def test_poise_topo_finds_the_numa_domains_and_their_distances(self):
         machine = json.loads(self.said["topo"])
         self.assertEqual(machine["summary"], {"nodes": 1, "domains": 4, "places": 8})
         self.assertEqual(machine["numa"]["latency_factor"],
                          [[value / 10 for value in row] for row in guest.DISTANCES])
 
-    def test_threads_are_spread_evenly_over_domains_and_stay_in_them(self):
+    def test_threads_are_spread_evenly_over_numa_domains_and_stay_in_them(self):
         samples = self.samples("within", 6, num_threads=13)
         homes = {}
         for sample in samples:
@@ -243,7 +243,7 @@ class TwelveCpus(MachineTest):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_sixteen_threads_bound_to_their_domains_take_the_predicted_time(self):
+    def test_sixteen_threads_that_stay_in_their_numa_domains_take_the_predicted_time(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 
