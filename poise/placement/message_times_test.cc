@@ -13,7 +13,9 @@
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
 
 namespace poise {
 namespace {

@@ -141,7 +141,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (bounds_.empty() || bounds_[first] >= limit) return;
   try_move(destinations_[first]);
   for (std::size_t i = 0; i < destinations_.size(); ++i)
-    if (bounds_[i] < best.change && i != static_cast<std::size_t>(first)) try_move(destinations_[i]);
+    if (bounds_[i] < best.change && i != static_cast<std::size_t>(first))
+      try_move(destinations_[i]);
   if (best.task != kNobody) steps_.push_back(best);
 }
 

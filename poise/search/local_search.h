@@ -109,13 +109,13 @@ class LocalSearch {
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 
-  std::vector<std::vector<Step>> kept_steps_;       // per place: a heap, the best first
+  std::vector<std::vector<Step>> kept_steps_;  // per place: a heap, the best first
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;
-  std::vector<double> bounds_;  // per destination
+  std::vector<double> bounds_;                        // per destination
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
   std::vector<std::pair<TaskId, double>>
       pulls_;  // tasks that send to the place at hand; seconds saved

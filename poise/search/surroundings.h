@@ -38,8 +38,8 @@ class Surroundings {
   double worth_at(PlaceId to, const Worth& worth);
 
   /// Prepares least_worth_at() for the selected task, with a worth that increases with the busy
-  /// time. Returns a lower bound on the values of all moves, as if the task did not arrive anywhere.
-  /// O(places with a partner + resources that its messages cross).
+  /// time. Returns a lower bound on the values of all moves, as if the task did not arrive
+  /// anywhere. O(places with a partner + resources that its messages cross).
   template <typename Worth>
   double least_worth(const Worth& worth);
 
@@ -71,10 +71,10 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // next entry of the same domain, or kNone
     Exchange exchange;
-    double now_s;  // cost there of the task's messages, with the task at its
-                   // current place
+    double now_s;        // cost there of the task's messages, with the task at its
+                         // current place
     double least_worth;  // worth of its change if the messages were free
-    double worth;  // worth of the entry's change if the task is in the domain faced
+    double worth;        // worth of the entry's change if the task is in the domain faced
   };
   struct NearDomain {
     DomainId domain;

@@ -33,7 +33,7 @@ namespace poise {
   X(int,           sharp_exponent,            48,    1,    512,   "",                  "second stage: large enough that the busiest place dominates") \
   X(int,           fine_exponent,             512,   1,    4096,  "",                  "last stage, after polishing: the busiest place alone counts") \
   X(double,        min_gain,                  2e-3,  0,    1,     "of potential",      "a step must lower its place's potential, or the sum of the busiest times of subphases, by this") \
-  X(double,        scans_per_entry,           10,    0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
+  X(double,        scans_per_entry,           4,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
   X(std::uint64_t, max_scans,                 30000000, 1000, 1e12, "scans",           "a stage ends after this many scans in all: about a second") \
   X(std::uint64_t, min_scans,                 1000,  0,    1e9,   "scans",             "any stage may make this many scans, however few tasks there are") \
   X(double,        longer_migration,          2,     1.1,  16,    "times",             "each further limit on the time of migration is longer by this") \
