@@ -67,8 +67,8 @@ void check_engine(const Options& options) {
     fail(
         "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
         "--engine events");
-  if (options.uses_events() && options.lend)
-    fail("--lend works only without the event engine; leave out --engine events");
+  if (options.lend && !options.juggle.empty())
+    fail("--lend and --juggle exclude each other: places lend tasks, or share them as threads");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }

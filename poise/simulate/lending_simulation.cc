@@ -9,12 +9,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
+#include "poise/simulate/lending_links.h"
 
 namespace poise {
 
@@ -23,6 +25,11 @@ namespace {
 constexpr double kIdlePoll_s =
     50e-6;  // interval of polls of an idle rank that may still send requests
 constexpr std::uint32_t kMaxTasksPerMessage = 256;
+constexpr double kHeaderBytes = 256;  // of a message
+/// Data of at least this size are sent separately, so that their receiver learns the speed of the
+/// link; see `large_bytes` in docs/tasks.md.
+constexpr double kLargeBytes = 16384;
+constexpr double kMinIdle_s = 10e-6;  // shorter pauses between tasks are not recorded
 
 /// A number of equal tasks of one owner.
 struct Run {
@@ -45,6 +52,8 @@ struct Mail {
   bool is_lasting = false;
   std::vector<Run> runs;     // of kind tasks and results: what it carries
   double seconds = 0;        // of kind results: run time of each task
+  double receiver_s = 0;     // CPU time to receive it
+  double byte_s = 0;         // seconds per byte that it travelled; 0: not known
   TerminationMessage round;  // of kind termination
 };
 
@@ -77,6 +86,7 @@ struct Rank {
   std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
   double slowness = 1, wake_at_s = -1;
   std::uint32_t waits = 0;
+  SimulatedRank did;
 
   std::uint64_t queued() const { return num_own + num_borrowed; }
   bool is_running() const { return running.count > 0; }
@@ -108,7 +118,9 @@ class Simulation {
   Mail mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to);
   void send(Rank& rank, Mail&& mail);
   void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
-  double arrival_s(const Rank& from, std::uint32_t to, double bytes);
+  double arrival_s(Mail& mail, double bytes);
+  double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
+  void record(Rank& rank, double start_s, double end_s);
   std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
   std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
   void recount();
@@ -124,6 +136,7 @@ class Simulation {
   std::vector<std::uint32_t> free_mails_;
   std::unordered_map<std::uint64_t, double> last_arrival_s_;  // by pair of ranks
   std::vector<double> card_free_s_, bytes_out_;               // by node
+  std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0;
   double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken
   std::uint32_t ranks_done_ = 0;
@@ -138,9 +151,11 @@ Simulation::Simulation(const LendingScenario& scenario)
   const std::uint32_t nodes = (scenario.num_ranks + per_node - 1) / per_node;
   card_free_s_.resize(nodes);
   bytes_out_.resize(nodes);
+  if (scenario.machine) links_.emplace(*scenario.machine);
   ranks_.reserve(scenario.num_ranks);
   for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
-    const auto locality = [per_node, rank](std::uint32_t other) {
+    const auto locality = [this, per_node, rank](std::uint32_t other) {
+      if (links_) return links_->locality(rank, other);
       const bool is_near = other / per_node == rank / per_node;
       return PeerLocality{other / per_node * per_node,
                           is_near ? 1 : std::numeric_limits<double>::infinity()};
@@ -171,6 +186,10 @@ void Simulation::enter(Rank& rank) {
   rank.detector.enter(out);
   rank.agent.enter(rank.detector.wait(), now_s_);
   const std::uint32_t number = number_of(rank);
+  if (rank.waits == 0 && now_s_ > 0) {
+    rank.did.busy_s = now_s_;
+    record(rank, 0, now_s_);
+  }
   if (number < scenario_.work.size())
     for (const SimulatedWork& work : scenario_.work[number])
       submit(rank, {number, work.tasks, work.children, work.task_s});
@@ -181,6 +200,8 @@ void Simulation::enter(Rank& rank) {
 void Simulation::end_task(Rank& rank) {
   const Run task = std::exchange(rank.running, {});
   const double seconds = now_s_ - rank.began_s;
+  rank.did.busy_s += seconds;
+  record(rank, rank.began_s, now_s_);
   rank.times.learn(0, seconds, task.task_s);
   submit(rank, {number_of(rank), task.children, 0, task.task_s});
   if (task.owner == number_of(rank)) {
@@ -192,6 +213,19 @@ void Simulation::end_task(Rank& rank) {
     rank.results.push_back(task);
     rank.result_s = seconds;
   }
+}
+
+// Records work, and that the rank waited before it.
+void Simulation::record(Rank& rank, double start_s, double end_s) {
+  if (!scenario_.has_spans) return;
+  std::vector<Span>& spans = rank.did.spans;
+  const double last_s = spans.empty() ? 0 : spans.back().end_s;
+  const bool has_waited = start_s - last_s >= kMinIdle_s;
+  if (has_waited) spans.push_back({last_s, start_s, Activity::wait});
+  if (has_waited || spans.empty())
+    spans.push_back({start_s, end_s, Activity::work});
+  else
+    spans.back().end_s = end_s;
 }
 
 QueueState Simulation::state_of(const Rank& rank) const {
@@ -217,32 +251,46 @@ Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
   return mail;
 }
 
-// Returns the arrival time of a message. Messages between two ranks stay in order, as in MPI;
-// others may overtake one another.
-double Simulation::arrival_s(const Rank& from, std::uint32_t to, double bytes) {
-  const std::uint32_t node = node_of(number_of(from));
+// Returns the arrival time of a message, and takes the sender's CPU time.
+double Simulation::arrival_s(Mail& mail, double bytes) {
+  const std::uint32_t node = node_of(mail.from), to = mail.to;
   const bool is_near = node == node_of(to);
-  double at_s = now_s_ + cpu_s_;
-  if (!is_near) {
-    card_free_s_[node] = std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
-    bytes_out_[node] += bytes;
-    at_s = card_free_s_[node];
+  if (!is_near) bytes_out_[node] += bytes;
+  if (links_) {
+    const double sent_s = now_s_ + cpu_s_;
+    const auto passage = links_->carry(mail.from, to, bytes, sent_s);
+    cpu_s_ += passage.sender_s;
+    mail.receiver_s = passage.receiver_s;
+    if (!mail.runs.empty() && scenario_.bytes_per_task / 2 >= kLargeBytes)
+      mail.byte_s = (passage.arrival_s - sent_s) / bytes;
+    return in_order_s(mail.from, to, passage.arrival_s);
   }
+  cpu_s_ += mail.receiver_s = scenario_.message_overhead_s;
+  double at_s = now_s_ + cpu_s_;
+  if (!is_near)
+    at_s = card_free_s_[node] =
+        std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
   at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
   if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0 && is_near) return at_s;
+  return in_order_s(mail.from, to, at_s);
+}
+
+// Adds the random delays. Messages between two ranks stay in order, as in MPI; others may overtake
+// one another.
+double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s) {
   at_s += random_.uniform(0, scenario_.max_delay_s);
   if (random_.uniform() < scenario_.stall_share) at_s += scenario_.stall_s;
-  double& last_s = last_arrival_s_[std::uint64_t{number_of(from)} << 32 | to];
+  double& last_s = last_arrival_s_[std::uint64_t{from} << 32 | to];
   return last_s = std::max(at_s, last_s);
 }
 
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
-  cpu_s_ += scenario_.message_overhead_s;
-  const double bytes =
-      256 + static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
-  const double at_s = arrival_s(rank, mail.to, bytes);
+  const double task_bytes =
+      static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
+  outcome_.lent_bytes += task_bytes;
+  const double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
     free_mails_.push_back(static_cast<std::uint32_t>(mails_.size()));
@@ -276,8 +324,9 @@ void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
 }
 
 void Simulation::handle(Rank& rank, Mail& mail) {
-  cpu_s_ += scenario_.message_overhead_s;
+  cpu_s_ += mail.receiver_s;
   rank.agent.hear(mail.from, mail.news, now_s_);
+  if (mail.byte_s > 0) rank.agent.learn_byte_s(mail.from, mail.byte_s);
   switch (mail.kind) {
     case Mail::Kind::tasks: receive_tasks(rank, mail); break;
     case Mail::Kind::results: {
@@ -356,9 +405,12 @@ void Simulation::lend_to(Rank& rank, const Loan& loan) {
   LendingAgent& agent = rank.agent;
   const double task_bytes = scenario_.bytes_per_task / 2;
   const bool asked = agent.is_thief(loan.rank);
+  const auto most_in_one = static_cast<std::uint32_t>(
+      std::clamp<double>(scenario_.message_bytes / task_bytes, 1, kMaxTasksPerMessage));
   for (std::uint32_t remaining = loan.tasks; remaining > 0;) {
-    const std::uint64_t most = std::min<std::uint64_t>(
-        std::min(remaining, kMaxTasksPerMessage), agent.room_at(loan.rank, task_bytes, now_s_));
+    const std::uint32_t part = std::min(remaining, most_in_one);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(part, agent.room_at(loan.rank, task_bytes, now_s_));
     std::vector<Run> runs = take(rank, most, asked);
     if (runs.empty()) return;
     const auto tasks = static_cast<std::uint32_t>(count_of(runs));
@@ -459,6 +511,7 @@ void Simulation::step(Rank& rank) {
         complain(fmt::format("rank {} left the last wait while {} tasks were unfinished",
                              number_of(rank), created_ - finished_));
       rank.agent.leave();
+      rank.did.left_s = now_s_ + cpu_s_;
       if (++rank.waits < scenario_.waits)
         push(now_s_ + cpu_s_, Kind::enter, number_of(rank));
       else
@@ -495,12 +548,16 @@ void Simulation::happen(const Event& event) {
       }
       break;
     case Kind::task_end: end_task(rank); break;
-    case Kind::enter: return enter(rank);
+    case Kind::enter:
+      enter(rank);
+      rank.did.busy_s += cpu_s_;
+      return;
     case Kind::wake:
       if (rank.is_running() ? std::isinf(scenario_.progress_s) : now_s_ < rank.busy_until_s) return;
       break;
   }
   step(rank);
+  rank.did.busy_s += cpu_s_;
 }
 
 // Checks that every task is in exactly one state: queued, running, with a result that is unsent or
@@ -548,6 +605,7 @@ LendingOutcome Simulation::run() {
     outcome_.max_messages_from_one = std::max(outcome_.max_messages_from_one, rank.messages);
     outcome_.max_lent_by_one = std::max(outcome_.max_lent_by_one, rank.lent);
     outcome_.max_peer_bytes = std::max(outcome_.max_peer_bytes, rank.agent.peers().bytes());
+    outcome_.ranks.push_back(rank.did);
   }
   return outcome_;
 }

@@ -14,6 +14,10 @@
 namespace poise {
 namespace {
 
+double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement) {
+  return lent_step(lending_scenario(machine, workload, placement)).end_s;
+}
+
 TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload;
