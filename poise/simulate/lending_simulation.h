@@ -35,6 +35,9 @@ struct LendingScenario {
   double bytes_per_task = 128;  // of a task that is lent and its result
   /// Maximum of bytes of tasks in one message, unless it has only one task.
   double message_bytes = std::numeric_limits<double>::infinity();
+  /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
+  /// ranks only know their mean time. Tasks are lent by number in both cases.
+  bool gives_costs = true;
   /// If given, rank r is at place r of this machine, and messages travel over its links. The
   /// machine replaces the two latencies, the card and message_overhead_s.
   const Machine* machine = nullptr;
@@ -52,6 +55,9 @@ struct LendingScenario {
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
+  /// True if all ranks meet between two waits. Then enter_s counts from there, and the outcome is
+  /// that of the last wait, for which the ranks have learnt in those before.
+  bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
@@ -61,9 +67,9 @@ struct LendingScenario {
   bool has_spans = false;  // record what every rank does
 };
 
-/// What a rank did in all waits.
+/// What a rank did in all waits, or in the last one (LendingScenario::meets).
 struct SimulatedRank {
-  double left_s = 0;         // when it left the last wait
+  double left_s = 0;  // when it left the last wait
   double busy_s = 0;  // it ran tasks, handled messages or decided, or had not entered yet
   std::vector<Span> spans = {};  // of work and waiting, from time 0, if the scenario has them
 };

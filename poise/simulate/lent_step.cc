@@ -41,6 +41,9 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   if (network == LendingNetwork::links) {
     scenario.machine = &machine;
     scenario.message_bytes = kMessageBytes;
+    scenario.gives_costs = false;
+    scenario.waits = 2;
+    scenario.meets = true;
   }
   scenario.work.resize(machine.num_places());
   scenario.enter_s.resize(machine.num_places());
