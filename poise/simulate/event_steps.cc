@@ -56,7 +56,8 @@ EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
   LentStep lent = lent_step(scenario);
   std::vector<double> left_s;
   for (const SimulatedRank& place : lent.places) left_s.push_back(place.left_s);
-  EventStep step{simulate_iteration(traffic, left_s, workload.overlap, options_), lent.loans};
+  EventStep step{simulate_iteration(traffic, left_s, workload.overlap, options_), lent.loans,
+                 lent.end_s};
   const double alone_s = simulate_iteration(traffic, work_s(machine_, workload, placement),
                                             workload.overlap, options_)
                              .end_s;

@@ -20,6 +20,7 @@ struct StepLending {
 struct EventStep {
   Iteration iteration;
   Loans loans;
+  double lent_s = 0;  // when all tasks had finished, if places lend
   /// Per place: what it did until all tasks had finished, if that was asked for.
   std::vector<std::vector<Span>> spans = {};
 };

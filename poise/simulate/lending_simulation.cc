@@ -126,7 +126,7 @@ class Simulation {
   void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
   double arrival_s(Mail& mail, double bytes);
   double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
-  void record(Rank& rank, double start_s, double end_s);
+  void record(Rank& rank, double start_s, double end_s, bool is_borrowed = false);
   std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
   std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
   void recount();
@@ -234,7 +234,7 @@ void Simulation::end_task(Rank& rank) {
   Run task = std::exchange(rank.running, {});
   const double seconds = now_s_ - rank.began_s;
   rank.did.busy_s += seconds;
-  record(rank, rank.began_s, now_s_);
+  record(rank, rank.began_s, now_s_, task.owner != number_of(rank));
   rank.times.learn(0, seconds, cost_of(task));
   submit(rank, {number_of(rank), task.children, 0, task.task_s});
   if (task.owner == number_of(rank)) {
@@ -249,7 +249,7 @@ void Simulation::end_task(Rank& rank) {
 }
 
 // Records work, and that the rank waited before it.
-void Simulation::record(Rank& rank, double start_s, double end_s) {
+void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrowed) {
   if (!scenario_.has_spans) return;
   std::vector<Span>& spans = rank.did.spans;
   start_s -= began_s_;
@@ -257,8 +257,8 @@ void Simulation::record(Rank& rank, double start_s, double end_s) {
   const double last_s = spans.empty() ? 0 : spans.back().end_s;
   const bool has_waited = start_s - last_s >= kMinIdle_s;
   if (has_waited) spans.push_back({last_s, start_s, Activity::wait});
-  if (has_waited || spans.empty())
-    spans.push_back({start_s, end_s, Activity::work});
+  if (has_waited || spans.empty() || spans.back().is_borrowed != is_borrowed)
+    spans.push_back({has_waited ? start_s : last_s, end_s, Activity::work, is_borrowed});
   else
     spans.back().end_s = end_s;
 }

@@ -31,8 +31,8 @@ struct Loans {
 /// What the places of a step did.
 struct LentStep {
   double end_s = 0;  // when every rank knows that all tasks have finished
-  Loans loans;       // without saved_s
-  std::vector<SimulatedRank> places;
+  Loans loans = {};  // without saved_s
+  std::vector<SimulatedRank> places = {};
 };
 
 /// The step as a scenario: each place is a rank with one thread, and its movable tasks can be lent.

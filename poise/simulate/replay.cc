@@ -207,7 +207,7 @@ class Replayer::Run {
     result.phase = phase;
     if (!known_[phase]) {
       const Placement placement = placement_of(objects, place_of_);
-      known_[phase] = times_of(workload, placement);
+      known_[phase] = known_of(phase, workload, placement);
     }
     const PhaseTimes& times = known_[phase]->times;
     result.iteration_s = result.formula_s = times.iteration_s;
@@ -247,19 +247,20 @@ class Replayer::Run {
     return changed_;
   }
 
+  /// The times of a step by the formula. With lending, the makespan is the simulated one.
   struct Known {
     PhaseTimes times;
     Loans loans;
   };
-
-  /// The times of a step by the formula, with lending by LendingNetwork::cards.
-  Known times_of(const Workload& workload, const Placement& placement) const {
+  Known known_of(std::size_t phase, const Workload& workload, const Placement& placement) {
     const Machine& machine = replayer_.machine_;
     Known known{phase_times(machine, workload, placement,
                             place_times(machine, workload, machine.costs(), placement)),
                 {}};
     if (!replayer_.plan_.lends) return known;
-    const LentStep lent = lent_step(lending_scenario(machine, workload, placement));
+    const LentStep lent =
+        events_ ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
+                : lent_step(lending_scenario(machine, workload, placement));
     known.loans = lent.loans;
     known.loans.saved_s = known.times.makespan_s - lent.end_s;
     known.times.iteration_s -= known.loans.saved_s;
@@ -275,18 +276,20 @@ class Replayer::Run {
     result.idle_share = iteration.idle_share();
     result.loans = step.loans;
     for (PlaceId p = 0; p < spans_.size(); ++p) {
-      if (!step.spans.empty()) {
-        for (const Span& span : step.spans[p])
-          record(p, now_s_ + span.start_s, now_s_ + span.end_s, span.activity);
-        const double did_s = step.spans[p].empty() ? 0 : step.spans[p].back().end_s;
-        record(p, now_s_ + did_s, now_s_ + iteration.end_s, Activity::wait);
-        continue;
-      }
       const PlaceRun& place = iteration.places[p];
-      record(p, now_s_, now_s_ + place.sends_s, Activity::work);
-      record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
-      record(p, now_s_ + place.sent_s, now_s_ + place.worked_s, Activity::work);
-      record(p, now_s_ + place.worked_s, now_s_ + iteration.end_s, Activity::wait);
+      double did_s = 0;  // until when the spans below describe the place
+      if (step.spans.empty()) {
+        record(p, now_s_, now_s_ + place.sends_s, Activity::work);
+        record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
+        record(p, now_s_ + place.sent_s, now_s_ + place.worked_s, Activity::work);
+        did_s = place.worked_s;
+      } else {
+        for (const Span& span : step.spans[p]) {
+          record(p, now_s_ + span.start_s, now_s_ + span.end_s, span.activity, span.is_borrowed);
+          did_s = span.end_s;
+        }
+      }
+      record(p, now_s_ + did_s, now_s_ + iteration.end_s, Activity::wait);
     }
     now_s_ += iteration.end_s;
   }
@@ -297,8 +300,9 @@ class Replayer::Run {
     now_s_ += seconds;
   }
 
-  void record(PlaceId place, double start_s, double end_s, Activity activity) {
-    if (end_s > start_s) spans_[place].push_back({start_s, end_s, activity});
+  void record(PlaceId place, double start_s, double end_s, Activity activity,
+              bool is_borrowed = false) {
+    if (end_s > start_s) spans_[place].push_back({start_s, end_s, activity, is_borrowed});
   }
 
   const Replayer& replayer_;

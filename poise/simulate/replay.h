@@ -106,6 +106,7 @@ class Replayer {
   double total_average_s() const;
 
   const Machine& machine() const { return machine_; }
+  ObjectId num_objects() const { return objects_.count; }
   const ReplayPlan& plan() const { return plan_; }
 
  private:
