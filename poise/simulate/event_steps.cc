@@ -50,17 +50,16 @@ EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, Ste
 /// of lending and of the step do not compete.
 EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
                            const Placement& placement) const {
-  LendingScenario scenario =
-      lending_scenario(machine_, workload, placement, LendingNetwork::links);
+  LendingScenario scenario = lending_scenario(machine_, workload, placement, LendingNetwork::links);
   scenario.has_spans = lending_.has_spans;
   LentStep lent = lent_step(scenario);
   std::vector<double> left_s;
   for (const SimulatedRank& place : lent.places) left_s.push_back(place.left_s);
   EventStep step{simulate_iteration(traffic, left_s, workload.overlap, options_), lent.loans,
                  lent.end_s};
-  const double alone_s = simulate_iteration(traffic, work_s(machine_, workload, placement),
-                                            workload.overlap, options_)
-                             .end_s;
+  const double alone_s =
+      simulate_iteration(traffic, work_s(machine_, workload, placement), workload.overlap, options_)
+          .end_s;
   step.loans.saved_s = alone_s - step.iteration.end_s;
   for (PlaceId p = 0; p < left_s.size(); ++p) {
     step.iteration.places[p].idle_s = std::max(0.0, left_s[p] - lent.places[p].busy_s);

@@ -31,8 +31,8 @@ class LendingLinks {
  private:
   const Machine& machine_;
   Resources resources_;
-  std::vector<double> free_s_;             // per resource: when it has served everything
-  std::vector<PlaceId> first_place_;       // per domain
+  std::vector<double> free_s_;                      // per resource: when it has served everything
+  std::vector<PlaceId> first_place_;                // per domain
   std::vector<ResourceRates::Crossing> crossings_;  // of the message that is carried
 };
 

@@ -77,7 +77,7 @@ struct Rank {
   std::deque<Run> own, borrowed;
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // of all queued tasks
-  Run running;               // count 1 while a task runs
+  Run running;             // count 1 while a task runs
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // of borrowed tasks, not yet sent
   double oldest_result_s = 0;
@@ -322,8 +322,7 @@ double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s)
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
-  const double task_bytes =
-      static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
+  const double task_bytes = static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
   const double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
   const std::uint32_t to = mail.to;

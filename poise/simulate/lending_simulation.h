@@ -75,8 +75,8 @@ struct SimulatedRank {
 };
 
 struct LendingOutcome {
-  double makespan_s = 0;  // when the last task had finished, its result back
-  double end_s = 0;       // when the last rank had left the last wait
+  double makespan_s = 0;              // when the last task had finished, its result back
+  double end_s = 0;                   // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;  // tasks; those lent, each time that one is lent
   double lent_bytes = 0;              // of lent tasks and their results
   std::uint64_t messages = 0, requests = 0, events = 0;
@@ -86,7 +86,7 @@ struct LendingOutcome {
   std::uint64_t max_lent_by_one = 0;
   std::size_t max_peer_bytes = 0;  // size of the largest table of peers
   std::vector<SimulatedRank> ranks;
-  std::string trouble;             // empty if the simulation ended as it should
+  std::string trouble;  // empty if the simulation ended as it should
 };
 
 /// Runs the scenario. `trouble` describes the first violation: a task was lost or run twice, the

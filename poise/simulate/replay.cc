@@ -258,9 +258,9 @@ class Replayer::Run {
                             place_times(machine, workload, machine.costs(), placement)),
                 {}};
     if (!replayer_.plan_.lends) return known;
-    const LentStep lent =
-        events_ ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
-                : lent_step(lending_scenario(machine, workload, placement));
+    const LentStep lent = events_
+                              ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
+                              : lent_step(lending_scenario(machine, workload, placement));
     known.loans = lent.loans;
     known.loans.saved_s = known.times.makespan_s - lent.end_s;
     known.times.iteration_s -= known.loans.saved_s;
