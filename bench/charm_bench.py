@@ -127,7 +127,7 @@ def shown(value, factor, form):
 
 
 def measured(app, folder):
-    """Makes dumps of the program's second and next phases, on two PEs."""
+    """Makes dumps of the program's phases, from the second one on, on two PEs."""
     stem = folder / app.program
     out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
                          "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)
@@ -162,7 +162,7 @@ def replayed(balancer, stem, dump, places):
 
 
 def planned(strategy, stem, machine):
-    """Lets Poise decide on the same dump."""
+    """Lets a strategy of Poise decide on a dump; returns the same as replayed()."""
     chosen = stem.with_suffix(".json")
     report = poise_json("plan", f"{stem}.0", "--machine", machine, "--strategy", strategy, "-o", chosen)
     return json.loads(chosen.read_text())["placement"], report["decision_s"], "ok"

@@ -7,8 +7,8 @@ import struct
 
 HEADER = struct.Struct("<20s")  # the magic number, sizes and versions
 COUNTS = struct.Struct("<iiiii")  # counts of PEs (twice), objects, migratable objects, communication records
-PE = struct.Struct("<ddddBii")  # total, idle, background, speed, available, objects, number
-OBJECT = struct.Struct("<iiQidBBH")  # array, handle, id, handle, wall time, movable, async, size
+PE = struct.Struct("<ddddBii")  # of a PE: total, idle and background time, speed, available, objects, number
+OBJECT = struct.Struct("<iiQidBBH")  # of an object: array, handle, id, handle, wall time, movable, async, size
 OBJECT_MESSAGES = 2
 FROM_OBJECT = -1
 
@@ -43,7 +43,8 @@ def read_record(reader):
 
 
 class Dump:
-    """Sorts objects by array and id, and selects records from one object to another."""
+    """A dump. Its objects are sorted by array and id; of its records, only messages from one object to another are
+    kept."""
 
     def __init__(self, data):
         reader = Reader(data)

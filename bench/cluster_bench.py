@@ -75,7 +75,7 @@ def nominal_s(streams, message_bytes, rates, delays_s):
     return busiest_s + max(delays_s[sender // 4 != receiver // 4] for sender, receiver in streams)
 
 
-# ---- inside the cluster
+# ---- sends messages between the hosts of the cluster
 
 def connected(sender, receiver):
     """Returns both ends of a connection between two hosts."""

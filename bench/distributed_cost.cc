@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: distributed_cost RANKS TASKS RECIPE: one decision by one rank and by all ranks, which are
-// threads here. Prints as JSON the CPU time of both decisions, without the time in communication
-// functions, and the total cost of both placements: the predicted time of 10 steps and of the
-// migrations.
+// Usage: distributed_cost RANKS TASKS RECIPE. Measures one decision, made first by one rank and
+// then by all ranks, which are threads here. Prints as JSON the CPU time of both decisions, without
+// the time in communication functions, and the total cost of both placements: the predicted time of
+// 10 steps and of the migrations.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -57,7 +57,8 @@ def compared():
 
 
 def differences(rows):
-    """Returns {model: median, maximum and agreeing share of the relative differences from SimGrid}."""
+    """Returns for each model its relative differences from SimGrid: median, maximum, and how many count as
+    agreement."""
     found = {}
     for model in rows[0]["predicted_s"]:
         off = [abs(row["predicted_s"][model] / row["simgrid_s"] - 1) for row in rows]

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
-meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
-of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a
-balancing point as the number of threads grows.
+"""Measures what `poise juggle` gains and costs. Runs without and with it alternate, and the share of the machine
+that other programs used is recorded.
 
-Last come two OpenMP kernels: ep, whose phases are long, and cg, whose phases are far shorter than any period,
-with GCC's and LLVM's run-times, which wait actively and passively. The share of the machine that other programs
-used is recorded."""
+The first programs are threads that compute and meet at barriers: alone, beside another program that computes
+on one of the cpus, and as two programs that share the cpus (section 6 of the paper). Where the lower bound of
+their time, e n/m, is known, the measured time is compared with it. Then follows the cost of a balancing point
+for growing numbers of threads.
+
+The last programs are two OpenMP kernels, with the run-times of GCC and LLVM, waiting actively and passively:
+ep has long phases, and the phases of cg are far shorter than any period."""
 
 import argparse
 import contextlib

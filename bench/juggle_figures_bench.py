@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus at hand, and puts the theory
-beside them. A machine of 16 cpus repeats the paper's pairs, 8 threads on 7 cpus and 16 on 12; on m < 8 cpus they become
-m + 1 threads on m.
+"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus at hand, and computes
+what theory predicts for them. A machine of 16 cpus repeats the paper's pairs, 8 threads on 7 cpus and 16 threads on 12
+cpus. A machine with m < 8 cpus runs m + 1 threads instead.
 
 Programs without and with the balancer alternate on the same cpus, round after round, until the time is over. If there
 are 16 cpus, two experiments run at the same time, on eight cpus each. Work is cpu time, so a disturbed machine lengthens
 a run but not the work. Phases are shorter than the paper's, and periods are shortened by the same factor. A speed-up is
-the time without over the time with the balancer, paired by round: the median, with a 95 % interval that assumes nothing
-about the distribution. The script needs no packages and runs on machines without a compiler (--out)."""
+the time without the balancer divided by the time with it in the same round; its median over the rounds is stored, with
+a 95 % interval that assumes nothing about the distribution.
+
+The script needs no packages. With --out it also runs on machines without a compiler."""
 
 import argparse
 import collections
@@ -33,8 +35,9 @@ BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
 PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
-LANE = 8  # cpus of an experiment, as on the paper's machines
-# OpenMP programs with one long phase, phases of milliseconds (ft, is), and shorter ones; and the work of one cpu.
+LANE = 8  # number of cpus of one experiment, as on the paper's machines
+# OpenMP programs, with the work for one cpu. ep has one long phase, ft and is have phases of milliseconds, and cg has
+# shorter ones.
 KERNELS = {"ep": ("--points", 30_000_000, []), "cg": ("--iterations", 60, ["--side", "500"]),
            "ft": ("--steps", 1.5, ["--size", "128"]), "is": ("--steps", 4, ["--keys", "8000000"])}
 
@@ -54,7 +57,8 @@ def by_period(shares, phase_s):
 
 
 def synthetic(m, less):
-    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper has 7 of 8."""
+    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper uses 7 of its 8
+    cpus."""
     over = less + 1  # threads on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
@@ -258,9 +262,10 @@ def keep_plots(rows):
 
 
 def keep_added(files):
-    """Keeps the points that --out wrote on another machine, as keep() keeps those of this one."""
+    """Stores points that a run with --out measured on another machine, in the form in which keep() stores points of
+    this machine."""
     first = json.loads(files[0].read_text())
-    # At the end of the runs, their own threads are in the load average.
+    # The load average from before the runs is stored, because at their end it includes their own threads.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}

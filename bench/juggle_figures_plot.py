@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Draws the measured points of Juggle's figures beside the theory, as SVG."""
+"""Draws the measured points of Juggle's figures together with the theory, as SVG."""
 
 from drawing import COLOURS, line_plot
 
@@ -25,7 +25,7 @@ FIGURES = {
     "17": ("{threads} threads on {cpus} cpus, one phase", "period in ms", lambda row: 1e3 * period_s(row), True),
     "reactive": ("{threads} threads on {cpus} cpus, a period of 20 ms", "phase in ms", lambda row: 1e3 * row["phase_s"], True),
 }
-# policy -> the columns of the theory beside it
+# runner -> the column of the theory that is drawn with its points; for other runners it is `simulated`
 PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
 
 

@@ -5,12 +5,12 @@
 //
 //     map_bench [--only=TEXT] [--max_ranks=N] [--benchmark_out=FILE]
 //
-// The methods compared with it: block order; Scotch's mapping; TreeMatch; METIS, whose parts get
-// the places in the machine's order (for these three, ranks that share a place are moved to the
-// nearest free one); and the greedy mapping of Hoefler and Snir, "Generic topology mapping
-// strategies for large-scale parallel architectures" (ICS 2011). The measure is the sum of bytes
-// times hops. Times are CPU seconds. Recorded matrices are those of $POISE_TEST_DATA/matrices,
-// where it is set.
+// The other ways are block order; Scotch's mapping; TreeMatch; METIS, whose parts get the places in
+// the machine's order; and the greedy mapping of Hoefler and Snir, "Generic topology mapping
+// strategies for large-scale parallel architectures" (ICS 2011). If Scotch, TreeMatch or METIS puts
+// several ranks on a place, they are moved to the nearest free ones. The measure is the sum of
+// bytes times hops. Times are CPU seconds. Recorded matrices are read from
+// $POISE_TEST_DATA/matrices if that variable is set.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -177,8 +177,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// Maps by a strategy of the table, with ranks of equal load. Ranks that share a place are moved
-/// apart afterwards.
+/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. Ranks that share a
+/// place are moved apart afterwards.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the strategy `poise` with every mapping tool at a balancing step: workloads of many
-// kinds that have drifted since they were balanced, one decision of each tool, judged by the
-// predicted iteration. The parts are mapping/instances, mapping/peers and mapping/judge.
+// Compares the strategy `poise` with every mapping tool at a balancing step. Workloads of many
+// kinds have drifted since they were balanced; each tool decides once, and the predicted iteration
+// time is compared. The parts are mapping/instances, mapping/peers and mapping/judge.
 //
 //     mapping_bench [--quick] [--only=TEXT] [--peers=A,B:KNOB=VALUE,…] [--limit=STRATEGY]
 //                   [--seed=N] [--recipes=A|B…] [--machines=A|B…] [--tasks=N,M…]
 //                   [--traces=FOLDER] [--export=DIR | --import=DIR] [--benchmark_out=FILE]
 //
-// Before it drifts, a phase is balanced by scotch, nuco and poise in turn; another --seed makes
-// other instances and begins with another of these. Other recipes, machines and numbers of tasks
-// give more instances. Times are CPU seconds of all threads, the least of several calls. --export
-// writes the instances for tools outside the library (mapping_peers.py), and --import judges the
-// placements that these left. Traces are those of $POISE_TEST_DATA/traces unless --traces names a
-// folder.
-// --limit names a strategy that shows what could be reached, such as anneal; it does not count as
-// one of the tools compared with.
+// Before the drift, scotch, nuco and poise take turns to balance the workloads; another --seed
+// makes other instances and begins with another of these strategies. Other recipes, machines and
+// numbers of tasks give more instances. Times are CPU seconds of all threads, the least of several
+// calls. --export writes the instances for tools outside the library (mapping_peers.py), and
+// --import judges the placements that these tools wrote. Traces are read from
+// $POISE_TEST_DATA/traces unless --traces names a folder. --limit names a strategy that shows what
+// could be reached, such as anneal; it does not count as one of the mapping tools.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>

@@ -17,8 +17,8 @@ import sys
 import tempfile
 import time
 
-# Allowed excess of the most loaded place over the average, as a fraction of the average: for tools that partition, and
-# for tools that map tasks to a machine. Poise without a current placement gets the latter, too.
+# The load of the fullest place may exceed the average by this fraction. The second value holds for tools that map tasks
+# to a machine, and for Poise without a current placement; the first for tools that only partition.
 TOLERANCE = 0.03
 MAPPING_TOLERANCE = 0.05
 MOST_MAPPED_PLACES = 48  # maximum number of places for Mt-KaHyPar, which needs seconds for more
@@ -27,7 +27,7 @@ LARGEST_TOTAL = 2**29  # maximum sum of the weights, which SharedMap adds up in 
 
 
 class Machine:
-    """Returns the number of places of a machine text and the factor between any two of them."""
+    """A machine given as text: its number of places, and the cost factor between any two places."""
 
     def __init__(self, text):
         words = dict(word.split(":") for word in text.split())

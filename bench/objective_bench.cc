@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How near the strategy `poise` comes to the shortest total time, steps * iteration + migration, of
-// all strategies: keeping the current placement, every other row of the table, and the outside
-// tools, relabelled so that most load stays where it is.
+// Measures how near the strategy `poise` comes to the shortest total time (steps * iteration +
+// migration) that any strategy reaches: keeping the current placement, every other strategy of
+// Poise, and the outside tools, whose parts are relabelled so that most load stays where it is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //     [--ours=STRATEGY]
@@ -9,9 +9,10 @@
 //
 // Every kind of workload on three machines at three sizes is a cell. From each cell, --draws cases
 // are drawn by --seed: task sizes times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is
-// fresh (the kind's own) or was balanced before the loads drifted. Totals are predictions, so
-// they repeat exactly; the CPU seconds of our decision stand beside them. --rows prints every case,
-// --alone compares with keeping only: for profilers.
+// either fresh (the usual initial placement of the kind) or a placement that was balanced before
+// the loads drifted. Totals are predictions, so they repeat exactly; the CPU seconds of Poise's
+// decisions are measured. --rows prints every case. --alone compares only with keeping the
+// placement, for use under a profiler.
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
@@ -79,7 +80,8 @@ bool is_outside(std::string_view name) {
   return name.starts_with("metis") || name.starts_with("scotch");
 }
 
-/// Every other strategy; the outside tools appear twice, as they are and with relabelled parts.
+/// Returns the placements of all other strategies. Those of the outside tools appear twice: as they
+/// are, and with relabelled parts.
 std::vector<Answer> others(const Case& of, bool only_keep) {
   if (only_keep) return {answer_of(of, "keep", of.current), answer_of(of, "scotch", of.current)};
   std::vector<std::string> names = {"scotch:remap=1"};

@@ -10,8 +10,8 @@ divided by the measured time: median and quartiles over all iterations of all ru
 rounds of the time without balancing divided by the time with it. Both numbers of a ratio come from the same
 iteration or round, because a core of a virtual machine may be half as fast a few seconds later. Runs during
 which other programs used more than a share of a core are repeated. Rows with more ranks than cores sleep
-instead of computing. Programs limited by memory share it with the other rank, and those limited by messages
-share them, so even a perfect balance would not reach the ideal."""
+instead of computing. Programs that are limited by memory or by messages would not reach the ideal even with a
+perfect balance, because the two ranks share the memory and the messages."""
 
 import argparse
 import dataclasses
@@ -120,7 +120,7 @@ CASES = [
     Case("stencil4d", "--points 8 --stiff 100", 8),
     Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
     Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # reads tens of gigabytes per second
-    # A point takes twice as long as with a grid that fits into the cache.
+    # The grid is larger than the cache, so a point takes twice as long as in a small grid.
     Case("poisson3d", "--blocks 6 --points 24", 45, bound="memory"),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
     Case("nbody", "--pieces 64 --particles 16384", 16, steps=2, cycle=8),

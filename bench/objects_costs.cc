@@ -106,8 +106,8 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   return best;
 }
 
-/// Seconds to exchange the same bytes by plain MPI in both directions at once. The memory exists
-/// already, or is freshly allocated, as that of a migrated object.
+/// Seconds to exchange the same bytes by plain MPI in both directions at once. Messages are
+/// received into memory that exists already, or, as for migrated objects, into new memory.
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

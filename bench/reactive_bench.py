@@ -89,8 +89,9 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """Experiments 1 and 2, power caps and clocks: a competing process runs on the core of the second of
-    two equal ranks. A step is much longer than the competitor's busy periods and the scheduler's time slices."""
+    """Experiments 1 and 2: the paper slows a core down by a power cap or a lower clock; here, a competing
+    process runs on the core of the second of two equal ranks. A step is much longer than the competitor's busy
+    periods and the scheduler's time slices."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"
@@ -146,13 +147,13 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # otherwise periodic balancing would remove the imbalance
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # without keep, balancing would remove the imbalance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
 MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    # Each corner has the load once per period, so measurements do not predict where the load goes next.
+    # Each corner has the extra load once per period, so past measurements do not tell which corner is next.
     *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
       for kib in (128, 512)),
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),

@@ -31,7 +31,7 @@ def curve(label, rows, x, y, colour, dash=SIMULATED):
 
 
 def curves_by(rows, keys, x, series):
-    """Draws one colour per (threads, places); `series` is a list of (column, label, dash)."""
+    """Returns curves with one colour per pair (threads, places); `series` is a list of (column, label, dash)."""
     groups = {}
     for row in rows:
         groups.setdefault(tuple(int(row[key]) for key in keys), []).append(row)

@@ -63,8 +63,8 @@ SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for -
 SKIPPED = 77
 PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness; the maps of these programs alternate
 TIMEOUT_S = 3600
-SIMGRID_DIFFERENCE = 0.01  # pairs of maps with a smaller difference in SimGrid are not judged
-EAGER_BYTES = 65536  # Open MPI's default limit over TCP
+SIMGRID_DIFFERENCE = 0.01  # pairs of maps that differ by a smaller fraction in SimGrid are not judged
+EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
 
 # Each row has racks, nodes per rack and places per node; Mbit/s of frames; one-way delays; work and bytes per program.
 CLUSTERS = {
@@ -106,7 +106,7 @@ def cyclic(cluster, tasks):
 
 
 def shuffled(tasks, places, seed):
-    """Gives each place as many tasks as in block order, in random order."""
+    """Assigns the tasks at random, but as many to each place as in block order."""
     order = [task * places // tasks for task in range(tasks)]
     random.Random(seed).shuffle(order)
     return order
@@ -205,8 +205,8 @@ def evaluated(machine, *options):
 
 
 def with_bytes(cluster):
-    """A model in which a byte between nodes takes its time at the rate of a card: ten times the cost of a byte inside
-    a node."""
+    """A model in which a byte between nodes takes as long as a node's card needs to send it, and a byte inside a node a
+    tenth of that."""
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 
@@ -267,9 +267,9 @@ def bottleneck(cluster, description):
 
 
 def queued(cluster, description):
-    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready:
-    when their sender, or for large messages both ends, has done its work. The result is the time at which the last
-    link is done."""
+    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready. A
+    message is ready when its sender has done its work, a large one when both ends have. The result is the time at which
+    the last link is done."""
     rate, waiting = rates_of(description), {}
     work_s = work_of(cluster, description)
     for (sender, receiver), links, delay_s, count, size in crossings(cluster, description):

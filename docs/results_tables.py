@@ -6,7 +6,7 @@ several stored rows. Medians come first, with the worst case beside them, and ev
 import dataclasses
 import statistics
 
-OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of others in mapping.json
+OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of other projects in mapping.json
 
 
 @dataclasses.dataclass
@@ -29,8 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Returns for each tool the iteration with `poise` divided by that with the tool, over all cases, and the tasks
-    that both move."""
+    """Returns a row per tool: the iteration time with `poise` divided by that with the tool, over all cases, and the
+    percentage of tasks that the tool moves."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -58,8 +58,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Returns for each group of instances and each quantity the result of `poise map` divided by that of the best
-    peer (traffic only), and divided by that of block order."""
+    """Returns a row per group of instances and quantity: the result of `poise map` divided by that of block order. For
+    the traffic, another row divides by the result of the best peer."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -97,11 +97,11 @@ def nuco_beside_others(rows):
 def sorted_victims(rows):
     rows = [row for row in rows if row["ranks"] > 1]
     ratios = [row["paired gain"] / row["lightest gain"] for row in rows]
-    pairs = ", ".join(f"{row['paired gain']:.2f} against {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
+    pairs = ", ".join(f"{row['paired gain']:.2f} and {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
     verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
                "This confirms that" if min(ratios) > 1 else "This contradicts that")
     return (f"{verdict} lending in sorted pairs gives a larger speed-up than lending to the least loaded rank (Klinkenberg et al. "
-            f"2020, figure 9, on up to 32 nodes): {pairs} ranks of one host.")
+            f"2020, figure 9, on up to 32 nodes). The speed-ups with sorted pairs and with the least loaded rank are {pairs} ranks of one host.")
 
 
 def runs_of_threads(whole):
@@ -126,7 +126,8 @@ def interval(values, digits=2):
 
 
 def points_of_figures(*figures):
-    """The measured points of these figures of the Juggle paper, with the theory of the same policy beside them."""
+    """Returns a function that yields the points measured for these figures of the Juggle paper. Beside each point is
+    the theory of its policy."""
     promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
 
     def rows(whole):
@@ -143,11 +144,11 @@ def points_of_figures(*figures):
 
 
 def beside_theory(rows):
-    """How far the measured speed-ups are from the simulated ones."""
+    """Returns sentences that say how far the measured speed-ups are from the theory."""
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
-    return (f"Measured divided by theoretical speed-up: median {statistics.median(ratios):.3f}, worst {min(ratios):.3f}, best {max(ratios):.3f} of "
-            f"{len(ratios)} points; {inside} intervals contain the theory.")
+    return (f"The measured speed-up was divided by that of the theory at {len(ratios)} points: the median is {statistics.median(ratios):.3f}, the "
+            f"worst ratio {min(ratios):.3f}, and the best {max(ratios):.3f}. At {inside} points the interval contains the speed-up of the theory.")
 
 
 def objects(whole):
@@ -217,7 +218,7 @@ RATIOS = {"median": "{median:.3f}", "worst": "{worst:.3f}", "geometric mean": "{
           "arithmetic mean": "{arithmetic:.3f}", "above 1 in": "{lost} of {cases}"}
 SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one process, s": "{one process s:.4f}", "gain": "{gain:.2f}"}
 
-# benchmark -> (heading, tables)
+# the name of each benchmark -> its heading and its tables
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
         Table("Iteration", "The table shows the predicted iteration time with `poise` divided by that with the tool, by the formula `nuco`. The cases "
@@ -232,10 +233,10 @@ PAGES = {
               "instances. Traffic is bytes × distance. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "The table shows the predicted time of K steps and the migration with `poise`, divided by the shortest one with `keep` or any "
-              "other strategy. The tools of others are METIS and Scotch, relabelled if that helps, and `keep`. Cases are drawn from "
-              "16 kinds of workload, three sizes and three machines. A decision is in time if it takes at most 1 % of K iterations, "
-              "or at most 2 ms plus 3 µs per task.", totals,
+        Table("Total time", "The total time is that of the migration and K steps, as predicted. The table divides the total time with `poise` by the shortest "
+              "one with `keep` or any other strategy. In the column `tools of others` it divides by the shortest one with METIS, Scotch "
+              "(both relabelled if that helps) or `keep`. Cases are drawn from 16 kinds of workload, three sizes and three machines. A "
+              "decision is in time if it takes at most 1 % of K iterations, or at most 2 ms plus 3 µs per task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
@@ -299,7 +300,7 @@ PAGES = {
         Table("Whom to lend to, tsunami on two ranks", "The speed-up is the time on one rank divided by the time on two ranks. The best of 3 runs counts.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. The best of 3 runs counts.",
+        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The program is the tsunami simulation, whose cells sleep instead of computing. The best of 3 runs counts.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
@@ -310,9 +311,10 @@ PAGES = {
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
         Table("Gains", "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
-              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is e n/m. In the rows "
-              "of libomp with bound threads, the program without `poise juggle` is faulty: libomp was preloaded into a program of GCC, and both "
-              "run-times together bound all threads to one cpu.",
+              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is the time e n/m of "
+              "n threads that compute for a time e on m cpus. In the rows of libomp with bound threads the gain is too large, because the "
+              "program was set up wrongly: libomp was preloaded into a program built with GCC, and the two OpenMP run-times together bound "
+              "all threads to one cpu.",
               runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
@@ -322,29 +324,31 @@ PAGES = {
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
     "juggle_figures": ("Threads: the figures of the Juggle paper", [
-        Table("Measured points beside theory", "Speed-up over threads that stay on their cpus, as median with a 95 % interval over the runs "
-              "(below six runs: from the smallest to the largest), and migrations per second. The load average is that before the runs. The theory is the idealised simulation "
-              "with these phases and this period (`poise theory`). Phases and periods are shorter than the paper's by the same factor. "
-              "Plots: figures [6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
+        Table("Measured points beside theory", "The table shows the speed-up over threads that stay on their cpus, and the migrations per second. A speed-up is the median over the "
+              "runs, with its 95 % interval in brackets (with fewer than six runs: the smallest and the largest value). The theory is the idealised "
+              "simulation with the same phases and period (`poise theory`). Phases and periods are shorter than the paper's, all by the same factor. "
+              "The load average was read before the runs. There are plots of the figures [6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
               "[9](../bench/results/juggle_figures_9.svg), [11](../bench/results/juggle_figures_11.svg) and "
               "[17](../bench/results/juggle_figures_17.svg).",
               points_of_figures("6", "7", "8", "9", "10", "11", "16", "17"),
               {"figure": "{figure}", "threads": "{on}", "phase": "{phase}", "balancer": "`{balancer}`", "runs": "{rounds}",
                "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
-        Table("When threads move: every period, as soon as others wait, or both", "Speed-up, as above, of threads that sleep at barriers and are bound. "
-              "`polled` looks for waits every 20 ms, because the program does not report them. The theory is that of ideal reactive balancing "
-              "(equation 21) or of the simulation. [A plot](../bench/results/juggle_figures_reactive.svg).", points_of_figures("reactive"),
+        Table("When threads move: every period, as soon as others wait, or both", "The table shows the speed-up over threads that stay on their cpus. All threads sleep at barriers and are bound. "
+              "With `polled` the program does not report waits, and the balancer looks for them every 20 ms. The theory is that of ideal reactive "
+              "balancing (equation 21 of the Juggle paper), otherwise the simulation. [This plot](../bench/results/juggle_figures_reactive.svg) shows "
+              "the points.", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
-        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP, and their threads are bound unevenly. `phases` stands for EP without OpenMP.",
+        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP, and their threads are bound unevenly. The program None is the test program "
+              "`phases`, which does not use OpenMP; it replaces the benchmark EP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
-        Table("Beside two other programs (figure 15)", "One free thread per cpu that spins at barriers, and two programs that compute all the "
+        Table("Beside two other programs (figure 15)", "The program has one thread per cpu, which is not bound and spins at barriers. Two other programs compute all the "
               "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
-        Table("Oversubscription (table 1)", "The same work in more threads, which go through 4 MiB of memory per cpu.",
+        Table("Oversubscription (table 1)", "The same work is divided among more and more threads. The threads of a cpu together go through 4 MiB of memory.",
               points_of_figures("table1"),
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
                "gain": "{gain}", "theory": "{theory}"})]),

@@ -200,7 +200,8 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this object.
+  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
+  /// from ResumeFromSync() to this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:

@@ -43,7 +43,7 @@ TOKEN = re.compile("|".join([re.escape(t) if not t.isalpha() else rf"\b{t}\b" fo
                    + r"|(?<![\w.'\"])\d+(?![\w.'\"])")
 STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|throw|for|if|else|while|case|break|namespace|#|//)"
                        r"[\w.\->\[\]()*]+(\(.*\)| [-+*/|&]?= .*|\+\+|--);$")
-# Changes here cannot be seen from outside, or are the words of a message.
+# Lines that get no faults: a change could not be observed, or would only change the text of a message.
 NO_FAULT = re.compile(r"^\s*(#|//|///|\*|static_assert|POISE_ASSERT)|reserve\(|shrink_to_fit|fmt::format|throw |_THROW|"
                       r"^\s*\"|prefetch|namespace|template|using |operator")
 
@@ -93,11 +93,11 @@ class Job:
                         "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DPOISE_ASSERTIONS=2", "-DPOISE_BENCH=OFF",
                         "-DPOISE_CHARM=OFF"], check=True, stdout=subprocess.DEVNULL)
         if subprocess.run(self.ninja(threads), stdout=subprocess.DEVNULL).returncode != 0:
-            sys.exit(f"faults: the tests do not build without a fault; see ninja -C {self.build}")
+            sys.exit(f"faults: the unchanged sources do not build; run ninja -C {self.build} to see why")
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: {killer} fails even without a fault; repair it first")
+                sys.exit(f"faults: {killer} fails on the unchanged sources; repair it first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

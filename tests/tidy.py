@@ -27,7 +27,7 @@ MAX_MINIAPP_LINES = 300
 
 # The folders of the library in order. Each may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
-# Tests may include this header to compare an engine with any row of the strategies' table.
+# Tests of every folder may include this header, to compare an algorithm with any strategy of the table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
@@ -237,8 +237,8 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """The strategy poise decides by itself: it runs no other row of the table to take the better result. Engines in
-    search/ and partition/ cannot run one, because they may not include strategies/."""
+    """Checks that the strategy `poise` does not run other strategies of the table and take the best result. Code in
+    search/ and partition/ cannot run strategies, because it may not include strategies/."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

@@ -26,8 +26,8 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Changes the placement of a user's strategy as little as capacities demand, as for strategies of
-/// the table.
+/// Makes a user's strategy respect capacities: moves as few tasks of its placement as necessary.
+/// The same is done for strategies of the table.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {

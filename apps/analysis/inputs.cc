@@ -38,8 +38,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// Returns the loads that the tasks of `phase` had in the earlier phase, in the order of `phase`,
-/// or nothing if a task is missing there.
+/// Returns the loads that the tasks of `phase` had in the phase `earlier`, in the order of `phase`.
+/// Returns nothing if a task does not exist in `earlier`.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());
@@ -137,7 +137,8 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
 }
 
 void Inputs::choose_phase() {
-  if (trace_.phases.empty()) fail("{}: the trace has no phases", options_.trace);
+  if (trace_.phases.empty())
+    fail("{}: the trace has no phases; at least 1 is needed", options_.trace);
   if (!options_.phase) return;
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });

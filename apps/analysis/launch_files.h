@@ -33,7 +33,8 @@ struct LaunchPlan {
       commands;  // alternatives, each a line; "./program" stands for the program
 };
 
-/// A map of ranks to first cores, with the launcher's names of the nodes.
+/// A map, which gives the first core of each rank, and the names by which the launcher knows the
+/// nodes.
 struct RankMap {
   const Machine& machine;
   const Placement& placement;

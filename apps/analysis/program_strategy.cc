@@ -58,7 +58,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// A running program in a process group of its own, which is killed with it.
+/// A running program in its own process group. The destructor kills the whole group.
 class Child {
  public:
   Child(const std::string& command, Pipe& in, Pipe& out) : command_(command) {

@@ -37,14 +37,14 @@ using DecisionCost = std::optional<double>;
 /// Replays the trace without balancing. The rows of strategies are added to the result.
 Simulation begin_simulation(const Replayer& replayer);
 
-/// Replays the trace with one more strategy and adds its row. If it throws, the row contains the
-/// reason.
+/// Replays the trace with one more strategy and adds its row. If the strategy throws, the row
+/// contains the reason.
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
-/// Returns what every place did in a replay by the event engine. The title is the strategy's name.
-/// The replay is repeated with the decision times of `row`, by a replayer whose plan has a
-/// timeline. Without a contender nothing is balanced.
+/// Returns what every place did in a replay by the event engine, titled by the strategy's name.
+/// Runs the replay again, with the decision times of `row`, because the first replay recorded no
+/// timeline. The plan of `replayer` must ask for a timeline. A null `contender` means no balancing.
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 

@@ -28,7 +28,7 @@ TEST(Sweep, usual_periods_are_1_2_5_10_20_and_so_on_up_to_the_number_of_steps) {
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }
 
-TEST(Sweep, changes_the_first_level_of_a_machine) {
+TEST(Sweep, scales_the_first_level_of_a_machine_text_to_the_number_of_places) {
   EXPECT_EQ(with_places("node:4 core:8 factors:2,1", 64), "node:8 core:8 factors:2,1");
   EXPECT_EQ(with_places("core:8", 3), "core:3");
   EXPECT_THAT([] { with_places("node:4 core:8", 12); },

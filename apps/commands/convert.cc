@@ -27,7 +27,8 @@ struct Options {
 
 void keep_phase(Trace& trace, std::uint64_t id, const std::string& path) {
   std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
-  if (trace.phases.empty()) fail("{}: the trace has no phase {}", path, id);
+  if (trace.phases.empty())
+    fail("{}: the trace has no phase {}; without --phase all phases are converted", path, id);
 }
 
 /// Gives every phase the placement of the file. The trace gets enough places for it.

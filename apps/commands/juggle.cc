@@ -96,8 +96,8 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the cpus that may be used, or the given ones if the kernel does not tell (run_balanced()
-/// then reports that).
+/// Returns the cpus that may be used, or `given` if the kernel does not report them (run_balanced()
+/// then prints a line about that).
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();
@@ -119,7 +119,8 @@ void note_unusable(const juggle::Options& options, const std::string& asked) {
                     juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
 }
 
-/// Parses the value. If it came from a variable, the error names the variable.
+/// Parses a value of an option. If the value comes from environment variable `name`, an error names
+/// the variable.
 template <typename Parse>
 auto parsed(const char* name, const std::string& value, Parse parse) {
   try {
@@ -173,7 +174,7 @@ void run(const Options& options) {
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
         "./program");
   if (options.attach && *options.attach > 1 << 30)
-    fail("--attach {}: there is no such process", *options.attach);
+    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", *options.attach);
   const juggle::Outcome outcome =
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);

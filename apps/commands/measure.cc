@@ -28,7 +28,7 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-// If the quartile range relative to the median is larger, a warning is printed.
+// A warning is printed if the interquartile range divided by the median is larger than this.
 constexpr double kMaxSpread = 0.2;
 
 struct Options {
@@ -104,7 +104,7 @@ std::string text_of(const Machine& machine) {
          "runtime adds\nto each message comes on top.\n";
 }
 
-/// Returns the largest quartile range relative to its median.
+/// Returns the largest interquartile range of a measurement, divided by its median.
 double largest_spread(const Measurement& measured) {
   double most = 0;
   const auto add = [&](const Spread& s) { most = std::max(most, (s.high - s.low) / s.median); };
@@ -130,7 +130,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// True if the result is to be hwloc's XML.
+/// True if the file name asks for hwloc's XML.
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
 /// Returns the path for the result and checks it before the long measurement.

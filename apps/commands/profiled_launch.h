@@ -42,8 +42,8 @@ struct Profiled {
 /// One launch of a program with the library in its ranks.
 class ProfiledLaunch {
  public:
-  /// `command` is the name for notes. Creates a folder for the ranks' files beside `output`. Throws
-  /// Error if that fails or if the library is missing.
+  /// Notes on stderr begin with `command`. Creates a folder for the ranks' files beside `output`.
+  /// Throws Error if that fails or if the library is missing.
   ProfiledLaunch(std::string command, const std::string& output);
   /// Removes the folder.
   ~ProfiledLaunch();

@@ -102,7 +102,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const RunHistory& history) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
-  if (!trace.machine) fail("{}: the trace has no machine, so no map can be made from it", file);
+  if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
   const Placement placement(history.map);
   check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
@@ -172,7 +172,8 @@ std::string verdict(const RunHistory& history) {
 /// A launch of the command: profiled, in the launcher's order, or mapped.
 class Launch {
  public:
-  /// If something is missing, the user's command is launched unchanged, and a note says why.
+  /// If the profile's library or the map cannot be used, the user's command is launched unchanged,
+  /// and a note says why.
   Launch(const Options& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
     try {

@@ -41,7 +41,8 @@ RunKind kind_named(const std::string& name) {
 }
 
 RunHistory history_from(const Json& json) {
-  if (json.at("poise_run").get<int>() != kVersion) fail("another version of Poise wrote it");
+  if (json.at("poise_run").get<int>() != kVersion)
+    fail("the file was written by another version of Poise");
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();

@@ -66,7 +66,8 @@ std::string page_of_variables() {
       "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with\n"
       "status 2. If a variable is misspelt, or the program's runtime does not read it, rank 0\n"
       "prints its name once and the job runs. A misspelt `POISE_TASKS_...` variable ends a\n"
-      "job on tasks.\n\n"
+      "job on tasks. The profile's library never ends a program: rank 0 prints one line about\n"
+      "a wrong value, and the default applies.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),

@@ -42,7 +42,8 @@ class Listener {
   explicit Listener(const std::function<void(double, const std::string&)>& progress)
       : progress_(progress) {}
 
-  /// Ignores all other lines, such as those of the launcher.
+  /// Takes one line of output. Ignores lines that poise-pingpong did not write, such as those of
+  /// the launcher.
   void hear(std::string_view line) {
     if (line.empty() || line.front() != '{') return;
     const Json json = Json::parse(line, nullptr, false);

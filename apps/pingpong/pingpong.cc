@@ -40,8 +40,8 @@ struct Options {
   bool ranks_as_hosts = false;
 };
 
-/// The order that rank 0 sends to both ranks of a pair. A partner below 0 means that all pairs are
-/// done.
+/// The instruction that rank 0 sends to both ranks of a pair. A partner below 0 means that all
+/// pairs are done.
 struct Order {
   int partner, serves;
   double seconds;

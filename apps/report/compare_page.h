@@ -29,8 +29,8 @@ struct ComparePart {
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
 /// Returns the page. `heading` names the trace; `timelines` are of real runs and come before the
-/// machines; `every` is the number of phases in the total; `data` is a JSON document that readers
-/// can save.
+/// machines; the total time is that of `every` phases; `data` is a JSON document that readers can
+/// save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
                          std::uint64_t every, const std::vector<Timeline>& timelines,
                          std::string_view data);

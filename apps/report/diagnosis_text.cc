@@ -142,8 +142,8 @@ std::string places_text(const Diagnosis& d) {
   return text;
 }
 
-/// Explains what slows threads down: how uneven they are inside ranks, and what juggling would
-/// remove.
+/// Explains what slows threads down: how uneven they are inside ranks, and which of the causes
+/// `poise juggle` would remove.
 std::string threads_text(const Diagnosis& d) {
   std::string text;
   if (d.teams.ranks > 0 && d.teams.worst < 0.95)

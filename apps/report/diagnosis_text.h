@@ -14,7 +14,8 @@ std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
 
 /// Returns what the text says about late ranks, imbalance and places, in lines of 80 columns.
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis);
-/// Returns what to do and what it saves, or why nothing helps.
+/// Returns a sentence that recommends a remedy and states the time that it saves, or that explains
+/// why nothing helps.
 std::string advice_sentence(const Diagnosis& diagnosis, const Advice& advice,
                             const std::string& file);
 /// Returns the remedy in words, such as "fewer ranks".

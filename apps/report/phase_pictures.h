@@ -17,8 +17,9 @@ struct RecordedPhase {
   PlaceTimes times;
 };
 
-/// Returns the phases of a trace, or if there are more than 24, as many at equal distances. Returns
-/// none if the trace has a single phase, or was not recorded on as many places as the machine has.
+/// Returns the phases of a trace that are drawn: all of them, or 24 at equal distances if there are
+/// more. Returns none if the trace has a single phase, if one of these has no placement, or if the
+/// trace and the machine have different numbers of places.
 std::vector<RecordedPhase> recorded_phases(const Trace& trace, const Machine& machine,
                                            const CostModel& costs);
 

@@ -36,7 +36,8 @@ struct Case {
   EngineOptions options;
 };
 
-/// Scales the work so that it takes about as long as the busiest resource and both matter.
+/// Scales the work so that it takes as long as the messages on the busiest resource; then both
+/// determine the time.
 void scale_loads(Case& made) {
   const Traffic traffic =
       message_traffic(made.machine, made.workload, made.machine.costs(), made.placement);

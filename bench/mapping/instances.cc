@@ -87,7 +87,8 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  // This number is larger than the number of instances per seed, and not a multiple of kStarts (3).
+  // No seed has this many instances, so two seeds share none. The number is no multiple of 3, the
+  // number of starts, so another seed begins with another start.
   constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {

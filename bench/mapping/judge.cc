@@ -137,8 +137,8 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit that the strategy `poise` must respect: `value` must be at most `most`. In the texts,
-/// peers are the tools of others.
+/// A limit for the strategy `poise`: `value` must be at most `most`. In `text`, peers are the tools
+/// of others.
 struct Bar {
   const char* text;
   double value, most;

@@ -11,7 +11,7 @@
 
 namespace poise::bench {
 
-/// A problem of balancing, and the number of steps that its placement lasts.
+/// A balancing problem, and the number of steps for which its placement is used.
 struct Case {
   std::string name, start;
   CostFormula formula;
@@ -32,8 +32,8 @@ struct CaseChoice {
 };
 
 /// Draws cases from each cell: a kind of workload, a size and a machine. A case has task sizes
-/// times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is fresh (the kind's own) or was
-/// balanced before the loads drifted.
+/// times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is either fresh (the usual initial
+/// placement of the kind) or a placement that was balanced before the loads drifted.
 void for_each_case(const CaseChoice& choice,
                    const std::function<void(const Case&, const Kind&)>& visit);
 

@@ -148,7 +148,7 @@ def tsunami(lab, inputs, ranks, lends):
         trace = lab.trace(recipe, ranks * 16, machine, seed, phases=10)
         words = ["simulate", trace, "-s", "keep", "--steps", 10, "--every", 10, "--decision-time", "0s"]
         answer = lab.json(*words, *(["--lend"] if lends else []))
-        # With equal speeds the mean is that of all loads.
+        # All ranks are equally fast, so their mean time is their mean load, with and without lending.
         mean_s = answer["total_average_s"] / 10
         return [value / mean_s for value in answer["results"][0]["series"]["makespan_s"]]
     return lab.per_seed(steps)

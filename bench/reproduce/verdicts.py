@@ -20,7 +20,7 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers' own intervals are 5 % of a time
+TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers state times to within 5 %
 FAR = 2.0  # a figure that differs by more than this factor contradicts the paper, if there are no conclusions
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.

@@ -2,10 +2,9 @@
 
 """The programs whose iterations are predicted and measured: loads of tasks and messages between them.
 
-Each is a function that returns (load_s, messages): seconds per task and rows [from, to, count, bytes of all
-count together]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean
-work per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other
-programs alone.
+Each is a function that returns (load_s, messages): seconds per task, and rows [from, to, count, bytes of all
+`count` messages]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean work
+per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other programs alone.
 """
 
 import math
@@ -22,8 +21,8 @@ OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
 # Factors for the work and the traffic of programs that differ from the others.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
-# Of a real matrix, only the pairs with the most bytes are kept, which together have this fraction of all bytes.
-# Handling the others would cost the two cores that simulate all hosts more time than the network needs.
+# Of a real matrix, only the pairs with the most bytes are kept, which together send this fraction of all bytes. The
+# many small messages of the other pairs would keep the two cores that run all hosts busy for longer than the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -197,7 +196,8 @@ def heaviest(rows):
 
 
 def of_mpip(path):
-    """A report of mpiP: useful time per rank, and the matrix at its end, one message per pair."""
+    """Reads a report of mpiP. Returns the useful time of each rank, and the matrix at the end of the report as one
+    message per pair."""
     text = path.read_text()
     times = re.search(r"\nTask +AppTime +MPITime.*\n((?: +\d+ .*\n)+)", text)[1].splitlines()
     loads = [float(row.split()[1]) - float(row.split()[2]) for row in times]

@@ -29,8 +29,8 @@ namespace {
 using poise::trust::Message;
 using poise::trust::Replay;
 
-// Time between the agreement on a start and the start itself, so that all ranks know it before. It
-// grows if a rank was late, because the agreement takes as long as several messages.
+// Ranks agree on a start this many seconds in advance, because the agreement takes as long as
+// several messages. If a rank starts late nevertheless, the time grows by the second factor.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
 // Maximum number of tries of an iteration that a rank started too late.
 constexpr int kMaxTries = 12;

@@ -4,7 +4,7 @@
 """Writes manual pages from the program's own help: poise.1, and poise-COMMAND.1 for each command.
 All pages list the environment variables.
 
-    from_help.py build/bin/poise build/man
+usage: from_help.py build/bin/poise build/man
 """
 
 import json

@@ -41,8 +41,8 @@ tasks::Context& context_of(poise_tasks* context) {
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
-// Saves and restores the failure of the outer task. The current task may run inside a wait of that
-// task.
+// A task may run inside a wait of another task. This object stores the failure of that other task
+// and restores it at the end.
 class OwnFailure {
  public:
   OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
@@ -86,7 +86,8 @@ tasks::Mode mode_of(int mode) {
 // Throws Error if an array of `count` elements is null although it is not empty.
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
-  if (count > 0 && !begin) poise::fail("{}: count is {} but the pointer is null", what, count);
+  if (count > 0 && !begin)
+    poise::fail("{}: count is {}, so the pointer must not be null", what, count);
 }
 
 poise::Annotations annotations_of(const poise_with& with) {

@@ -64,8 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task from the items after Travelling: literals by value, others by
-/// their address on this rank.
+/// Returns the arguments of a task. `items` are those that follow the item with the Travelling.
+/// Literals are returned by value, other arguments by their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -261,7 +261,7 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
     poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
-    poise::fail("chameleon_create_task: the function or the arguments are null");
+    poise::fail("chameleon_create_task: neither the function nor the arguments may be null");
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = code;
   task->arguments.assign(arguments, arguments + num_arguments);
@@ -458,7 +458,8 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
                                                int64_t* arg_types, int32_t num_args) {
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
-      poise::fail("create_migratable_task: the arguments, their offsets or types are null");
+      poise::fail(
+          "create_migratable_task: neither the arguments nor their offsets or types may be null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);

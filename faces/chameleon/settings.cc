@@ -13,8 +13,8 @@ namespace poise::chameleon {
 
 namespace {
 
-// What a value above the range of the setting means: either the maximum, or that no task is ever
-// lent.
+// The meaning of a value above the range of the setting: either the maximum of the range, or a
+// threshold that is never reached, so that no task runs on another rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

@@ -69,8 +69,8 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-// All ranks have created tasks, so a task of another rank would be mistaken for this rank's task
-// with the same number.
+// Checks the task ids that the runtime passes. Every rank has created tasks, so if an id did not
+// contain the rank, get_task_data() would find this rank's task instead of the other rank's.
 int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
                        int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
                        TYPE_TASK_ID*, int32_t) {

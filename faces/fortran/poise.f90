@@ -465,7 +465,7 @@ contains
     text = text_at(version_c())
   end function
 
-  ! Passes the status on, or ends the program.
+  ! Stores the status in `error` if the caller passed it. Otherwise a status other than 0 ends the program.
   subroutine finish(status, error)
     integer, intent(in) :: status
     integer, intent(out), optional :: error

@@ -80,7 +80,7 @@ void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArr
   EXPECT_EQ(exports, imports);
 }
 
-TEST(DistributedInC, gives_the_plan_of_the_cpp_call) {
+TEST(DistributedInC, gives_the_same_plan_as_the_cpp_interface) {
   const Handle machine = machine_of(kMachine);
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -118,7 +118,7 @@ TEST(DistributedInC, agrees_on_the_error_whichever_call_of_a_function_fails) {
   }
 }
 
-TEST(DistributedInC, accepts_or_refuses_any_arrays_with_the_same_code_on_all_ranks) {
+TEST(DistributedInC, returns_the_same_result_code_on_all_ranks_for_any_arrays) {
   const Handle machine = machine_of(kMachine);
   int num_refused = 0, num_planned = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -144,7 +144,7 @@ TEST(DistributedInC, accepts_or_refuses_any_arrays_with_the_same_code_on_all_ran
   EXPECT_GT(num_planned, 50);
 }
 
-TEST(DistributedInC, refuses_more_tasks_than_have_numbers) {
+TEST(DistributedInC, refuses_more_tasks_than_32_bit_numbers_can_count) {
   const Handle machine = machine_of("core:1");
   SimulatedRanks simulated(1);
   const std::uint64_t id = 0, indptr = 0;

@@ -77,7 +77,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// False for some random machines whose factors a machine file must not have.
+/// True if a machine file may contain this machine. Some random machines have factors that are
+/// refused in files.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
@@ -174,7 +175,7 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
+TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
   const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
   Handles handles;

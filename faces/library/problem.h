@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the handles of a call to a problem, and the texts of a call to strategies.
+// Converts the arguments of a C call: handles to a problem, and names to strategies.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace poise::library {
 
-/// A problem that refers to the handles and owns the current placement.
+/// A problem made of a machine handle and a workload handle, which it only refers to, and of the
+/// current placement, which it owns.
 class CheckedProblem {
  public:
   /// `current` may be null. Throws Error if the sizes of the parts differ.

@@ -63,8 +63,8 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
     reach_anywhere(call, kAddress);
 }
 
-/// True if the memory that the region reads holds only an address. Clang 16 and 19 pass a member
-/// with `is_device_ptr` in this way, and all versions pass a member that is used without a clause.
+/// True if the memory that the region reads holds only an address. In this way Clang 16 and 19 pass
+/// a member with `is_device_ptr`, and all versions pass a member that no clause names.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;

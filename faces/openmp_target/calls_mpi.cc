@@ -10,7 +10,8 @@
 
 #include "faces/openmp_target/abi.h"
 
-// The functions are declared under other names, because some <omp.h> declare them as well.
+// The functions are declared under other names, because some versions of <omp.h> declare them
+// under their own names.
 int is_accessible(const void*, std::size_t, int) asm("omp_target_is_accessible");
 void* mapped(const void*, int) asm("omp_get_mapped_ptr");
 void* set(void*, int, std::size_t, int) asm("omp_target_memset");

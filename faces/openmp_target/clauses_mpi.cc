@@ -290,7 +290,7 @@ void absence() {
 
 void limit() {
   int x = 0;
-#if __clang_major__ == 16  // older versions do not know it, newer ones need a newer libomp
+#if __clang_major__ == 16  // older versions have no thread_limit, newer ones need a newer libomp
 #pragma omp target map(tofrom : x) thread_limit(2) device(1002)
 #endif
   x += 1;

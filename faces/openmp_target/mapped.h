@@ -22,7 +22,8 @@ std::optional<Range> held_around(void* address);
 /// Checks the modifier `present`: ends the program unless the whole range is mapped (held).
 void need_present(Range range);
 
-/// Adds a pointer that was mapped together with its target. Pointers are reference counted, too.
+/// Records that a pointer was mapped together with the memory to which it points. Such pointers are
+/// reference counted, too.
 void attach(void* pointer);
 void detach(void* pointer, bool for_good);
 bool attached_within(Range range);

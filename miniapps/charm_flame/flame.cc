@@ -109,7 +109,8 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this block.
+  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
+  /// from ResumeFromSync() to this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:

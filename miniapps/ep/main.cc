@@ -12,8 +12,8 @@
 
 namespace {
 
-// Divisible by 1 to 8, so that all threads get equal work. Counts depend on the number of blocks
-// but not on the number of threads.
+// The number of blocks is divisible by 1 to 8, so that up to 8 threads get equal work. Results
+// depend on the number of blocks but not on the number of threads.
 constexpr int kBlocks = 840;
 constexpr int kRings = 4;
 

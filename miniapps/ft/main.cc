@@ -22,7 +22,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Transforms lines of `size` numbers, a power of two.
+/// Transforms lines of `size` numbers, where `size` is a power of two.
 class Transform {
  public:
   explicit Transform(std::size_t size) : size_(size) {

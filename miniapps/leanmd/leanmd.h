@@ -255,7 +255,7 @@ inline Sums sums_of(const Body& body) {
   return sums;
 }
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "leanmd";
   static constexpr const char* kSummary =
@@ -285,7 +285,7 @@ struct Program {
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum changed, although it is conserved");
+        fail("the total momentum changed, but it must be conserved");
   }
 };
 

@@ -16,7 +16,7 @@ constexpr int kMaxIterations = 40;
 
 inline const Scheme kScheme = make_scheme();
 
-/// Density, momentum density and energy density.
+/// The state of the gas: density, momentum density and energy density.
 struct State : std::array<double, 3> {
   State& add(double by, const State& other) {
     for (std::size_t c = 0; c < 3; ++c) (*this)[c] += by * other[c];

@@ -30,8 +30,7 @@ struct Particle {
   std::int64_t rung = 0;  // its time step is kMaxStep / 2^rung
 };
 
-/// Acceleration and potential at a point for a gravitational constant of 1 and particles of mass 1,
-/// softened after Plummer.
+/// Acceleration and potential at a point, softened after Plummer (G = 1, particles of mass 1).
 struct Field {
   Vector acceleration{};
   double potential = 0;
@@ -233,7 +232,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "nbody";
   static constexpr const char* kSummary = "Gravity by a tree; few particles are active at a time.";
@@ -284,9 +283,10 @@ struct Program : Settings {
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
-    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("force error {:.1e} is too large", forces);
+    const double limit = theta == 0 ? 1e-12 : 0.02;
+    if (!(forces < limit)) fail("the error of the forces, {:.1e}, exceeds {:g}", forces, limit);
     if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
-    if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, is too large", energy);
+    if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, exceeds 0.01", energy);
   }
 };
 

@@ -50,7 +50,8 @@ struct Grid {
     for (const double m : mode.waves) sum += std::cos(kPi * m * spacing());
     return sum / 3;
   }
-  /// Amplitude of this mode after `iterations` starting from zero, relative to the exact solution.
+  /// Amplitude of this mode after `iterations` that start from zero, divided by that of the exact
+  /// solution.
   double progress(const Mode& mode, double iterations) const {
     const double discrete = 6 * (1 - decay(mode)) / (spacing() * spacing());
     return eigenvalue(mode) / discrete * (1 - std::pow(decay(mode), iterations));
@@ -176,7 +177,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "poisson3d";
   static constexpr const char* kSummary =

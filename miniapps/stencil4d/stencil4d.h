@@ -112,7 +112,7 @@ struct Block {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "stencil4d";
   static constexpr const char* kSummary =

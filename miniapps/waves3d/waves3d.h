@@ -251,7 +251,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "waves3d";
   static constexpr const char* kSummary =

@@ -11,9 +11,11 @@
 namespace poise {
 namespace {
 
+using testing::_;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 std::vector<std::string> notes(std::vector<const char*> environment, unsigned readers) {
   environment.push_back(nullptr);
@@ -62,8 +64,17 @@ TEST(Variables, a_variable_whose_value_ends_the_job_causes_no_second_message) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
   const char* const environment[] = {"POISE_TASKS_POLCY=cost", nullptr};
-  EXPECT_THAT(notes_on_misspelt(environment),
-              ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
+  EXPECT_THAT(notes_on_misspelt(environment), IsEmpty());
+}
+
+TEST(Variables, a_name_that_a_command_has_reported_is_not_reported_by_the_program_it_starts) {
+  EXPECT_THAT(notes({"POISE_STRATEGI=a", "POISE_NOTED_NAMES=POISE_X POISE_STRATEGI", "POISE_LEN=1"},
+                    reader::objects),
+              ElementsAre(HasSubstr("did you mean POISE_LEND?")));
+  const char* const environment[] = {"POISE_NOTED_NAMES=POISE_STRATEGI", "POISE_STRATEGI=a",
+                                     nullptr};
+  EXPECT_THAT(notes_on_misspelt(environment), IsEmpty());
+  EXPECT_EQ(notes_on_misspelt(environment + 1).count("POISE_STRATEGI"), 1u);
 }
 
 TEST(Variables, variables_of_other_software_cause_no_note) {
@@ -92,7 +103,7 @@ TEST(Variables, variables_of_the_command_line_tools_cause_no_note_in_mpi_jobs) {
 TEST(Variables, variables_of_mpi_jobs_cause_no_note_in_the_command_line_tools) {
   const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
   EXPECT_THAT(notes_on_misspelt(environment),
-              ElementsAre(HasSubstr("did you mean POISE_JUGGLE_PERIOD?")));
+              ElementsAre(Pair(_, HasSubstr("did you mean POISE_JUGGLE_PERIOD?"))));
 }
 
 template <typename Call>

@@ -50,7 +50,7 @@ TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
   }
 }
 
-TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_threads) {
+TEST(diagnose, finds_threads_bound_to_the_same_cpu_and_the_rank_whose_threads_are_least_even) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
   profile.run.threads_of_node = {
@@ -95,8 +95,8 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // Thread balancing also evens out work inside a node, and the loss by too many ranks per core is
-  // not random.
+  // Neither of these is tested as the smaller cause: balancing threads also evens out the work
+  // inside a node, and the time lost by crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each its own place.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);

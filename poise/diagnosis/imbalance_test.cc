@@ -17,7 +17,7 @@ MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
   return run;
 }
 
-TEST(imbalance, one_redistribution_removes_an_imbalance_of_always_the_same_ranks) {
+TEST(imbalance, one_redistribution_removes_an_imbalance_that_stays_on_the_same_ranks) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(20, {4, 2, 2, 0})));
   EXPECT_EQ(i.kind, ImbalanceKind::persistent);
   EXPECT_DOUBLE_EQ(i.total_s, 40);

@@ -51,10 +51,10 @@ struct NextRun {
 /// are a pair. Pairs start with the launcher's order and with the map in turns, so that a machine
 /// that slowly becomes slower or faster favours neither. The trial ends at the first pair after
 /// which the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest
-/// gain worth keeping. The interval is Student's, at a level for which all tests together are wrong
-/// in at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
-/// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
-/// not finite.
+/// gain worth keeping. This is Student's confidence interval, at a level for which at most 5 % of
+/// trials end wrongly although there are several tests (Bonferroni). The noise is the standard
+/// deviation from successive differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a
+/// time is not positive or not finite.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

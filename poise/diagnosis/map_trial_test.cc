@@ -151,7 +151,8 @@ TEST(map_trial, keeps_maps_that_make_the_simulated_program_faster) {
 }
 
 TEST(map_trial, drops_maps_that_do_not_make_the_simulated_program_faster) {
-  // At most 5 % of 200 trials are wrong, plus three standard deviations.
+  // A trial is wrong with a probability of at most 5 %: of 200 trials, 10 plus three standard
+  // deviations (9).
   for (const double drift : {0.0, 0.01, -0.01}) {
     EXPECT_LE(trials(0, 0.02, 0.1, drift).kept, 19) << drift;
     EXPECT_GE(trials(0, 0.02, 0.1, drift).dropped, 181) << drift;

@@ -62,7 +62,7 @@ struct MeasuredRun {
 /// time is negative or not finite.
 void check(const MeasuredRun& run);
 
-/// The phases with this name; all phases if it is empty.
+/// Returns the phases with this name, or all phases if the name is empty.
 MeasuredRun part_named(const MeasuredRun& run, const std::string& name);
 
 }  // namespace poise

@@ -77,8 +77,8 @@ class GroupMachine {
     }
   }
 
-  /// Collects the factors between the memory domains of each node that contain a range. Nodes with
-  /// equal factors share them.
+  /// Collects for each node the factors between those of its memory domains that contain a range.
+  /// Nodes with equal factors share them.
   void find_node_kinds() {
     parts_.node_kinds.clear();
     std::map<std::vector<std::uint32_t>, std::uint32_t> known;

@@ -20,7 +20,8 @@ struct Guest {
   PieceVertex vertex;
 };
 
-/// Messages between a guest and another vertex, which may be a guest of another leader.
+/// Messages between a guest (a vertex that this leader assigns) and another vertex, which may be a
+/// guest of another leader.
 struct GuestEdge {
   VertexName guest, other;
   std::uint32_t other_leader = 0;  // leader of the group to which `other` is assigned
@@ -28,7 +29,7 @@ struct GuestEdge {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// Input that is the same on all ranks.
+/// The part of a decision's input that is the same on all ranks.
 struct DecisionContext {
   const Machine& machine;
   const RankGroups& groups;

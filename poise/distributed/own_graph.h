@@ -40,8 +40,8 @@ class OwnGraph {
   /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
-  /// Returns the rank of the receiver of message i. `own` has the rank of each own task, `ghosts`
-  /// that of each ghost.
+  /// Returns the rank of the receiver of message i. `own` has the ranks of the tasks of this rank,
+  /// `ghosts` those of the ghosts.
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];

@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// Expected share of the messages that stay between different places, relative to a placement in
-/// which every message is between two nodes.
+/// The estimated cost of messages is this fraction of the cost if all of them went from node to
+/// node, because messages inside a place or a node cost less.
 constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
 /// narrow groups: each group then decides about more vertices per rank, which keeps communicating
@@ -37,8 +37,8 @@ double weight_of(const OwnTasks& own, const AveragePlace& average) {
   return weight;
 }
 
-/// One V-cycle. All member functions are collective; a rank that leads no group takes part without
-/// data.
+/// One V-cycle. All member functions are collective. A rank that leads no group of a level takes
+/// part, but has no vertices on that level.
 class Cycle {
  public:
   Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
@@ -117,8 +117,8 @@ class Cycle {
     hand_up(level, clusters, std::move(edges), limits.max_edges);
   }
 
-  /// Returns the index, in the parent's piece, of the first of `count` vertices. The vertices of
-  /// the children are numbered one child after another.
+  /// Numbers `count` vertices of this leader in the piece of its parent, which numbers the vertices
+  /// of one child after another. Returns the number of the first.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
     if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
@@ -167,7 +167,7 @@ class Cycle {
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
-  /// Sends each edge between two pieces to the leader of the receiver's piece, too.
+  /// Also gives each edge between two pieces to the leader of the receiver's piece.
   void tell_receivers(std::size_t level) {
     Mail<PieceEdge> mail;
     for (const PieceEdge& edge : pieces_[level].out)

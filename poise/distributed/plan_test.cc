@@ -135,7 +135,7 @@ TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
   }
 }
 
-TEST(DistributedPlan, handles_a_task_to_which_all_other_tasks_send_messages) {
+TEST(DistributedPlan, improves_a_graph_in_which_one_task_exchanges_messages_with_all_others) {
   OwnedProblem problem = made(physical("node:2 core:8"), "imbalance", 100'000);
   problem.workload.messages.clear();
   for (TaskId t = 1; t < problem.workload.num_tasks(); ++t) {
@@ -148,7 +148,7 @@ TEST(DistributedPlan, handles_a_task_to_which_all_other_tasks_send_messages) {
             total_s(problem, problem.current));
 }
 
-TEST(DistributedPlan, counts_background_load) {
+TEST(DistributedPlan, places_no_tasks_where_background_load_leaves_no_room) {
   OwnedProblem problem = made(physical("node:2 core:2"), "ring", 400);
   problem.workload.background_s.assign(4, 0);
   problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // no room for tasks
@@ -158,7 +158,7 @@ TEST(DistributedPlan, counts_background_load) {
   EXPECT_LT(metrics.makespan_s, 1.01 * problem.workload.background_s[2]);
 }
 
-TEST(DistributedPlan, works_on_one_rank_and_with_ranks_without_tasks) {
+TEST(DistributedPlan, gives_a_valid_plan_on_one_rank_and_on_ranks_without_tasks) {
   OwnedProblem alone = made(physical("core:1"), "ring", 5);
   EXPECT_EQ(placement_of(alone.view(), planned(alone)), alone.current);
   OwnedProblem empty{physical("node:3 core:4"), {}, Placement(TaskId{0})};

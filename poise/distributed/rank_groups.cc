@@ -48,8 +48,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // A level of the machine with at least as many groups as the present groups does not follow
-    // their bounds, so it is skipped.
+    // Skips levels of the machine that have at least as many groups as there are now, because
+    // joining the present groups cannot give such a level.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

@@ -35,7 +35,7 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
-    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
+    fail("hwloc cannot be initialised (hwloc_topology_init failed); check whether lstopo works");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
@@ -105,7 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // The nearest core before and after each core that has memory of its own, or null.
+  // For each core: the nearest core with memory of its own, going backward and going forward from
+  // that core (which counts, too); null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -190,7 +191,8 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // If two levels have the same groups, "numa" is the name, because factors belong to that level.
+    // If two levels have the same groups, the level is named "numa", because the factors between
+    // domains belong to that name.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -457,7 +459,7 @@ Machine read_xml(const std::string& text, const std::string& name) {
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
                                    static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
-    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
+    fail("{}: hwloc cannot read this file; write it with \"lstopo --of xml FILE\"", name);
   return machine_of(topology.get(), name);
 }
 
@@ -514,7 +516,9 @@ void check_size(std::string_view text) {
 Machine discover_machine() {
   const Topology topology = new_topology();
   if (hwloc_topology_load(topology.get()) != 0)
-    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
+    fail(
+        "hwloc cannot read the topology of this machine (hwloc_topology_load failed); check "
+        "whether lstopo works");
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
     return machine_of(topology.get(), "live");

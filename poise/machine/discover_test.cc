@@ -377,7 +377,7 @@ TEST(Discover, invalid_synthetic_text_is_refused) {
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, a_file_that_is_not_a_topology_is_refused_with_its_name) {
+TEST(Discover, the_error_names_a_file_that_is_not_a_topology) {
   for (const char* xml :
        {"", "<", "<topology version=\"3.0\">", "{}", "<?xml version=\"1.0\"?><a/>"})
     try {

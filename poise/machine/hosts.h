@@ -35,8 +35,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> choose_pairs(std::uint32_t 
 /// Pairs on one host are ignored.
 Machine with_network(const Machine& node, std::vector<HostPair> pairs);
 
-/// One copy of the node per host, with the factor of each measured pair between them; other pairs
-/// get the median.
+/// One copy of the node per host, with the measured factor of each pair of hosts. Pairs that were
+/// not measured get the median.
 Machine cluster_of(const Machine& node, std::span<const std::string> hosts);
 
 }  // namespace poise

@@ -36,7 +36,7 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text);
 
 /// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]" as in topology.conf(5)
 /// or the output of `scontrol show topology`. If several switches list a host, the one with the
-/// fewest hosts is its leaf switch, because Slurm lists at higher switches all hosts below.
+/// fewest hosts is its leaf switch, because Slurm lists a host at every switch above it.
 void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
 
 /// One copy of `node` per host. Hosts of one switch are neighbours and form a group "switch", if

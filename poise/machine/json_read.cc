@@ -169,7 +169,9 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
     if (groups > max_places) json.refuse("{}: the machine may have at most {} places", max_places);
-    if (groups * depth > kMaxGroups) json.refuse("{}: the levels have too many groups in total");
+    if (groups * depth > kMaxGroups)
+      json.refuse("{}: {} levels of up to {} groups each exceed the limit of {} groups", depth,
+                  groups, kMaxGroups);
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
     read(level, "also", part.also);

@@ -129,7 +129,7 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
     EXPECT_NE(error_of(text).find(expected), std::string::npos) << text << "\n" << error_of(text);
 }
 
-TEST(MachineJson, every_truncation_is_an_error) {
+TEST(MachineJson, every_truncated_text_is_an_error) {
   const std::string json = machine_to_json(machine_from_text("torus:4x4 node:2 numa:2 core:2"));
   for (std::size_t length = 0; length + 2 < json.size(); ++length)
     EXPECT_THROW(read(json.substr(0, length)), Error) << length;

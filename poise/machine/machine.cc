@@ -135,11 +135,12 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but kind_of_node has {} entries", num_nodes(),
-         parts_.kind_of_node.size());
+    fail("machine: it has {} nodes, but kind_of_node has {} entries; it needs one per node",
+         num_nodes(), parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
-      fail("machine: node {} has kind {}, which does not exist", n, parts_.kind_of_node[n]);
+      fail("machine: node {} has kind {}, but there are only {} kinds, numbered from 0", n,
+           parts_.kind_of_node[n], parts_.node_kinds.size());
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
       fail("machine: node {} has {} memory domains, but its kind has {}", n,
@@ -156,7 +157,7 @@ void Machine::check_factors() const {
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
-      fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
+      fail("machine: a network or root factor is {}; it must be from 0 to {}", value, kMaxValue);
   check_costs();
 }
 
@@ -187,17 +188,21 @@ void Machine::check_network() const {
   const Network& network = parts_.network;
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
-      fail("machine: the groups of a network tier do not add up to {} nodes", num_nodes());
+      fail("machine: a network tier needs groups that add up to {} nodes and a factor from 0 to {}",
+           num_nodes(), kMaxValue);
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
-    fail("machine: the network matrix is for {} nodes, but there are {}", network.matrix_nodes,
-         num_nodes());
+    fail("machine: the network matrix is for {} nodes, but the machine has {}",
+         network.matrix_nodes, num_nodes());
   if (network.shape == Network::Shape::tree || network.shape == Network::Shape::matrix) return;
 
   double routers = 1;
   for (const std::uint32_t dim : network.dims) routers *= dim;
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
-    fail("machine: the {} network has invalid dimensions", name_of(network.shape));
+    fail(
+        "machine: the {} network has invalid dimensions; each must be at least 1, a dragonfly has "
+        "two, and at most {} routers are allowed",
+        name_of(network.shape), kMaxRouters);
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
@@ -207,10 +212,12 @@ void Machine::check_network() const {
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but router_of_node has {} entries", num_nodes(),
-         network.router_of_node.size());
+    fail("machine: it has {} nodes, but router_of_node has {} entries; it needs one per node",
+         num_nodes(), network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
-    if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);
+    if (router >= routers)
+      fail("machine: router {} does not exist; there are {} routers, numbered from 0", router,
+           routers);
 }
 
 std::size_t Machine::level_named(std::string_view name) const {

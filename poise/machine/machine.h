@@ -124,7 +124,8 @@ class Machine {
   double message_factor(PlaceId from, PlaceId to) const;
   double byte_factor(PlaceId from, PlaceId to) const;
 
-  /// Number of edges between two places in the machine's tree; between nodes of a torus, its hops.
+  /// Number of edges between two places in the machine's tree; between nodes of a torus, the number
+  /// of hops.
   std::uint32_t hops(PlaceId a, PlaceId b) const;
 
  private:

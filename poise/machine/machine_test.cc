@@ -72,7 +72,7 @@ TEST(Machine, hops_from_the_table_equal_hops_computed_from_coordinates) {
   }
 }
 
-TEST(Machine, the_table_of_a_torus_follows_changes_of_its_dimensions) {
+TEST(Machine, the_coordinates_in_a_torus_follow_changes_of_its_dimensions) {
   MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
   parts.network.dims = {2, 8};
   EXPECT_EQ(Machine(parts).network().hops(0, 4), 4u);

@@ -36,7 +36,7 @@ std::pair<double, double> numa_interval(const Machine& machine) {
   return {least, most};
 }
 
-TEST(Machines, all_machines_of_the_papers_exist) { EXPECT_GE(all_files().size(), 11u); }
+TEST(Machines, the_folder_holds_at_least_eleven_machines) { EXPECT_GE(all_files().size(), 11u); }
 
 TEST(Machines, every_machine_has_the_name_of_its_file_and_states_its_origin) {
   for (const std::string& file : all_files()) {

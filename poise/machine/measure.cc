@@ -57,7 +57,8 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
     throw std::runtime_error(fmt::format(
-        "cannot measure the {} from memory domain {} to {}: other programs kept its cores busy",
+        "cannot measure the {} from memory domain {} to {}: other programs kept the cores busy; "
+        "measure again on an idle node",
         what, from, to));
   return spread_of(std::move(values));
 }

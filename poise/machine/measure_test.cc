@@ -142,7 +142,7 @@ TEST(Measure, cores_keep_the_assumed_factor_if_no_probe_runs_on_them) {
   EXPECT_EQ(measured.message_factor(0, 1), 1);
 }
 
-TEST(Spread, a_measured_value_consists_of_its_median_and_its_quartiles) {
+TEST(Spread, gives_the_median_and_the_quartiles_of_measured_values) {
   const Spread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.low, 2);
   EXPECT_EQ(spread.median, 3);

@@ -68,8 +68,8 @@ void pin_to(const Machine& machine, PlaceId place) {
   CPU_ZERO_S(bytes, set.get());
   CPU_SET_S(unit, bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) != 0)
-    throw std::runtime_error(
-        fmt::format("processing unit {} may not be used by this process", unit));
+    throw std::runtime_error(fmt::format(
+        "this process may not run on processing unit {}; extend its CPU affinity", unit));
   constexpr int kDefaultPolicy = 0;
   syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
 }
@@ -114,8 +114,8 @@ class Pages {
   Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      throw std::runtime_error(
-          fmt::format("cannot allocate a buffer of {} bytes for the measurement", bytes));
+      throw std::runtime_error(fmt::format(
+          "cannot allocate a buffer of {} bytes for the measurement; free some memory", bytes));
     memory_ = static_cast<char*>(memory);
     madvise(memory_, bytes_, MADV_HUGEPAGE);
     if (domain < facts.numa_index.size()) bind_to(facts.numa_index[domain]);

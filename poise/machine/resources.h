@@ -67,7 +67,7 @@ class Resources {
     });
   }
 
-  /// Returns the rates, whose for_each_crossed() also tells the kind of each resource.
+  /// The rates of the resources. Their for_each_crossed() also gives the kind of each resource.
   const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
 

@@ -95,7 +95,7 @@ TEST(Resources, every_resource_of_a_machine_has_its_own_number_and_name) {
     }
 }
 
-TEST(ResourceRates, the_slowest_resource_counts_messages_and_bytes) {
+TEST(ResourceRates, the_time_on_the_slowest_resource_depends_on_messages_and_bytes) {
   const TwoRacks racks;
   const ResourceRates rates(racks.machine, racks.costs);
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 3, 10, 1e6), 5e-6 + 5e-4);  // the cards

@@ -38,7 +38,7 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
   return result;
 }
 
-/// The kind of a node that has only these domains.
+/// Returns the NUMA factors of a node that keeps only these of its domains.
 NodeKind kind_of(const Machine& machine, NodeId node, std::span<const DomainId> domains) {
   const NodeKind& whole = machine.parts().node_kinds[machine.parts().kind_of_node[node]];
   const DomainId first = machine.first_domain(node);

@@ -81,7 +81,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
     network.dims.push_back(count_of(word, piece));
     routers *= network.dims.back();
     if (routers > kMaxPlaces)
-      fail("machine text: \"{}:{}\" has too many nodes", word.key, word.value);
+      fail("machine text: \"{}:{}\" has more than {} routers", word.key, word.value, kMaxPlaces);
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
     fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);
@@ -207,7 +207,8 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   return product;
 }
 
-/// factors[l] is the factor of messages whose finest common group is of level l - 1.
+/// factors[l] is the factor of messages between different groups of level l that are in one group
+/// of level l - 1. For l = 0 that group is the whole machine.
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
   const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));

@@ -28,7 +28,7 @@ struct JuggleFacts {
   bool waits_actively = false;
 };
 
-/// One cause for which threads lose time.
+/// One reason why the threads of a program lose time.
 struct JuggleCause {
   enum class Kind : std::uint8_t {
     unknown,         // the threads did not compute for long enough to tell

@@ -56,8 +56,8 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
   if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
   if (action_ != JuggleAction::spread)
     return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
-  // If threads still wait for a cpu after spreading, another program uses theirs; the kernel may
-  // then choose better cpus.
+  // If threads still wait for cpus after they were spread, another program uses these cpus. Then
+  // the kernel may choose better ones.
   const bool is_cured = !is_crowded(signs) || now_s - since_s_ < kTuning.watch_s;
   return is_cured ? JuggleAction::spread : JuggleAction::leave;
 }

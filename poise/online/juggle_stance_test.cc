@@ -88,7 +88,7 @@ TEST(JuggleStances, unbound_threads_that_sleep_are_left_alone_beside_another_pro
         << phase_s;
 }
 
-// This happens if two OpenMP run-times in one process bind all threads to the first cpu.
+// Two OpenMP run-times in one process may bind all threads to the first cpu.
 TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
@@ -101,7 +101,7 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
     }
 }
 
-// This happens with OMP_PROC_BIND=true and three threads on two cpus.
+// OMP_PROC_BIND=true binds three threads to two cpus in this way.
 TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all_cpus) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);

@@ -165,9 +165,9 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_keeps_its_place) {
 }
 
 TEST(JuggleTeam, the_progress_of_threads_differs_by_at_most_one_period) {
-  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Discrete
-  // measurements and the margin add to it. Without balancing, the difference in progress would be
-  // half of the time.
+  // For n threads on m places, theorem 1 of the paper allows a difference in progress of period /
+  // (ceil(n/m) floor(n/m)) at balancing points. Discrete measurements and the margin add to it.
+  // Without balancing, the difference would grow to as much as half of the run time.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -219,7 +219,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, finds_threads_that_rarely_run) {
+TEST(JuggleTeam, threads_that_rarely_run_take_part_in_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -309,7 +309,7 @@ TEST_F(TeamThatReports, looks_for_waits_only_if_the_program_reports_none) {
   EXPECT_EQ(team.next_s(), 0.02);
 }
 
-TEST(JuggleTeam, proactive_moves_no_thread_when_others_wait) {
+TEST(JuggleTeam, the_proactive_policy_moves_no_thread_when_others_wait) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
@@ -424,7 +424,7 @@ TEST(JuggleTeamAuto, balances_threads_that_are_bound_unevenly) {
   EXPECT_TRUE(both_on_one.is_balancing);
 }
 
-TEST(JuggleTeamAuto, does_not_move_threads_in_balance) {
+TEST(JuggleTeamAuto, does_not_move_threads_that_are_already_in_balance) {
   for (const bool is_bound : {false, true}) {
     const Watched even = watch(2, [&](Kernel& kernel) {
       for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, is_bound);

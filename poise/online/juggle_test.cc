@@ -46,7 +46,7 @@ TEST(Juggle, the_slow_place_with_the_least_progress_swaps_first) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{2, 4}));
 }
 
-TEST(Juggle, takes_threads_from_places_in_turn) {
+TEST(Juggle, takes_the_threads_to_swap_from_the_places_in_turn) {
   const double progress_s[] = {1, 1, 2, 2, 9, 9, 8, 8};
   const PlaceId place_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
   const double speed[] = {1, 1, 2, 2};
@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_at_most_once) {
+TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_twice) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -126,7 +126,7 @@ TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_
   }
 }
 
-TEST(Juggle, computes_speed_as_mean_progress_per_busy_time) {
+TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked
@@ -159,7 +159,8 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// Returns the moves for ready threads with this progress and these places.
+/// Returns the moves by which even_out() spreads the ready threads, given the progress and the
+/// place of every thread.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,
@@ -197,7 +198,7 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
 }
 
-TEST(Waits, are_calls_that_wait_and_polls_that_yield) {
+TEST(Waits, a_thread_waits_if_it_is_in_a_waiting_call_or_has_just_yielded) {
   for (const bool shares_place : {false, true}) {
     EXPECT_TRUE(is_waiting({.is_inside = true}, shares_place));
     EXPECT_TRUE(is_waiting({.since_yield_s = 0.0001}, shares_place));

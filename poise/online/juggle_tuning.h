@@ -12,9 +12,9 @@ struct JuggleTuning {
   double negligible = 0.05;       // share of a round, a window or a period: less is noise
   double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
   std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
-  // A thread takes part although it did not run for up to this number of rounds, because turns are
-  // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
-  // round longer than this number of periods means that the balancer paused.
+  // A number with three uses. A thread still takes part if it did not run for this number of
+  // rounds, because turns are rare on a crowded cpu, or for this multiple of the cpu time that it
+  // has used. A round that is longer than this number of periods means that the balancer paused.
   double pause = 5;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
   // A thread counts as waiting for this many seconds after it called sched_yield: yield_s if it is
@@ -38,14 +38,13 @@ struct JuggleTuning {
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
 
   // When to balance at all.
-  // A share of the time, used as a threshold: shorter waits are noise; a place that is used less
-  // does not show its speed; a place that is slower by this share runs another program or is a
-  // small core.
+  // Share of the time below which waits are noise. A place that is used for less does not show its
+  // speed. A place that is slower by this share runs another program or is a small core.
   double notable = 0.2;
   double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
   double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // Seconds for which rounds are short after the threads began. Also the first pause, in seconds,
-  // after balancing stops; each further pause is twice as long.
+  // Rounds are short for this number of seconds after the threads began. The first pause after
+  // balancing stops is as long; each further pause is twice as long as the one before.
   double watch_s = 1;
   double max_hold_s = 64;  // maximum pause
 };

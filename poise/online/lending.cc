@@ -33,12 +33,13 @@ double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
 
-// Number of tasks that the other rank can finish, with their results returned to this rank, by
+// Number of tasks that the other rank can finish early enough for their results to be back by
 // end_s.
 double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   const double room_s = end_s - other.busy_s - other.delay_s;
   if (room_s <= 0) return 0;
-  // A thread runs whole tasks only, and tasks' data are transferred one after the other.
+  // Each thread runs whole tasks only, and the data of the tasks are transferred one after the
+  // other.
   const double each = view.task_s * other.slowness;
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
@@ -60,10 +61,11 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// Returns the end if tasks were infinitely divisible; no placement of whole tasks ends sooner. With
-// ranks sorted by the time from which they can work, one scan finds it. Every task that the lender
-// keeps saves it lend_s. So the result is the same as if it lent all tasks first and each task that
-// it keeps took only the difference.
+// Returns the time at which all tasks would be finished if they were infinitely divisible; no
+// placement of whole tasks ends sooner. One scan over the ranks, sorted by the time from which they
+// can work, finds this time. The lender saves lend_s for each task that it keeps. So the result is
+// the same as if it first spent lend_s on every task, and each task that it keeps then took only
+// task_s - lend_s.
 double divisible_end_s(const LendingView& view) {
   std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
@@ -80,9 +82,10 @@ double divisible_end_s(const LendingView& view) {
   return tasks / speed;
 }
 
-// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. It starts
-// at the result for divisible tasks and goes from one end of a task to the next. At the start every
-// rank lacks less than one task per thread, so about one step per rank is enough.
+// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
+// starts at the end for divisible tasks and steps to the next time at which a task ends, until all
+// tasks are finished by then. At the start every rank lacks less than one task per thread, so about
+// one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -130,8 +133,8 @@ class WholeTasks {
     const double lent = std::max(0.0, view_.queued - rows * view_.threads);
     return view_.busy_s + view_.lend_s * lent / view_.threads + rows * view_.task_s;
   }
-  // Sets the time at which the borrower's next tasks end, and their number: one task per thread
-  // (less those of this round that have ended) or, if transfers take time, a single task.
+  // Sets the time at which the borrower's next tasks end, and their number. If transfers take no
+  // time, up to one task per thread ends at the same time. Otherwise tasks end one by one.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;

@@ -95,7 +95,8 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 /// measurement would be kept forever, because a rank that lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
-/// The minimum differences in numbers of tasks for a loan, and the size of the loan.
+/// Thresholds and size of a loan: by how many tasks two ranks must differ for a loan, and how many
+/// tasks it takes.
 struct CountThresholds {
   double min_local = 2;        // tasks queued at the lender
   double min_absolute = 2;     // difference in tasks

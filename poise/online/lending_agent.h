@@ -82,8 +82,8 @@ class LendingAgent {
   /// Returns the earliest time of the next request.
   double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);
-  /// To be called when a message with tasks has arrived. `requested_at_s` is 0 unless it answers a
-  /// request.
+  /// To be called when a message with tasks has arrived. `requested_at_s` is the time of the
+  /// request that it answers, or 0 if it answers none.
   void got_tasks(std::uint32_t from, double requested_at_s, double now_s);
   /// To be called when all data of `tasks` tasks have arrived.
   void received(std::uint32_t from, std::uint32_t tasks) {

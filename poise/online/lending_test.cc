@@ -19,8 +19,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The time at which all ranks are done, given the number of tasks lent to each: the header's model,
-// computed directly.
+// Returns the time at which all ranks are done if lent[i] tasks are lent to the i-th borrower.
+// Computes it directly from the model in lending.h.
 double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
   double all = 0, end_s = 0;
   for (std::size_t i = 0; i < lent.size(); ++i) {
@@ -72,7 +72,7 @@ std::vector<Borrower> neighbours(double farthest_s, double middle_s, double near
           {.rank = 1, .delay_s = nearest_s}};
 }
 
-TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_nodes) {
+TEST(CostAwareLoans, go_first_to_the_same_memory_domain_then_to_the_same_node_then_to_other_nodes) {
   const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
     return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
@@ -86,7 +86,7 @@ TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_n
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
 
-TEST(SizedLoans, go_to_the_own_memory_domain_first_then_to_the_node_then_to_other_nodes) {
+TEST(SizedLoans, go_first_to_the_same_memory_domain_then_to_the_same_node_then_to_other_nodes) {
   const auto others = neighbours(0.5, 0.5, 0.5);
   std::vector<QueuedTask> queue;
   for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
@@ -297,7 +297,7 @@ TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
   EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
 }
 
-TEST(PairedLoans, respect_the_thresholds) {
+TEST(PairedLoans, need_enough_queued_tasks_and_a_large_enough_difference_in_load) {
   EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
   EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));

@@ -13,14 +13,14 @@ namespace poise::lending_tuning {
 /// Limits on how often a busy thread polls although no rank has rung its doorbell.
 struct PollBudget {
   double max_share;  // maximum fraction of busy time for polls that find nothing
-  // The next poll is due after this fraction of the queued work, because polls matter more towards
-  // the end.
+  // The next poll is due after this fraction of the queued work. So polls become more frequent
+  // towards the end, where they matter more.
   double max_work_share;
 };
-/// The budget if every other rank rings the doorbell, so that a poll without a ring rarely finds a
+/// The limits if every other rank can ring the doorbell: a poll without a ring then rarely finds a
 /// message.
 inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
-/// The budget if some rank is on another node, so that only polls find its messages.
+/// The limits if some rank is on another node: only polls find its messages.
 inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
 /// Weight of a new sample in the average cost of a poll.
 inline constexpr double kPollCostWeight = 0.125;
@@ -44,8 +44,8 @@ inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a single task in the average time of its function, so that the average covers
 /// at least eight tasks.
 inline constexpr double kMaxTaskTimeWeight = 0.125;
-/// Maximum weight of a single task in a rank's slowness relative to this rank, and the range of
-/// plausible values.
+/// Maximum weight of a single task in the average slowness of a rank (its run times divided by this
+/// rank's), and the range of plausible slowness.
 inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
 static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
 /// A robust minimum moves by the first fraction of the difference towards a smaller sample, and by
@@ -83,7 +83,8 @@ inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
 inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
 /// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
 inline constexpr std::size_t kMaxPending = 64;
-/// Number of idle ranks without a request, the nearest ones, that a decision considers.
+/// Maximum number of ranks without a request that a decision considers: those that will be idle
+/// soonest.
 inline constexpr std::size_t kMaxIdle = 8;
 /// Minimum time between two decisions for steal requests, as a multiple of the time of a decision.
 inline constexpr double kAskedCostFactor = 2;
@@ -123,7 +124,7 @@ inline constexpr double kSimilarWork = 0.5;
 inline constexpr std::size_t kLoadsPerMessage = 3;
 inline constexpr double kGossipInterval_s = 200e-6;
 /// Maximum number of ranks that a rank remembers (16 KiB), and the number of slots in its hash
-/// index for each.
+/// index per remembered rank.
 inline constexpr std::size_t kMaxPeers = 256, kIndexPerPeer = 2;
 /// Maximum number of recently updated loads that a rank passes on.
 inline constexpr std::size_t kMaxRecentLoads = 8;

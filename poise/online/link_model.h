@@ -13,14 +13,17 @@ namespace poise {
 
 /// The location of another rank relative to this rank.
 struct PeerLocality {
-  // The lowest rank on its node or, if that is this node, the lowest rank in its memory domain.
+  // The lowest rank of the group to which the other rank belongs. On this node a group is a memory
+  // domain; any other node is one group.
   std::uint32_t group = 0;
-  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  // The Machine's latency factor between the memory domains of the two ranks; infinite if the ranks
+  // are on different nodes.
   double distance = 1;
 };
 
-/// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
-/// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
+/// A running minimum that can rise again. Disturbances only lengthen a measured time. So the
+/// minimum follows smaller samples quickly and larger ones slowly, and each sample is capped at a
+/// multiple of the present minimum.
 class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}

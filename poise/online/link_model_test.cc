@@ -62,7 +62,7 @@ TEST(LinkModel, estimates_an_unknown_node_from_the_known_nodes) {
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // the guess follows the node heard last
 }
 
-TEST(LinkModel, uses_the_machines_factor_until_a_domain_is_learnt) {
+TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domain_has_answered) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);

@@ -97,7 +97,7 @@ struct LoanMoment {
   unsigned threads = 1;
 };
 
-/// The input of a decision: the view, and the known facts about each of its borrowers.
+/// The input of a decision: the LendingView, and what is known about each borrower in it.
 struct LoanProblem {
   struct Known {
     double queued = 0;  // lendable tasks there, as it stated

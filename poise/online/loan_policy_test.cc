@@ -72,7 +72,7 @@ TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_with_requests_while_times_are_unknown) {
+TEST(LoanPolicy, lends_one_task_per_thread_to_each_requesting_rank_while_run_times_are_unknown) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});

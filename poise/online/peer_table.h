@@ -129,7 +129,8 @@ class PeerTable {
   std::uint64_t newest_wait_ = 0;     // loads stated in earlier waits are outdated
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
-  // At most kMaxRecentLoads ranks: those with tasks first, then the most recent.
+  // The ranks whose loads are worth passing on, at most kMaxRecentLoads: ranks with tasks first,
+  // then the most recently updated ones.
   std::vector<std::uint32_t> recent_;
 };
 

@@ -32,8 +32,8 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results should be sent. They wait to share a message, but not for long, and not on an
-/// idle rank.
+/// True if results should be sent now. Results wait for others with which they can share a message,
+/// but not for long, and not on an idle rank.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kMaxResultDelay_s;
 }
@@ -45,11 +45,11 @@ inline bool results_are_due(bool is_idle, double oldest_s) {
 class ProgressSleep {
  public:
   explicit ProgressSleep(double min_s) : min_s_(min_s) {}
-  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, `task_s`
-  /// the time of a queued task, or 0 without tasks.
+  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, and
+  /// `task_s` the run time of a queued task, which is 0 if no task is queued.
   double next_s(bool is_woken, double thread_s, double task_s) const;
-  /// Records whether the poll after the sleep was needed, which it is if no other thread had
-  /// polled.
+  /// Records whether the poll after the sleep was needed. It was needed if no other thread polled
+  /// during the sleep.
   void polled(bool needed);
 
  private:

@@ -196,7 +196,7 @@ TEST(TerminationTree, reaches_every_rank_once_with_at_most_16_children_in_a_node
     }
 }
 
-TEST(TerminationTree, the_tree_of_listed_ranks_equals_the_tree_of_consecutive_ranks) {
+TEST(TerminationTree, consecutive_ranks_give_the_same_tree_whether_listed_or_counted_per_node) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

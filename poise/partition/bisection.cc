@@ -97,7 +97,8 @@ class Bisection {
     return graph_.num_vertices();
   }
 
-  /// Vertices without edges fill a side without cutting anything, so they come before a new seed.
+  /// Vertices without edges fill the left side without cutting anything. They are added before the
+  /// side grows from a new vertex.
   Vertex next_addable(Vertex& next, bool without_edges) const {
     for (; next < graph_.num_vertices(); ++next)
       if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;

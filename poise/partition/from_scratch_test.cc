@@ -125,7 +125,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // If our load cap is nearly as high as the other strategy's, our placement has less traffic, too.
+  // With a load cap nearly as high as that of treematch, the placement from scratch also has less
+  // traffic.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =

@@ -69,8 +69,8 @@ class EnclosingGroups {
       borders_.push_back(std::move(borders));
   }
 
-  /// Adds the rows and planes of a torus or mesh and the groups of a dragonfly, if their routers
-  /// are numbered in that order.
+  /// If routers are numbered in order, adds more groups of places: the rows and planes of a torus
+  /// or mesh, or the groups of a dragonfly.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
     if (network.dims.empty() || !network.router_of_node.empty()) return;
@@ -172,7 +172,7 @@ class LoadCap {
     return tasks;
   }
 
-  /// Moves tasks other than `kept` away until the place is below the cap.
+  /// Moves tasks away from p until its load is within the cap. The task `kept` stays.
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
@@ -253,7 +253,8 @@ class LoadCap {
     return found;
   }
 
-  /// Makes the exchange that minimises the busier of the two, if that is at most limit_s.
+  /// Exchanges two tasks, or moves one, so that the busier of p and q becomes as little busy as
+  /// possible. Does nothing if it would stay busier than limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;

@@ -25,9 +25,10 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Exponent that gives the part of the tolerance that remains for cuts inside the groups after the
-/// cuts between `num_groups` groups. The first of c cuts takes 2 / (c + 1) of the tolerance, which
-/// is more than an equal part, because the messages that it cuts cost most.
+/// Divides the tolerance among nested cuts. If all cuts together may exceed a share by the factor
+/// f, the cuts inside the groups may use f^kept, and the cuts between `num_groups` groups the rest.
+/// The first of c cuts gets the factor f^(2 / (c + 1)), more than an equal part, because the
+/// messages that it cuts cost most.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
@@ -62,7 +63,7 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(static_cast<TaskId>(names.size()));
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    // If the groups are single places, the caller improves all places at once.
+    // Groups that are single places are not improved here: the caller improves all places at once.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
@@ -146,8 +147,8 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// By how much these places may exceed their shares: the part of the tolerance that earlier cuts
-  /// have left. Shares are in the units of the graph's weights.
+  /// Returns the factor by which these places may exceed their shares: the part of the tolerance
+  /// that earlier cuts have left. Shares are in the units of the graph's weights.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);

@@ -25,8 +25,8 @@ constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 constexpr Vertex kMaxDegree = 256;
 /// Sums of gains whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-/// How often a vertex may leave overweight parts; without a limit two parts could exchange it
-/// forever.
+/// Maximum number of times that a vertex may leave overweight parts. Without a limit, two parts
+/// could exchange the same vertex forever.
 constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {

@@ -14,8 +14,10 @@ void check(const RankShape& shape) {
   if (shape.cores_per_rank == 0) fail("a rank has 0 cores; it needs at least 1");
   if (shape.ranks_per_place == 0) fail("a place takes 0 ranks; it must take at least 1");
   if (shape.cores_per_rank > 1 && shape.ranks_per_place > 1)
-    fail("{} ranks per place with {} cores per rank: only ranks with one core can share a place",
-         shape.ranks_per_place, shape.cores_per_rank);
+    fail(
+        "{} ranks per place with {} cores per rank: only ranks with one core can share a place; "
+        "reduce one of the two numbers to 1",
+        shape.ranks_per_place, shape.cores_per_rank);
 }
 
 /// Appends the slots of the places [first, last).

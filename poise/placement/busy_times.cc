@@ -106,8 +106,9 @@ void BusyTimes::refresh(int exponent) {
   weigh(exponent);
 }
 
-/// A second of a resource adds to the busy time of each place that waits for it. For the sum of
-/// busy^exponent, such a place counts (its busy time / that of the resource)^(exponent - 1).
+/// A second more on a resource delays each place that waits for it. The weight of the resource in
+/// the sum of busy^exponent therefore adds up, over these places, (busy time of the place / busy
+/// time of the resource)^(exponent - 1).
 void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);
@@ -132,8 +133,8 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// Adds the time that the messages of an arc take on resources if its task is at `own`, times
-/// `sign`.
+/// Adds to the changes the time that the messages of an arc take on resources if its task is at
+/// `own`. Subtracts it if `sign` is -1.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -167,8 +168,8 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns by how much the time increases for which place `to` waits for shared resources (X in the
-/// header) if task t arrives there.
+/// Returns by how much X of place `to`, the time for which it waits for shared resources, increases
+/// if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))

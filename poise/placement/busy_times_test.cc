@@ -67,7 +67,7 @@ TEST(BusyTimes, busy_times_equal_a_full_computation_after_every_move) {
   }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_move_and_changes_nothing) {
+TEST(BusyTimes, a_trial_predicts_the_result_of_a_move_and_changes_nothing) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(2);
@@ -160,7 +160,7 @@ TEST(BusyTimes, busy_times_equal_the_physical_formula_after_every_move) {
     }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_change_of_shared_resources) {
+TEST(BusyTimes, a_trial_predicts_the_busy_times_of_shared_resources) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(5);

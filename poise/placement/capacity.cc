@@ -147,8 +147,10 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     } else if (workload.tasks[t].movable) {
       without.push_back(t);
     } else {
-      fail("capacity: place {} has no room for task {}, which is not movable; give it more cores",
-           p, t);
+      fail(
+          "capacity: place {} has no room for task {}, which is not movable; give the place more "
+          "cores",
+          p, t);
     }
   }
   std::stable_sort(without.begin(), without.end(),
@@ -157,8 +159,8 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     const std::optional<PlaceId> p = filling.nearest(t, wanted.of(t));
     if (!p)
       fail(
-          "capacity: no place has room for task {}, which takes {} of its cores; the machine needs "
-          "more places or cores",
+          "capacity: no place has room for task {} (cores needed: {}); the machine needs more "
+          "places or cores",
           t, capacity.cores_of(t));
     filling.put(t, *p);
     placement.move(t, *p);

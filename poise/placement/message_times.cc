@@ -31,8 +31,8 @@ class Tally {
                                 });
   }
 
-  /// To be called when all messages are added: both places of a pair wait for the slowest of the
-  /// resources that their messages cross.
+  /// Makes both places of a pair wait for the slowest of the resources that their messages cross.
+  /// Must be called after all messages have been added.
   void wait(PlaceId from, PlaceId to) {
     double slowest_s = 0;
     resources_.for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),

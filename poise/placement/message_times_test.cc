@@ -96,7 +96,7 @@ TEST(MessageTimes, a_copy_inside_a_domain_crosses_its_bus_four_times) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.4);
 }
 
-TEST(MessageTimes, both_ends_pay_for_messages_and_copies) {
+TEST(MessageTimes, both_ends_spend_cpu_time_on_messages_and_copies) {
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);

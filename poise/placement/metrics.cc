@@ -59,7 +59,7 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// The time of each place that messages add to its work; see message_times.h.
+/// Returns the time that messages add to the work of each place; see message_times.h.
 std::vector<double> physical_comm_s(const Machine& machine, const Workload& workload,
                                     const CostModel& costs, const Placement& placement,
                                     const std::vector<double>& work_s) {
@@ -71,7 +71,8 @@ std::vector<double> physical_comm_s(const Machine& machine, const Workload& work
   return comm_s;
 }
 
-/// The bounds if subphases overlap or have speeds of their own.
+/// Lower bounds on the makespan if subphases overlap, or if the speed of a place depends on the
+/// subphase.
 MakespanBounds subphase_bounds(const Machine& machine, const Workload& workload,
                                const Subphases& subphases) {
   const std::uint32_t count = subphases.count();

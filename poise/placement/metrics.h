@@ -68,7 +68,7 @@ std::vector<double> fixed_work_s(const Machine& machine, const Workload& workloa
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to);
 
-/// What moving tasks from one placement to another costs.
+/// The cost of moving tasks from one placement to another.
 struct MigrationCost {
   std::uint64_t tasks = 0, bytes = 0;
   double seconds = 0;  // until the last task has arrived

@@ -11,8 +11,8 @@
 
 namespace poise {
 
-/// Gives the same results as message_s() (formula `nuco`: the receiver pays all) and end_times()
-/// (formula `physical`). Keeps a reference to the machine.
+/// Gives the same results as message_s() (formula `nuco`: the receiver bears the whole cost) and
+/// end_times() (formula `physical`). Keeps a reference to the machine.
 class PairCosts {
  public:
   PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);

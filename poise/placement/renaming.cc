@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A node, a group of places or a place. The tasks of a unit are its part. Renaming gives each part
-/// to a unit of the same kind, and to one with an equal share of the load if it can.
+/// A unit is a node, a group of places or a place. The tasks of a unit are its part. Renaming gives
+/// each part to a unit of the same kind, and to one with an equal share of the load if it can.
 struct Unit {
   std::uint32_t kind;  // nodes: number of places; places: their node
   double share;

@@ -21,8 +21,8 @@ Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);
 
-/// Renames only the groups of one level, so that most load stays. They exchange names with groups
-/// of equal size in the same group of the level above. O(n log n).
+/// Renames only the groups of one level, so that most load stays where it is. Groups exchange names
+/// only with groups of equal size in the same group of the level above. O(n log n).
 Placement renamed_in_level(const Machine& machine, const Workload& workload,
                            const Placement& current, const Placement& placement,
                            std::span<const double> shares, std::size_t level);

@@ -10,7 +10,8 @@
 
 namespace poise {
 
-/// Both limits while tasks move. Costs nothing if there is no limit.
+/// Keeps track of the limits on memory and on cores while tasks move. Costs nothing if there is no
+/// limit.
 class Room {
  public:
   /// A place_cap_bytes of 0 means that a place's memory has no cap.
@@ -36,8 +37,8 @@ class Room {
   CoreRoom cores_;
 };
 
-/// Follows a placement as far as the limits allow: within_capacity() or within_memory(). Throws
-/// Error if both limits exist, or for the reasons of within_capacity().
+/// Follows a placement as far as the limits allow, by within_capacity() or within_memory(). Throws
+/// Error if both limits are set or if within_capacity() throws.
 Placement within_room(const Problem& problem, const Placement& wanted,
                       std::uint64_t place_cap_bytes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Subphases: parts of a phase that count one by one. All places wait for the busiest after each of
-// them, or each is a kind of work that overlaps with the others.
+// Subphases: parts of a phase with loads of their own. Either all places wait for the busiest one
+// after each subphase, or each subphase is a kind of work that overlaps with the others.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Subphases {
   /// The speed of a place in a subphase.
   double speed_of(const Machine& machine, PlaceId p, std::uint32_t subphase) const;
   /// The fraction of a place's messages and background load that belongs to this subphase. If
-  /// subphases overlap, that is all for the first one, the work of the processor cores.
+  /// subphases overlap, all of it belongs to the first subphase, the work of the processor cores.
   double part_of_rest(std::uint32_t subphase) const {
     return overlap() ? (subphase == 0 ? 1 : 0) : part(subphase);
   }

@@ -80,7 +80,7 @@ TEST(Subphases, the_total_is_the_sum_over_subphases_of_the_busiest_place) {
   EXPECT_EQ(metrics().iteration_s, 24);
 }
 
-TEST(Subphases, the_sum_is_at_least_the_makespan_of_the_phase) {
+TEST(Subphases, the_sum_over_subphases_is_at_least_the_makespan_without_them) {
   const Machine machine = machine_from_text("core:4 speeds:1,0.5,1,2");
   Random random(5);
   for (int draw = 0; draw < 50; ++draw) {

@@ -68,9 +68,10 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
   return cluster;
 }
 
-/// Lower bound on the factor of messages between different groups of the level. Groups and domains
-/// are ranges of places, so if two places of one domain are in different groups, two consecutive
-/// places between them are too, and have the same nearest common group.
+/// Lower bound on the factor of messages between different groups of the level. Inside a domain it
+/// compares only consecutive places. That is enough because groups and domains are ranges of
+/// places: between two places in different groups lie two consecutive places that have the same
+/// nearest common group.
 double least_factor_between(const Machine& machine, std::size_t level) {
   double least = kInfinite;
   for (PlaceId p = 1; p < machine.num_places(); ++p)

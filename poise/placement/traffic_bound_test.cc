@@ -98,7 +98,7 @@ TEST(TrafficBound, is_zero_without_loads_or_messages) {
   EXPECT_EQ(least_nuco_messages(machine, workload, 0), 0);
 }
 
-TEST(TrafficBound, is_zero_if_it_would_take_too_long) {
+TEST(TrafficBound, is_zero_if_computing_it_would_take_too_long) {
   Workload workload;
   workload.tasks.assign(1'000, {.load_s = 1});
   EXPECT_TRUE(spectra_of(workload, 1'000 * 31.0 * 31).clusters.empty());

@@ -10,9 +10,9 @@
 
 namespace poise {
 
-/// Groups the children of the whole machine into blocks of consecutive children; there are about as
-/// many blocks as children per block. For each sender it gives the smallest weight of a message to
-/// any other child in a block.
+/// Divides the children of the root of the distance tree (such as the nodes) into blocks of
+/// consecutive children; there are about as many blocks as children per block. For each sender it
+/// gives the smallest weight of a message to any other child in a block.
 ///
 /// The bounds are valid on any network. They are tight on a torus, where the children of a block
 /// are neighbours. The bounds for a sender are computed at the first request, in O(children) time

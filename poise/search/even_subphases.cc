@@ -69,7 +69,7 @@ class EvenSubphases {
   double load_s(TaskId t, std::uint32_t s) const { return load_s_[std::size_t{t} * count_ + s]; }
   double speed(PlaceId p, std::uint32_t s) const { return speed_[std::size_t{p} * count_ + s]; }
 
-  /// Per subphase: the time of every place if all were equally busy.
+  /// Per subphase: the time that every place would take if all were equally busy.
   std::vector<double> averages_s() const {
     std::vector<double> work(count_, 0), speeds(count_, 0);
     for (PlaceId p = 0; p < machine_.num_places(); ++p)
@@ -125,9 +125,10 @@ class EvenSubphases {
     return best_.has_value();
   }
 
-  /// Keeps the step with the largest gain. The gain is the decrease of the two places' time above
-  /// the average, of all subphases. (Other places may be just as busy, so the maximum alone would
-  /// not show progress.) The time of all subphases must not increase.
+  /// Keeps the step with the largest gain. The gain is the decrease, summed over all subphases, of
+  /// the time by which the busier of the two places exceeds the average. (Other places may be just
+  /// as busy, so the maximum alone would not show progress.) The time of all subphases must not
+  /// increase.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
@@ -195,7 +196,8 @@ class EvenSubphases {
   std::vector<double> load_s_;     // per task and subphase
   std::vector<double> speed_;      // per place and subphase
   std::vector<double> average_s_;  // per subphase
-  // Per subphase, before and after the step at hand: the busier of its two places, and of all.
+  // Per subphase, before and after the step that is considered: the busy time of the busier of its
+  // two places (at least the average), and of the busiest of all places.
   enum { kBefore, kAfter };
   std::array<std::vector<double>, 2> pair_s_, all_s_;
   Links sent_, received_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // List scheduling by the time at which a task and its messages would be finished: the engine of
-// strategy `greedy_comm`, and a start of `poise`.
+// strategy `greedy_comm`, and a starting point of the search of `poise`.
 #pragma once
 
 #include "poise/placement/problem.h"

@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A value below any busy time, with which the current place wins ties.
+/// Stands for the busy time of the current place in comparisons. It is below any busy time, so the
+/// current place wins ties.
 constexpr double kWinsTies = -1;
 
 /// Upper limit of the relative difference between two orders of summing the same terms.
@@ -67,8 +68,8 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each of these functions looks for a better place in one group. While it runs, outside_ holds
-  // the messages from outside the group.
+  // Each of these functions looks for a better place in one group. Meanwhile outside_ holds the
+  // task's messages with partners outside the group.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
   void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -223,7 +224,8 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// True if the least busy place of the group would win if all messages had the weight `lightest`.
+/// True if the least busy place of the group would be better than the best place so far if all
+/// messages had the weight `lightest`.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -307,7 +309,8 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                         block_bounds_[block], first_branch);
 }
 
-/// Tries the children that could win if all messages had the weight `lightest`.
+/// Tries the children of a group that would be better than the best place so far if all messages
+/// had the weight `lightest`.
 void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
                                     std::uint32_t last_child, double lightest,
                                     std::size_t first_branch) {
@@ -347,7 +350,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   outside_.shrink_to(num_outside);
 }
 
-/// Adds the groups of a level among which the traffic of their parent is divided.
+/// Adds the groups of this level that hold the task's partners inside the parent, one branch per
+/// group.
 void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   for (std::size_t i = parent.first; i < parent.last;) {
     Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};

@@ -28,10 +28,11 @@ struct Schedule {
 ///
 /// All places of a distance-tree group that holds no partner of t have the same weights, so one
 /// query for the least busy of them is enough. A group is skipped if its least busy place could not
-/// win at the least weights. For n tasks, E links and m places, a tree takes O(n + m + E levels log
-/// m). A network of N nodes that is no tree adds O(sqrt(N)) per task, O(log m + partners) per node
-/// that could win (at worst all N), and O(N) once per sending node. Each speed of places needs
-/// queries of its own; beyond 32 speeds, one more query for each place that could win.
+/// win even with the smallest weights. For n tasks, E links and m places, a tree takes O(n + m + E
+/// levels log m). A network of N nodes that is not a tree adds O(sqrt(N)) per task, O(log m +
+/// partners) per node that could win (at worst all N), and O(N) once per sending node. Each speed
+/// of places needs queries of its own; beyond 32 speeds, one more query for each place that could
+/// win.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

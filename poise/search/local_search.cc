@@ -72,7 +72,7 @@ double LocalSearch::change_of_trial() const {
   return change;
 }
 
-/// Adds the least busy place of each group that encloses p.
+/// Collects in near_ the least busy place of each group that encloses p.
 void LocalSearch::gather_places_near(PlaceId p) {
   near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
@@ -86,7 +86,7 @@ void LocalSearch::gather_places_near(PlaceId p) {
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
 
-/// On a network without levels: adds the least busy place of each of the nearest nodes.
+/// On a network without levels, also collects the least busy place of each of the nearest nodes.
 void LocalSearch::gather_near_nodes(PlaceId p) {
   const NodeId node = machine_.node_of_place(p);
   if (std::size_t{machine_.num_nodes()} * machine_.num_nodes() > tuning_.max_table) return;
@@ -171,7 +171,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // The time that p saves if the task comes, minus the work that the task brings.
+  // The worth of t is the time for receiving messages that p saves if t moves there, minus the work
+  // of t.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
     return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
@@ -197,9 +198,10 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// The tasks at `to` with which t may change places: the one whose load differs from t's by about
-/// half the difference of the busy times, if that evens them out. If cores are few, an exchange is
-/// the only way to move, also for less traffic alone, so several tasks are tried.
+/// Returns the tasks at `to` with which an exchange of t is tried. Usually it is the one task whose
+/// load differs from t's by about half the difference of the two busy times, if the exchange evens
+/// them out. If cores are few, tasks can only move by exchanges, even to lower traffic alone, so
+/// there are several.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -220,7 +222,7 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
   return {&*nearest, 1};
 }
 
-/// Finds the best exchange of each task at p with a task at one of its destinations.
+/// For each task at p, finds the best exchange with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
@@ -333,8 +335,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       peak_s = this->peak_s();
       if (busy_s < floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The busiest spot may be a resource whose places have become less busy since the last
-        // refresh().
+        // The busy time of a resource may be out of date, because its places have become less busy
+        // since the last refresh().
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;
@@ -352,8 +354,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   return static_cast<double>(scans() - scans_before);
 }
 
-/// Returns a random one of the busiest places every other time, otherwise any place that is nearly
-/// as busy.
+/// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as
+/// busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

@@ -44,8 +44,8 @@ class LocalSearch {
   /// this (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// Takes steps until none gains, a limit of the stage is reached, or it has made `max_scans`
-  /// scans. Returns their number.
+  /// Takes steps until none gains, a limit of the stage is reached, or `max_scans` scans have been
+  /// made. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that

@@ -16,9 +16,9 @@ namespace poise {
 
 namespace {
 
-/// The points of the curve, by how much longer an iteration each allows: a fraction of the
-/// difference between the iteration of the far placement and that of the current one. Points are
-/// denser at small fractions, where the total changes most.
+/// The points of the curve. Each allows the iteration to become longer than with the far placement,
+/// by this fraction of the difference to the current placement. Points are denser at small
+/// fractions, where the total time changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
 /// The points of a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
@@ -59,7 +59,7 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Returns single tasks to their current places if that shortens the total.
+/// Returns single tasks to their current places if that shortens the total time.
 class SingleReturns {
  public:
   SingleReturns(const Way& way, Outcome outcome, std::size_t max_trials)
@@ -102,9 +102,10 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// Returns false if returning t cannot shorten the total: it changes neither the busiest place
-  /// nor the resource for which that place waits nor the migration, or it makes the iteration
-  /// longer by more than the shorter migration saves.
+  /// Returns false if returning t cannot shorten the total time. There are two such cases: it
+  /// relieves neither the busiest place (nor the resource for which that place waits) nor the
+  /// busiest places and resources of the migration, or it makes the iteration longer by more than
+  /// the shorter migration saves.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -142,7 +143,8 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point of the curve until it returns false.
+/// Calls take(outcome) for each point of the curve until take() returns false, then for the current
+/// placement.
 template <typename Take>
 void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
                     const Take& take) {

@@ -25,7 +25,7 @@ struct Outcome {
 /// Computes what the placement costs, with migrations from the current one. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
-/// What the functions below share, made once for several placements.
+/// Input that the functions below share. It may be made once and used for several placements.
 struct Way {
   explicit Way(const Problem& its_problem, double its_steps = 1, std::uint64_t cap_bytes = 0);
 
@@ -43,14 +43,15 @@ struct Way {
 /// room (room.h). O(points * (messages of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
-/// The point of this curve with the shortest total time, steps * iteration + migration. Among the
-/// points within `tolerance` of it, the one that moves the fewest bytes is chosen. Only the points
-/// that matter are computed: the first and the last if the migration is within the tolerance of the
-/// total, and none after the total has increased twice.
+/// Finds the shortest total time, steps * iteration + migration, of all points of this curve. Of
+/// the points whose total is within `tolerance` of it, returns the one that moves the fewest bytes.
+/// Saves computing time: if the migration is a smaller fraction of the total than `tolerance`, it
+/// tries only the first and the last point; otherwise it stops after the total has increased twice.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
-/// The outcome after all single returns that shorten the total, so that every remaining move saves
-/// more than it costs. Tries at most `max_trials` returns, which take O(tasks + messages) each.
+/// Returns single tasks to their current places as long as that shortens the total time, so that
+/// every remaining move saves more than it costs. Tries at most `max_trials` returns, which take
+/// O(tasks + messages) each.
 Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials);
 
 }  // namespace poise

@@ -59,7 +59,7 @@ TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win) {
+TEST(Returns, of_placements_with_nearly_equal_total_time_the_one_with_fewest_migrated_bytes_wins) {
   const Crowded crowded;
   // With 100 steps, the total is 505 s for `far` and 1,000 s if nothing moves. That is within 100 %
   // of the shortest total, so nothing moves.
@@ -68,7 +68,7 @@ TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, points_of_the_curve_trade_migrated_bytes_for_iteration_time) {
+TEST(Returns, each_point_of_the_curve_migrates_no_more_bytes_than_the_point_before) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

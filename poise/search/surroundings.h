@@ -27,7 +27,8 @@ class Surroundings {
   /// Selects task t at its current place.
   void gather(TaskId t);
 
-  /// Appends the places with which t exchanges most, at most `most` of them.
+  /// Appends the `most` places whose tasks exchange the most traffic with t, or all such places if
+  /// there are fewer.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
@@ -78,7 +79,8 @@ class Surroundings {
   std::uint32_t entry_for(PlaceId p);
   double weight_s(const Exchange& exchange) const;
 
-  /// Cost of the exchange at the task's own place and at the other one.
+  /// Seconds that the messages cost at the task's own place (own_s) and at the partners' place
+  /// (others_s).
   double own_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
     return times_.costs().receive_s(exchange.in, exchange.in_bytes, other, own) +
            times_.costs().send_s(exchange.out, exchange.out_bytes, own, other);
@@ -87,7 +89,7 @@ class Surroundings {
     return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
            times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
   }
-  /// The same cost between two places of a domain inside which all messages cost the same.
+  /// The same two costs between two places of a domain inside which all messages cost the same.
   double own_inside_s(const Exchange& exchange) const {
     return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
            times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
@@ -179,8 +181,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Sums the worths that depend on the place inside the domain, except those of from_ and `to`.
-/// Updates from_s_ and to_s_, the busy times of those two.
+/// Sums the worths that depend on which place of the domain `to` is, but not those of from_ and
+/// `to` themselves. Updates from_s_ and to_s_, the busy times of these two places.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -212,8 +214,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// Computes the change due to the messages with tasks at `to`, which would cross no resource after
-/// the move.
+/// Returns the change of worth due to the messages with tasks at `to`: after the move they stay
+/// inside one place and cross no resource.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

@@ -51,7 +51,7 @@ TEST(Surroundings, predict_every_busy_time_after_a_move) {
   }
 }
 
-TEST(Surroundings, a_query_does_not_change_the_next_one) {
+TEST(Surroundings, a_query_does_not_change_the_result_of_the_next) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);
@@ -71,7 +71,7 @@ TEST(Surroundings, a_query_does_not_change_the_next_one) {
   }
 }
 
-TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
+TEST(Surroundings, predict_busy_times_of_places_and_shared_resources_after_a_move) {
   for (const char* text :
        {"numa:2 core:3 factors:2,1 bus:1e5 overhead:1e-2 copy:1e-6",
         "numa:2 l3:2 core:2 factors:3,2,1.3 bus:1e5 overhead:1e-2 copy:1e-6",

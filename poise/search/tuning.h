@@ -85,8 +85,8 @@ inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #undef POISE_KNOB
 });
 
-/// Returns the tuning with these values, one per knob in their order. Without values it returns
-/// kTuning.
+/// Returns the tuning with these values, one per knob, in the order of the knobs. Without values it
+/// returns kTuning.
 Tuning tuning_from(std::span<const double> values);
 
 }  // namespace poise

@@ -12,8 +12,9 @@ namespace poise {
 
 namespace {
 
-// Bytes that a place sends to place 0: for each task its load, size and number; for each message
-// both ends, count and bytes. It gets back the new place of each of its tasks.
+// Bytes that a place sends to place 0: for each task its load, size and number, and for each
+// message both ends, count and bytes. In return, the place receives the new place of each of its
+// tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
 /// The traffic of several phases is cached as long as it has at most this many pairs, which take 2
@@ -124,7 +125,8 @@ double EventSteps::collection_s(const Workload& workload, const Placement& place
     std::vector<Transfer> up, down;
     std::vector<PlaceId> above;
     for (const PlaceId p : leaders) {
-      // Groups of a level hold consecutive places; above all levels there is the machine.
+      // Place p sends to the first place of its group on the level above. Above the top level the
+      // whole machine is one group, so its first place is 0.
       const PlaceId to =
           level == 0 ? 0 : levels[level - 1].first_place[machine_.group_of(level - 1, p)];
       if (p == to) {

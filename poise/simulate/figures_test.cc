@@ -42,7 +42,7 @@ TEST(Figures, theory_and_simulation_agree_for_nine_and_twelve_threads_on_eight_p
   EXPECT_NEAR(value(data, {9}, "reactive"), 4.0 / 3, 1e-12);
 }
 
-TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
+TEST(Figures, a_period_as_long_as_two_phases_gains_nothing_without_jitter) {
   const FigureData data = figure_named("11").compute();
   for (const auto& row : data.rows) {
     if (std::abs(row[0] - 4) > 1e-9) continue;

@@ -141,7 +141,7 @@ TEST(Fluid, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_TRUE(fluid_ends_s(routes, {}).empty());
 }
 
-TEST(Fluid, agrees_with_the_definition_on_random_networks) {
+TEST(Fluid, flows_on_random_networks_end_when_the_definition_says) {
   for (std::uint64_t seed = 1; seed <= num_seeds(300); ++seed) {
     const RandomCase made = random_case(seed);
     const auto expected_s = naive_ends_s(made.routes, made.flows);
@@ -150,7 +150,7 @@ TEST(Fluid, agrees_with_the_definition_on_random_networks) {
   }
 }
 
-TEST(Fluid, ending_flows_together_within_a_window_changes_their_times_little) {
+TEST(Fluid, treating_ends_within_a_window_as_simultaneous_changes_them_little) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);

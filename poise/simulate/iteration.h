@@ -42,9 +42,9 @@ struct EngineOptions {
   double handshake_latencies = 2;
   /// Maximum size of the pieces in which messages travel, for Sharing::queue.
   std::uint64_t piece_bytes = 4096;
-  /// For Sharing::fluid: starts and ends of messages that are closer together than this fraction of
-  /// the time of the busiest resource count as simultaneous. Without a value it is 0 for small
-  /// exchanges, and large enough to bound the simulation time for larger ones.
+  /// For Sharing::fluid, a fraction of the time of the busiest resource: starts and ends of
+  /// messages that are closer together count as simultaneous. If no value is given, the fraction is
+  /// 0 for small exchanges; for larger ones it is large enough to bound the time of the simulation.
   std::optional<double> precision = {};
   /// If above 0, tasks are threads that share their places, and Juggle moves them after each such
   /// period (threads.h). If 0, a place runs one task after the other. Replays use this option.
@@ -73,8 +73,9 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. O(stops log
-/// pairs) for queues. Fluids need some hundred computations of all rates (fluid.h).
+/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
+/// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
+/// computes all rates some hundred times (fluid.h).
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -36,7 +36,7 @@ class Team {
 
   /// The time at which the next thread arrives at the barrier if no thread moves.
   double next_arrival_s() const;
-  /// Advances all places to that time, or until all threads have arrived.
+  /// Advances all places to time end_s, or until all threads have arrived at the barrier.
   void run_until(double end_s);
 
   void sort_into_slots();
@@ -340,7 +340,9 @@ void check(const JuggleRun& run) {
     if (!(work > 0 && std::isfinite(work)))
       fail("the work of a thread is {} phases; it must be above 0", work);
   if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
-    fail("costs and time slices must be at least 0 s");
+    fail(
+        "a balancing point costs {} s, a migration {} s, and a time slice is {} s; none may be < 0",
+        run.point_cost_s, run.migration_cost_s, run.slice_s);
   if (is_periodic && run.point_cost_s >= run.period_s)
     fail("a balancing point costs {} s; that must be less than the period, {} s", run.point_cost_s,
          run.period_s);
@@ -378,8 +380,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
   for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
     team.start_phase();
     while (team.num_running() > 0) {
-      // The slowest place needs the time of at most n phases. If the next event is later than that,
-      // the phase ends before it.
+      // All threads have arrived at the barrier by horizon_s, an upper bound. If the next event is
+      // later than that, the phase ends before the event.
       const double horizon_s = team.now_s() + team.horizon_s();
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);

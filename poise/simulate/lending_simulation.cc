@@ -128,6 +128,9 @@ class Simulation {
   double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
   void record(Rank& rank, double start_s, double end_s, bool is_borrowed = false);
   std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
+  PlaceId place_of(std::uint32_t rank) const {
+    return scenario_.places.empty() ? rank : scenario_.places[rank];
+  }
   std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
   void recount();
   void complain(std::string text) {
@@ -162,7 +165,7 @@ Simulation::Simulation(const LendingScenario& scenario)
   ranks_.reserve(scenario.num_ranks);
   for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
     const auto locality = [this, per_node, rank](std::uint32_t other) {
-      if (links_) return links_->locality(rank, other);
+      if (links_) return links_->locality(place_of(rank), place_of(other));
       const bool is_near = other / per_node == rank / per_node;
       return PeerLocality{other / per_node * per_node,
                           is_near ? 1 : std::numeric_limits<double>::infinity()};
@@ -293,7 +296,7 @@ double Simulation::arrival_s(Mail& mail, double bytes) {
   if (!is_near) bytes_out_[node] += bytes;
   if (links_) {
     const double sent_s = now_s_ + cpu_s_;
-    const auto passage = links_->carry(mail.from, to, bytes, sent_s);
+    const auto passage = links_->carry(place_of(mail.from), place_of(to), bytes, sent_s);
     cpu_s_ += passage.sender_s;
     mail.receiver_s = passage.receiver_s;
     if (!mail.runs.empty() && scenario_.bytes_per_task / 2 >= kLargeBytes)
@@ -586,8 +589,8 @@ void Simulation::happen(const Event& event) {
   rank.did.busy_s += cpu_s_;
 }
 
-// Checks that every task is in exactly one state: queued, running, with a result that is unsent or
-// in flight, in flight itself, or finished.
+// Checks that every task is in exactly one state: queued, in flight to a borrower, running,
+// finished, or run elsewhere with a result that is not back yet.
 void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
@@ -664,8 +667,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // The work that the rank cannot do in the common time must leave it: it is packed, and its
-    // results are unpacked.
+    // The rank must lend the tasks that it cannot run in the common time. It packs each of them and
+    // unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

@@ -38,9 +38,10 @@ struct LendingScenario {
   /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
   /// ranks only know their mean time. Tasks are lent by number in both cases.
   bool gives_costs = true;
-  /// If given, rank r is at place r of this machine, and messages travel over its links. The
-  /// machine replaces the two latencies, the card and message_overhead_s.
+  /// If given, messages travel over the links of this machine, which replaces the two latencies,
+  /// the card and message_overhead_s.
   const Machine* machine = nullptr;
+  std::vector<PlaceId> places;  // of that machine, by rank; rank r is at place r if it is empty
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
   double card_bytes_per_s = 12.5e9;                    // that a node sends
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
@@ -49,7 +50,8 @@ struct LendingScenario {
   /// Maximum of an additional random delay of each message. Messages between two ranks stay in
   /// order.
   double max_delay_s = 0;
-  /// Fraction of messages that wait for this time, so that later ones arrive in one burst.
+  /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
+  /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.

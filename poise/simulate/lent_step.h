@@ -35,16 +35,17 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
-/// The step as a scenario: each place is a rank with one thread, and its movable tasks can be lent.
-/// Background loads and tasks that cannot move keep the rank busy before that. Latencies and
-/// bandwidths are the machine's (cost_model.h); a lent task takes its size and 128 bytes, half of
-/// them on the way there. Nodes have the mean number of places. The scenario refers to the machine.
+/// The step as a scenario: each place is a rank with one thread. The rank first does its background
+/// load and the tasks that cannot move; then its movable tasks can be lent. Latencies and
+/// bandwidths are those of the machine (cost_model.h), to which the scenario may refer. A lent task
+/// transfers the mean size of all tasks plus 128 bytes, half of this on the way to the borrower.
+/// Every node has the mean number of places.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement,
                                  LendingNetwork network = LendingNetwork::cards);
 
-/// Simulates the step. Messages between tasks are not simulated. O(events log events), some events
-/// per task.
+/// Simulates the step, but no messages between tasks. O(events log events), with a few events per
+/// task.
 LentStep lent_step(const LendingScenario& scenario);
 
 }  // namespace poise

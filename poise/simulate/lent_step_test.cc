@@ -27,7 +27,7 @@ TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   EXPECT_LE(lent_s, 0.115);
 }
 
-TEST(LentStep, is_as_long_as_the_longest_task) {
+TEST(LentStep, takes_as_long_as_a_task_that_dominates_all_others) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 0.01}, {.load_s = 0.01}};

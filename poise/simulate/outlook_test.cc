@@ -33,7 +33,7 @@ TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, advises_no_period_that_gains_nothing_even_if_the_time_is_near_the_ideal) {
+TEST(Outlook, does_not_advise_a_period_without_gain_even_if_the_time_is_near_the_ideal) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 

@@ -63,7 +63,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     check(workload, num_places);
   }
   if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
-    fail("places either lend tasks or juggle threads; drop one of the two");
+    fail("places either lend tasks or juggle threads; use only one of the two");
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);
@@ -215,8 +215,8 @@ class Replayer::Run {
     result.loans = known_[phase]->loans;
     if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
-    // A different set of tasks belongs to a different section of the program, which all places
-    // start together.
+    // If the set of tasks differs from that of the previous phase, a new section of the program
+    // begins. All places start it together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();

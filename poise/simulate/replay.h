@@ -36,8 +36,8 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// Places lend tasks within every step (lent_step.h). Without `events`, the makespan becomes
-  /// shorter and the rest of the iteration stays. Not with Juggle.
+  /// If true, places lend tasks within every step (lent_step.h). Without `events`, this shortens
+  /// the makespan and changes nothing else in the iteration. Cannot be combined with Juggle.
   bool lends = false;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
@@ -79,11 +79,11 @@ struct Replay {
 
 /// A trace, a machine and a plan, to replay with one strategy after another.
 ///
-/// Before steps K, 2K, 3K, ... the strategy gets what was measured in the step before: tasks,
-/// loads, messages, background load and placement, and the loads of earlier steps (up to 128 MB and
-/// 1000 steps). The program stops for the decision and the migrations. Tasks are identified by
-/// name. A new task starts at its place in the trace, or at its number modulo the places; one that
-/// disappears and comes back is where it was.
+/// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
+/// the previous step: tasks, loads, messages, background load and placement, and the loads of
+/// earlier steps (up to 128 MB and 1000 steps). The program stops for the decision and the
+/// migrations. Tasks are identified by name. A new task starts at its place in the trace, or at its
+/// number modulo the places. A task that disappears and comes back is where it was.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that
@@ -98,7 +98,8 @@ class Replayer {
 
   std::size_t phase_of(std::uint64_t step) const;
 
-  /// Lower bound on the iteration of this step for any placement: its makespan_bound_s().
+  /// Lower bound on the time of an iteration of this step under any placement: the
+  /// makespan_bound_s() of its workload.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of all speeds.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }

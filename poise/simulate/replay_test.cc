@@ -37,7 +37,7 @@ Trace trace_of(const std::vector<std::vector<double>>& loads_s) {
   return trace;
 }
 
-TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_places) {
+TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_that_start_on_one_of_two_places) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Machine machine = flat_machine(2);  // a migrated byte takes 1 ns
@@ -57,7 +57,7 @@ TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_place
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
-TEST(Replay, decides_from_the_measurements_of_the_previous_step) {
+TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
   std::vector<double> seen_s;
@@ -145,7 +145,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
   return trace;
 }
 
-TEST(Replay, equals_a_simple_replay_by_the_formula) {
+TEST(Replay, gives_the_same_times_as_a_simple_replay_by_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -208,7 +208,7 @@ TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
   }
 }
 
-TEST(Replay, overlap_does_not_lengthen_a_repeated_phase) {
+TEST(Replay, overlapping_steps_do_not_lengthen_a_repeated_phase) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -222,7 +222,7 @@ TEST(Replay, overlap_does_not_lengthen_a_repeated_phase) {
   }
 }
 
-TEST(Replay, throws_for_inconsistent_plans_and_parts) {
+TEST(Replay, throws_if_the_parts_do_not_fit_together_or_the_plan_is_invalid) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);

@@ -21,8 +21,8 @@ double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);
 }
 
-/// Number of balancing points strictly inside the program if none of them shortens it: η in
-/// equation (17).
+/// Number of balancing points before the end of the program, computed as if none of them made the
+/// program shorter: η in equation (17).
 double points_inside(double total_s, double period_s) { return std::ceil(total_s / period_s) - 1; }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
   EXPECT_EQ(reactive_s(program), 45);
 }
 
-TEST(Theory, a_cost_per_balancing_point_shortens_each_period_by_that_time) {
+TEST(Theory, each_balancing_point_takes_its_cost_from_the_useful_time_of_a_period) {
   // The paper expects 20% less speed at a period of 0.5 ms with 100 us per point (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
@@ -78,7 +78,7 @@ TEST(Theory, predicted_times_increase_from_the_ideal_to_the_static_case) {
       }
 }
 
-TEST(Theory, the_mean_for_one_balancing_point_equals_the_average_over_its_position) {
+TEST(Theory, the_formula_for_one_balancing_point_equals_the_average_over_its_positions) {
   for (const SpmdProgram program : {SpmdProgram{8, 7, 2}, {17, 8, 2}, {33, 8, 2}}) {
     const Slots slots = slots_of(program);
     const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
@@ -106,7 +106,7 @@ TEST(Theory, one_balancing_point_does_not_help_if_more_places_are_slow_than_fast
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
 }
 
-TEST(Theory, throws_for_invalid_programs) {
+TEST(Theory, throws_for_a_program_without_threads_places_or_phases_and_for_an_invalid_period) {
   EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);

@@ -37,9 +37,9 @@ std::uint32_t position(const Crossing& crossing, DomainId from) {
   return 0;
 }
 
-/// Returns the bytes by which a message counts as larger than it is: those that a card could send
-/// in the gap between two messages. Then cards are shared by time, and resources without gaps by
-/// bytes.
+/// Returns the bytes to add to the size of a message to account for the gap between two messages:
+/// the bytes that a card could send in the gap. In this way cards are shared in proportion to time,
+/// and resources without gaps in proportion to bytes.
 double bytes_per_message(std::span<const Crossing> crossings) {
   for (const Crossing& crossing : crossings)
     if (crossing.s_per_message > 0)

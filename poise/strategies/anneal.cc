@@ -18,8 +18,9 @@ namespace poise {
 
 namespace {
 
-/// At the first temperature, one in three steps is accepted that add half the load of a place at
-/// the peak. At the last one, almost no step is accepted that adds a ten-thousandth of it.
+/// A place at the peak adds 1 to the sum of (busy / peak)^12. At the first temperature, a step that
+/// raises the sum by 1/3 is accepted one time in three; at the last temperature, a step that raises
+/// it by 1e-4 is accepted about one time in thirty.
 constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
 
 double power_12(double x) {

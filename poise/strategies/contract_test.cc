@@ -105,8 +105,8 @@ std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   return all;
 }
 
-/// The machines cover: flat, deep, a single place, odd counts, unequal speeds, and networks that
-/// are not trees.
+/// Flat and deep machines, a single place, odd counts, unequal speeds, and networks that are not
+/// trees.
 constexpr const char* kMachines[] = {
     "core:1",
     "core:7",

@@ -174,7 +174,7 @@ TEST(Nuco, counts_background_load) {
   EXPECT_EQ(small.place_of(0), 2u);
 }
 
-TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
+TEST(Nuco, messages_inside_a_place_lower_the_cost_unless_local_is_0) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
@@ -182,7 +182,8 @@ TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);
-  // With local=0, messages on place 0 save nothing: its cost is 0, that of place 1 is 0 - 1.
+  // With local=0, messages inside place 0 save nothing, so its cost is 0. The cost of place 1, in
+  // the same domain, is -1.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 

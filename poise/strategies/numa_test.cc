@@ -18,8 +18,8 @@
 namespace poise {
 namespace {
 
-/// A direct implementation of the slides' pseudocode and of W(k, i), which tries every processor
-/// for every chare.
+/// A direct implementation of the pseudocode and of W(k, i) in the NumaLB slides (numa.cc): it
+/// tries every processor for every chare.
 class NaiveNuma {
  public:
   NaiveNuma(const Problem& problem, double alpha, bool by_core)
@@ -139,7 +139,7 @@ TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_communication_partners) 
   // message, 2 s together.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
-  // With level=node, both places are equally close.
+  // With level=node, both places are equally close to the partner.
   EXPECT_EQ(place_of_pair("numa:alpha=1,level=node", 0.25, {1, 0, 1, 0}), 1u);
 }
 
@@ -149,8 +149,8 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_placement) {
-  // According to the slides, NumaLB costs 0.5 to 1.7 % of the time of Poisson3D, and greedy 8.6 to
-  // 29 %.
+  // According to the NumaLB slides (numa.cc), the balancer costs 0.5 to 1.7 % of the time of
+  // Poisson3D, and greedy 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Poise: local search from the current placement on the total time, `steps` iterations and the
-/// migration.
+/// Poise: local search from the current placement for the shortest total time of `steps` iterations
+/// and the migration.
 ///
 /// Original to this project. A new partition balances communication and list scheduling balances
 /// load, but both move most tasks; local search improves load, communication and migrations
@@ -18,20 +18,20 @@
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
-/// 6. Every candidate counts by the shortest total on the way from it back to the current placement
-/// (returns.h). At the end each task returns whose return alone shortens the total.
+/// 6. Each candidate is judged by the shortest total time on the way from it back to the current
+/// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
 ///
-/// Step 1 always runs. The others run within a budget that the coming phases pay for
-/// (scan_budget.h).
+/// Step 1 always runs. The other steps run within a budget of computing time that the coming phases
+/// can repay (scan_budget.h).
 ///
-/// The total is never longer than that of the current placement, unless that exceeds memory
-/// (`memory_bytes` per place, and the memory of domains if the machine knows it) or the workload's
-/// capacity. Tasks follow another start only as far as they fit. Where cores are few, local search
-/// exchanges tasks.
+/// The total time is never longer than with the current placement, unless that placement exceeds
+/// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
+/// workload's capacity. Tasks follow another start only as far as they fit. Where cores are few,
+/// local search exchanges tasks.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h); the current placement decides which of several equal places a task gets, and
-/// stays if it holds the cap and no placement with less traffic is found.
+/// is kept if it respects the cap and no placement with less traffic is found.
 ///
 /// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
 /// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
@@ -74,8 +74,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
-/// a pair of tasks that exchange messages).
+/// Measured cost of each part of a decision, in scans per entry. An entry is a task, or one
+/// direction of a pair of tasks that exchange messages.
 constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
@@ -154,7 +154,7 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// Shortens the busiest places of the best placement.
+  /// Lowers the busy time of the busiest places of the best placement.
   void polish() {
     if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
     LocalSearch descent = from(best_.placement);
@@ -162,7 +162,7 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if places may be full and the budget allows another pass, although none was asked for.
+  /// True if places may be full and the budget allows a pass that the user did not request.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() ||
         static_cast<double>(number) >= tuning_.passes_if_few_cores ||
@@ -190,7 +190,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// Returns the best placement without the moves that do not pay.
+  /// Returns the best placement after undoing the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_room_)
@@ -213,8 +213,8 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
-  /// placement.
+  /// Runs a stage of local search. Leaves enough of the budget to compute the curve back to the
+  /// current placement.
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
     budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
   }
@@ -246,15 +246,16 @@ class Search {
     return outcome_of(problem_, descent.placement());
   }
 
-  /// Of a placement, those moves that pay; all if the current placement exceeds memory.
+  /// Keeps only the moves that pay. Keeps all moves if the current placement exceeds memory or
+  /// capacity.
   Outcome on_the_way(Outcome far) {
     if (!is_within_room_) return far;
     budget_.spend(kWayBack * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
-  /// fewer bytes.
+  /// Adopts the other outcome if its total time is shorter, or if its total time is nearly the same
+  /// and it moves fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);

@@ -80,8 +80,8 @@ class Attempt {
   }
 
  private:
-  /// Tries to move each task of the place once. With `spares`, skips a task if a smaller one is
-  /// large enough.
+  /// Tries to move each task of the place once. With `spares`, skips a task if moving the next
+  /// smaller one already brings the place below the threshold.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-// This header must come after the two headers above.
+// scotch.h uses the integer types of <cstdint> without including that header.
 #include <scotch.h>
 
 #include "poise/base/error.h"
@@ -61,8 +61,7 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// Sets one thread and a generator of random numbers of its own, so that the map is always the
-/// same.
+/// Sets one thread and a separate random number generator, so that the map is always the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -107,9 +106,8 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// Returns the mean factor of messages to the first group of `level` from the other groups in the
-/// same group of `above` (null: the whole machine). Uses the first group of `above` that contains
-/// several groups.
+/// Takes the first group of `above` (null: the whole machine) that contains several groups of
+/// `level`. Returns the mean factor of messages to the first of these groups from the others.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;

@@ -81,7 +81,8 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Nodes are independent of each other, so they can be solved in parallel.
+/// Maps the tasks of each node to its places. The nodes do not depend on each other, so they are
+/// mapped in parallel.
 std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
                                         const std::vector<NodeId>& node_of, unsigned threads) {
   const Machine& machine = problem.machine;

@@ -21,8 +21,8 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // True for 6.10, which stores all counts before all lists, and the strategy's answer after
-  // `from`.
+  // True for 6.10, which stores all counts before all lists, and the places that a strategy chose
+  // after the present places of the objects.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // depends on a build option of both versions
@@ -106,7 +106,7 @@ class Parser {
     return byte == 1;
   }
 
-  /// Invalid times also indicate a wrong layout.
+  /// True for a valid time. An invalid one shows that the file has another layout.
   static bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
   bool read_all() {
@@ -126,7 +126,7 @@ class Parser {
       if (!read_count(processors)) return false;
     }
     if (processors != announced || processors == 0)
-      return refuse("the second number of processors differs from the first");
+      return refuse("the number of processors is 0, or differs from the number stated before");
     return read_processors(processors) && (layout_.counts_first || read_count(objects)) &&
            (migratable <= objects ||
             refuse("the number of migratable objects exceeds the number of objects")) &&
@@ -282,7 +282,8 @@ struct IdHash {
   }
 };
 
-/// Finds tasks by their names in the records. Processors become tasks if they send or receive.
+/// Finds the task of each sender and receiver in the records. A processor becomes a task only if it
+/// sends or receives.
 class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {

@@ -36,7 +36,8 @@ class ChromeTrace {
   std::string text(std::string_view title = {}) const;
 
  private:
-  /// Begins an event, up to its last field.
+  /// Begins an event with the fields that all events have. The caller adds the others and ends the
+  /// event.
   void begin(char kind, std::string_view name, Row at);
 
   std::string events_;  // JSON

@@ -88,7 +88,8 @@ Header read_head(Line line, std::size_t file_size) {
   if (!line.is_at_end()) line.fail_here("the header has more than four numbers");
   if (constraints == 0 || (constraints > 1 && weights == 0))
     line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
-  // Every vertex takes at least one line and every edge two numbers, so larger counts are wrong.
+  // Every vertex takes a line and every edge two numbers, so neither count can exceed the file's
+  // size in bytes.
   if (header.vertices > file_size || header.edges > file_size)
     line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
                    header.vertices, header.edges, file_size);

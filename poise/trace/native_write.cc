@@ -210,7 +210,7 @@ void Recording::append(std::string_view bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // An incomplete phase would hide the phases added after it.
+      // Removes the incomplete phase, because readers would stop at it and miss phases added later.
       if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
         ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
       fail("cannot write {}: {}", path_, std::strerror(error));

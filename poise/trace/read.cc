@@ -55,8 +55,8 @@ std::string_view format_of_content(std::string_view bytes) {
   return "vt";
 }
 
-/// True if the path is a stream. A regular file may be one of several ranks or of a series; a
-/// stream is always read on its own.
+/// True if the path is a stream, such as a pipe. A stream is read on its own, whereas a regular
+/// file may belong to a series or be the file of one of several ranks.
 bool is_stream(const std::string& path) {
   std::error_code error;
   return path == kStdin || !std::filesystem::is_regular_file(path, error);

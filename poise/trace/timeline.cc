@@ -19,7 +19,7 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Rows of slices, by group and row in the group.
+/// Identifies a row of slices: its group, and its number in the group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
 /// The name of a slice of work for another place.
@@ -88,7 +88,7 @@ void add_idle_groups(Rows& rows) {
   }
 }
 
-/// Sorts by time and cuts off what a slice has in common with those before it.
+/// Sorts slices by time, and cuts off the part of a slice that overlaps earlier slices.
 std::vector<Span> without_overlaps(std::vector<Span> spans) {
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_s < b.start_s; });
@@ -182,7 +182,8 @@ Timeline timeline_from_text(const std::string& path, std::string_view text) {
   std::size_t number = 0;
   for (const element event : events) add(rows, event, fmt::format("{}: event {}", path, number++));
   if (rows.spans.empty() && rows.group_names.empty())
-    fail("{}: no event has the category {}", path, fmt::join(kActivities, " or "));
+    fail("{}: the file shows no activity; some event must have the category {}", path,
+         fmt::join(kActivities, " or "));
   Timeline timeline = timeline_of(std::move(rows));
   std::string_view title = path;
   if (file["otherData"]["title"].get(title) != simdjson::SUCCESS) title = path;

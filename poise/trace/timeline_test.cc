@@ -40,7 +40,7 @@ TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
-/// Returns a timeline file with these events.
+/// Returns the text of a timeline file with these events.
 std::string file_with(const std::string& events) { return "{\"traceEvents\":[" + events + "]}"; }
 
 Timeline timeline_with(const std::string& events) {
@@ -88,7 +88,7 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   for (const char* text : {"{}", "{\"traceEv", "[]", "{\"traceEvents\":1}"})
     EXPECT_THAT(refusal_of(text), ThrowsMessage<Error>(HasSubstr("it is not a timeline"))) << text;
   EXPECT_THAT(refusal_of(file_with("")),
-              ThrowsMessage<Error>(HasSubstr("no event has the category work")));
+              ThrowsMessage<Error>(HasSubstr("some event must have the category work")));
   EXPECT_THAT(refusal_of(file_with(R"(1,{"ph":"X","cat":"work","pid":0,"ts":0})")),
               ThrowsMessage<Error>(HasSubstr("event 1 needs numbers \"ts\" and \"dur\"")));
   EXPECT_THAT(refusal_of(file_with(R"({"ph":"X","cat":"work","pid":"a","ts":0,"dur":1})")),

@@ -23,7 +23,7 @@ namespace {
 /// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
 /// phase often, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Number of tasks to which a phase is equivalent in this limit.
+// A phase counts as this many tasks in addition to its tasks, messages and ranks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
@@ -78,8 +78,8 @@ class Tasks {
     for (std::size_t t = 0; t < num_listed_; ++t) {
       const Entry& entry = entries_[t];
       if (t > 0 && order_of(entries_[t - 1].key) == order_of(entry.key))
-        fail("{}: phase {}: {} is also listed in {}", file_of(entry.place), phase_id,
-             describe(entry.key), file_of(entries_[t - 1].place));
+        fail("{}: phase {}: {} is listed a second time; it is listed first in {}",
+             file_of(entry.place), phase_id, describe(entry.key), file_of(entries_[t - 1].place));
       first_of_name_.try_emplace(entry.key, t);
     }
   }
@@ -304,7 +304,8 @@ std::size_t size_of(std::span<const Part> parts) {
   return size;
 }
 
-/// Places are numbered node by node, so other orders of ranks have no machine.
+/// Returns the machine if its nodes have equally many consecutive ranks, because places are
+/// numbered node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
   std::size_t per_node = 0;  // of the first node

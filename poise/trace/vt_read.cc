@@ -236,7 +236,7 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // For kinds of messages that vt does not support, it writes only their sizes.
+  // vt writes only the size of messages whose kind it does not support.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");
@@ -284,8 +284,8 @@ void read_phase(Where where, element value, RankFile& file) {
   }
 }
 
-/// Fills in phases that the file omits because they equal the previous one; they are given as a
-/// list and as ranges.
+/// Adds the phases that the file omits because they equal the previous one. The file names them in
+/// a list of numbers and a list of ranges.
 void repeat_phases(const Where& where, object identical, RankFile& file) {
   std::uint64_t repeats = 0;
   const auto repeat = [&](std::uint64_t first, std::uint64_t last) {

@@ -198,7 +198,8 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
     return error_of({rank_file(phase(8, tasks))});
   };
   EXPECT_THAT(in_tasks(ok + "," + ok),
-              HasSubstr("data.0.json: phase 8: the task with id 1 is also listed in data.0.json"));
+              HasSubstr("data.0.json: phase 8: the task with id 1 is listed a second time; it is "
+                        "listed first in data.0.json"));
   EXPECT_THAT(in_tasks(task(object(1, 0), -1)), HasSubstr("phase 8: task 0: \"time\" is -1"));
   EXPECT_THAT(in_tasks(R"({"time":1.0})"), HasSubstr("phase 8: task 0: it has no \"entity\""));
   EXPECT_THAT(in_tasks(R"({"entity":)" + object(1, 0) + "}"), HasSubstr("no \"time\""));

@@ -260,7 +260,7 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
 
 TEST(Generate, nbody_connects_neighbours_on_the_curve_and_in_the_tree) {
   // On the curve, each of 1000 tasks has three neighbours on each side: 999 + 998 + 997 pairs. In
-  // the tree, each two consecutive multiples of 2^j are a pair.
+  // the tree, any two consecutive multiples of 2^j are a pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);

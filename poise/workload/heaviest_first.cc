@@ -59,7 +59,7 @@ void radix_sort(std::vector<Item>& items) {
   }
 }
 
-/// Sorts loads with equal keys.
+/// Sorts tasks with equal keys by their loads.
 void sort_ties(std::span<const Task> tasks, std::vector<Item>& items) {
   const auto is_heavier = [&](const Item& a, const Item& b) {
     return tasks[a.task].load_s > tasks[b.task].load_s;

@@ -9,16 +9,16 @@ namespace poise {
 
 namespace {
 
-/// Turns the counts at [t + 2] into write indices: [t + 1] becomes the first index of row t. After
-/// filling, it is the first index of row t + 1.
+/// Turns the counts at [t + 2] into write indices. At first, element [t + 1] is the first index of
+/// row t; after the rows are filled, it is the first index of row t + 1.
 void counts_to_cursors(std::vector<std::size_t>& first) {
   std::partial_sum(first.begin(), first.end(), first.begin());
 }
 
 }  // namespace
 
-/// Makes one row per task from the messages that have the task at the end `row_end`. The entries of
-/// a row are the tasks at the other end, `link_end`.
+/// Makes one row per task. Row t holds the messages whose end `row_end` is t, and each entry names
+/// the task at the other end, `link_end`.
 Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);

@@ -49,7 +49,8 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stops if the next box is farther from the requested number than this one.
+    // Stops if the next box gives a number of tasks farther from the requested one than this box
+    // does.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

@@ -50,7 +50,7 @@ TEST(Predict, loads_never_become_negative) {
   EXPECT_THAT(predict("trend", {{4}, {2}}, {{0}}), ElementsAre(0));
 }
 
-TEST(Predict, the_mean_covers_the_last_loads_in_the_window) {
+TEST(Predict, the_mean_is_over_the_last_loads_in_the_window) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}), ElementsAre(3));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 2), ElementsAre(4.5));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));

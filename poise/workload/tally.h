@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up values by key. The recorder calls it for every event, so it is fast.
+// Adds up values by key. The recorder calls it for every event, so it must be fast.
 #pragma once
 
 #include <cstddef>

@@ -63,8 +63,10 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
         fail("workload: task {} has coordinate {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
-      fail("workload: a task uses shared block {}, but there are only {} shared blocks",
-           memory.shared_block, workload.shared_block_bytes.size());
+      fail(
+          "workload: a task uses shared block {}, but there are only {} shared blocks, numbered "
+          "from 0",
+          memory.shared_block, workload.shared_block_bytes.size());
 }
 
 void check_capacity(const Workload& workload, std::uint32_t num_places) {

@@ -86,7 +86,7 @@ TEST(Archive, vectors_are_aligned_within_the_archive_and_can_be_read_from_unalig
   EXPECT_EQ(reader.remaining(), 0u);
 }
 
-TEST(Archive, writes_only_the_members_that_serialize_lists) {
+TEST(Archive, writes_only_the_members_that_a_type_serializes) {
   Body body;
   body.at = {1, 2};
   body.cache = 99;

@@ -25,7 +25,7 @@ TEST(JobMachine, bound_processes_get_the_places_of_their_cores) {
   EXPECT_EQ(job.machine.domain_of(2), 1u);
 }
 
-TEST(JobMachine, processes_that_are_not_bound_fill_their_host_in_order) {
+TEST(JobMachine, processes_that_are_not_bound_get_the_places_of_their_host_in_order) {
   const Machine node = machine_from_text("numa:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}, {0, -1}};
   const JobMachine job = job_machine(node, processes, kNames);
@@ -66,7 +66,7 @@ TEST(JobMachine, an_unmeasured_network_makes_messages_between_hosts_cost_ten_tim
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, costs_are_in_seconds_and_shared_caches_save_no_latency) {
+TEST(JobMachine, assumes_costs_in_seconds_and_no_lower_latency_inside_a_shared_cache) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
   parts.network_source = Source::assumed;

@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to a bucket number: the most significant of the bits in which names differ, packed
-/// together. A larger name never has a smaller number, and there are about as many numbers as
-/// names.
+/// Maps a name to a bucket number, which packs together the most significant of the bits in which
+/// any two names differ. A larger name never has a smaller number, and there are about as many
+/// numbers as names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {
@@ -31,8 +31,8 @@ class Prefix {
     id_bits_ = std::max(0, num_id_bits - cut);
     id_runs_ = runs_of(ids, cut);
     array_runs_ = runs_of(arrays, std::max(0, cut - num_id_bits));
-    // Ids are usually coordinates and have at most three runs. An array of fixed size lets the
-    // compiler unroll the loop over them.
+    // Ids are usually packed coordinates, so the bits in which they differ form at most three runs.
+    // An array of fixed size lets the compiler unroll the loop over the runs.
     id_runs_.resize(std::max(id_runs_.size(), first_runs_.size()));
     std::copy_n(id_runs_.begin(), first_runs_.size(), first_runs_.begin());
     id_runs_.erase(id_runs_.begin(), id_runs_.begin() + first_runs_.size());

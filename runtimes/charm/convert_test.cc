@@ -63,7 +63,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, background_load_belongs_to_its_place_and_is_at_least_0) {
+TEST(Convert, background_load_belongs_to_its_place_and_a_negative_one_becomes_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
@@ -204,7 +204,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
   return sums;
 }
 
-TEST(Convert, equals_a_simple_conversion_for_any_order_of_the_statistics) {
+TEST(Convert, gives_the_result_of_a_simple_conversion_whatever_the_order_of_the_statistics) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

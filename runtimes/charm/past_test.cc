@@ -49,8 +49,9 @@ TEST(Past, finds_objects_after_a_restart_on_other_pes) {
 }
 
 TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
-  // Array 5 numbers its objects per PE, so its objects keep their ids; the objects of array 4 were
-  // renamed.
+  // The objects of array 4 have different indices, so they are found although a restart has changed
+  // the PE in their ids. Those of array 5 differ only in the PE, so they are found only if their
+  // ids are unchanged.
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
            with_loads({1, 2, 3, 4}), 5);

@@ -23,8 +23,9 @@ struct Stage {
 /// takes a few milliseconds.
 Machine host_of(const Settings& settings);
 
-/// Every host is described by `host`. Uses the speeds that Charm++ measured, or the machine's if
-/// Charm++ measured none (all equal). Throws Error if no PE is available or a speed is invalid.
+/// Every host is described by `host`. Uses the speeds that Charm++ measured. If these are all
+/// equal, Charm++ measured none, and the speeds of the machine are used. Throws Error if no PE is
+/// available or a speed is invalid.
 Stage stage_of(const Machine& host, const Statistics& statistics);
 
 /// True if both sets of rows describe the same PEs, so that the stage can be reused.

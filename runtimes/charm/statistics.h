@@ -57,8 +57,8 @@ struct Statistics {
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   bool pes_are_here = true;  // false: a replay of statistics from another job
-  // The bits of an id above these may contain the number of a PE, so a restart on another number of
-  // PEs changes them.
+  // Number of low bits of an id that a restart keeps. The bits above them may contain the number of
+  // a PE, so a restart on another number of PEs changes them.
   int num_index_bits = 64;
   // False: the names are valid in this phase only, so nothing is known of the objects' past.
   bool names_last = true;

@@ -14,8 +14,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A PE with objects of 1, 2, … seconds; the second one must stay. Each object sends to object 0 of
-/// PE 0, and the PE sends a multicast to all of its objects.
+/// Returns the statistics of a PE whose objects take 1, 2, … seconds. The second object cannot
+/// migrate. Each object sends to object 0 of PE 0, and the PE sends a multicast to all of its
+/// objects.
 Statistics pe_with(std::uint64_t objects, std::int32_t pe) {
   Statistics statistics;
   statistics.pes.resize(1);

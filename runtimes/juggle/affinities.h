@@ -77,8 +77,8 @@ class Affinities {
   /// the thread may now use every cpu, the kernel has changed its affinity. Returns the keys of the
   /// threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Checks only the first thread of each process in this way, because after an exec() its id may
-  /// belong to another thread.
+  /// Like respect_own_choices(), but checks only the first thread of each process, because after an
+  /// exec() its id may belong to another thread.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.
@@ -86,7 +86,8 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false, once per thread, if another thread has the id now, or may have it.
+  /// False if the thread's id now belongs, or may belong, to another thread. Returns this only once
+  /// per thread: the next call returns true.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

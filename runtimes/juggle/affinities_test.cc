@@ -22,7 +22,7 @@ class AffinitiesTest : public testing::Test {
     scan();
   }
 
-  /// Adds new threads and removes dead ones, as the balancer does.
+  /// Adds new threads to the Affinities and removes dead ones, as the balancer does.
   void scan() {
     const Changes changes = kernel.scan();
     for (const std::uint64_t key : changes.born) affinities.add(key);

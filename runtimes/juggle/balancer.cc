@@ -219,7 +219,8 @@ void Balancer::carry_out(const JuggleOrder& order) {
     team_.leave_alone(order.key);
 }
 
-/// Reads only the reports. Reading the times of all threads would take longer than threads wait.
+/// Reads only which threads report that they wait. Reading the cpu times of all threads would take
+/// longer than the waits last.
 void Balancer::react() {
   ++tally_.reactions;
   waits_.clear();

@@ -29,7 +29,7 @@ namespace poise::juggle {
 struct Options {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
-  // Index of a thread in each process that is not balanced.
+  // In every process, the thread with this index is not balanced.
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;

@@ -60,7 +60,7 @@ TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, places_released_threads_again) {
+TEST_F(BalancerTest, pins_all_threads_again_after_they_were_released) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;

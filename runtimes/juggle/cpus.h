@@ -76,8 +76,8 @@ std::vector<DomainId> domains_of(const Cpus& cpus);
 /// Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 
-/// The speed per cpu according to `machine`. `first_sibling` holds, per cpu, the cpu number by
-/// which the machine knows its core.
+/// The speed of each cpu according to `machine`, which knows a core by the number of its first cpu.
+/// `first_sibling` holds this number for each cpu.
 std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling);
 
 }  // namespace poise::juggle

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Cpus, are_read_and_written_in_the_list_format_of_linux) {
+TEST(Cpus, lists_are_read_and_written_in_the_format_of_linux) {
   EXPECT_THAT(parse_cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
   EXPECT_THAT(parse_cpu_list("8,0-1,1"), ElementsAre(0, 1, 8));
   EXPECT_EQ(cpu_list_text({0, 1, 2, 3, 8}), "0-3,8");
@@ -21,7 +21,7 @@ TEST(Cpus, are_read_and_written_in_the_list_format_of_linux) {
   EXPECT_EQ(cpu_list_text({}), "");
 }
 
-TEST(Cpus, refuse_text_that_is_not_a_list) {
+TEST(Cpus, throws_for_text_that_is_not_a_list_of_cpus) {
   for (const char* text : {"", "a", "3-1", "0-1-2", "-", "1,,2", "65536", "0-99999999", "1-"})
     EXPECT_THROW(parse_cpu_list(text), Error) << text;
 }

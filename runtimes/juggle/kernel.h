@@ -67,7 +67,7 @@ class Kernel {
 /// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// The arguments are those of ThreadFinder. `waits` may be null.
+  /// Takes the same arguments as ThreadFinder, and a WaitWatch, which may be null.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
         WaitWatch* waits);
 
@@ -89,7 +89,7 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// From now on ignores this child of the caller instead of the previous one.
+  /// Ignores this child of the caller from now on. Replaces the child given in an earlier call.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -65,8 +65,8 @@ class CpuProbe {
   virtual std::optional<ProbeResult> result() = 0;
 };
 
-/// A thread that probes. It does not change the caller's own affinity: an affinity that was set
-/// once would no longer grow with the cgroup's cpuset.
+/// A thread that probes. It changes only its own affinity, not the caller's: once the affinity of a
+/// thread is set, it no longer grows with the cgroup's cpuset.
 class SpeedProbe : public CpuProbe {
  public:
   SpeedProbe();

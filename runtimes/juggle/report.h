@@ -39,9 +39,9 @@ std::string live_line(const Tally& tally);
 /// averaged over the time in which threads took part.
 double fair_share(const Tally& tally);
 
-/// Predicted duration of the work that the threads did, in two cases: if all threads are equally
-/// fast (n/m), and if every thread stays on its first cpu and all wait for the slowest (ceil(n/m)).
-/// Spinning counts as work. 0 if no thread took part.
+/// How long the work that the threads did is predicted to take in two cases: if all n threads are
+/// equally fast on m cpus (n/m), and if every thread stays on its first cpu and all wait for the
+/// slowest (ceil(n/m)). Spinning counts as work. Both are 0 if no thread took part.
 struct Prediction {
   double balanced_s = 0, static_s = 0;
 };

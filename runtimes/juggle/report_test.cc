@@ -63,7 +63,7 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
   EXPECT_THAT(summary_text(unequal), HasSubstr("speeds 1.00, 0.50\n"));
 }
 
-TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
+TEST(Report, predicts_how_long_the_work_takes_from_the_run_times_of_the_threads) {
   // Three threads on two cpus ran for 20 s in total, so each ran for 20/3 s; the prediction
   // multiplies this by n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);

@@ -75,7 +75,7 @@ class ThreadFinder {
   bool is_full() const { return is_full_; }
   /// True if a thread was ignored because this process may not open more files.
   bool lacks_files() const { return lacks_files_; }
-  /// From now on ignores another child of the caller instead of the previous one.
+  /// Ignores this child of the caller from now on. Replaces the child given in an earlier call.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
@@ -109,7 +109,7 @@ class ThreadFinder {
 class LastBorn {
  public:
   LastBorn();
-  /// The id, or nothing if it cannot be read.
+  /// The last id that was assigned on this host, or nothing if it cannot be read.
   std::optional<std::uint64_t> id() const;
 
  private:

@@ -28,7 +28,7 @@ class WaitWatch {
 
   /// The variables with which a program loads the library and finds the table.
   Environment environment() const;
-  /// Becomes readable when a thread has begun to wait.
+  /// The descriptor that becomes readable when a thread has begun to wait.
   int descriptor() const { return news_.get(); }
   /// Makes the descriptor unreadable until the next thread begins to wait.
   void take_news();

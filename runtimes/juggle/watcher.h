@@ -19,7 +19,8 @@ class Watcher {
   /// tells whether any process or thread was created on this host.
   bool is_time_to_scan();
 
-  /// Records that a thread has ended, because others may have been created at the same time.
+  /// Records that a thread has ended. A scan is then due at once, because other threads may have
+  /// been created at the same time.
   void saw_death() { saw_death_ = true; }
 
   Changes scan();

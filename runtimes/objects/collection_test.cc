@@ -145,7 +145,7 @@ TEST(Collection, results_do_not_depend_on_automatic_balancing) {
   expect_serial_results({.strategy = "greedy", .is_automatic = true});
 }
 
-TEST(Collection, works_on_any_communicator) {
+TEST(Collection, results_do_not_depend_on_the_communicator) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
@@ -181,8 +181,8 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // An object that slept too long may be alone on its rank, but every rank has at least one heavy
-  // object.
+  // Sleeps may last too long, so the heavy objects need not be spread evenly. But each of up to
+  // four ranks must have at least one of the four.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
@@ -219,7 +219,7 @@ TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warni
 }
 
 TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
-  // orb needs positions, which Gossip does not have.
+  // The strategy orb fails, because it needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
   objects.run(10);

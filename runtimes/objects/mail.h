@@ -114,7 +114,7 @@ struct PackedMessage {
 /// Buffer. Throws Error if the message is incomplete.
 PackedMessage take_message(std::span<const std::byte>& bytes);
 
-/// Appends a message to a buffer, with the alignment of a Buffer.
+/// Appends a message to a buffer, padded so that take_message() can read it.
 void append_message(Buffer& buffer, const PackedMessage& message);
 
 // Deprecated names.

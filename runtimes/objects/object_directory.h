@@ -21,8 +21,8 @@ class ObjectDirectory {
   PlaceId place_of(ObjectId id) const { return placement_.of(id); }
   int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
   bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
-  /// Throws Error if there is no object `to`. The caller's message before this text names the
-  /// sender.
+  /// Throws Error if there is no object `to`. The text does not name the sender, because the line
+  /// that ends the job does.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("cannot send a message to object {}; ids are below {}", to, num_objects());

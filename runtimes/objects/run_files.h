@@ -23,7 +23,7 @@ class RunFiles {
   /// Collective.
   RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout);
 
-  /// True if there is a trace that needs a last phase. Equal on all ranks.
+  /// True if a trace is recorded and still needs its last phase. Every rank gets the same answer.
   bool wants_phases() const { return wants_phases_; }
   /// True on rank 0 while a trace or a timeline is incomplete.
   bool is_incomplete() const { return record_ && (wants_phases_ || !timeline_path_.empty()); }

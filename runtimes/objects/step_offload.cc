@@ -127,8 +127,8 @@ std::vector<double> OffloadedSteps::work_ends_s() const {
   return {end_s};
 }
 
-/// Lists the objects by descending time of their steps. If short steps come last, the wait for the
-/// last one is short.
+/// Lists the objects with the longest steps first. Then the steps that run last are short, so all
+/// threads end at about the same time.
 std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   std::vector<std::uint32_t> order(parts_.objects.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -138,7 +138,8 @@ std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   return order;
 }
 
-/// Agrees on one unit of cost, because the tasks runtime compares costs of different ranks.
+/// Agrees with the other ranks on one unit of cost, because the tasks runtime compares the costs of
+/// tasks of different ranks.
 void OffloadedSteps::find_cost_unit() {
   double sums[] = {0, static_cast<double>(parts_.objects.size())};
   for (LocalObject& object : parts_.objects) sums[0] += step_s(object);

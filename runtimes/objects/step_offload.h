@@ -22,8 +22,8 @@ namespace poise::objects {
 /// same as if the step had run there.
 class OffloadedSteps final : public StepRunner {
  public:
-  /// `parts.workers` needs one more worker than there are threads: that one gathers the messages of
-  /// offloaded objects.
+  /// `parts.workers` needs one worker per thread, and an additional one that gathers the messages
+  /// of offloaded objects.
   OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirectory& directory,
                  const ObjectPacker& packer);
   ~OffloadedSteps() override;
@@ -34,7 +34,8 @@ class OffloadedSteps final : public StepRunner {
   void run() override;
   std::vector<double> work_ends_s() const override;
 
-  /// The function of all these tasks. It finds its runner through the context of the running task.
+  /// The function of the tasks that run the steps. It finds this object through the context of the
+  /// running task.
   static void run_task(std::span<const tasks::Item> items);
 
  private:

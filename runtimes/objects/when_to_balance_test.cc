@@ -35,7 +35,7 @@ TEST(WhenToBalance,
   }
 }
 
-TEST(WhenToBalance, expects_no_less_imbalance_than_the_last_decision_predicted) {
+TEST(WhenToBalance, does_not_balance_if_the_last_decision_predicted_no_lower_imbalance) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);

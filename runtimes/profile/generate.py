@@ -36,8 +36,9 @@ KINDS = [
     (r".*", "other"),
 ]
 
-# What a call sends, or what it does to the profile. Before the match, a leading I (non-blocking) and a trailing _init
-# (persistent) are removed from names of collectives. If the second item is None, the meaning is the name itself.
+# What a call sends, or what it does to the profile: (pattern of the function's name, meaning). None stands for the
+# function's name. The meaning of a collective is its name without the leading I of non-blocking calls and without the
+# trailing _init of persistent ones.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),

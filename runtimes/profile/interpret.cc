@@ -32,8 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// The positions of a collective's count and type among the arguments. They are the receiver's if
-/// MPI ignores the sender's.
+/// The positions of a collective's count and type among the arguments: those for sending or, if MPI
+/// ignores these, those for receiving.
 struct Fields {
   int count, type;
 };
@@ -264,7 +264,8 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
-  // Handles are addresses, or numbers that differ in their lowest digits.
+  // A handle is an aligned address, or an integer whose lowest bits tell it from others. The shifts
+  // make the index depend on higher bits, too.
   KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
   if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;

@@ -41,7 +41,7 @@ class KeyTable {
       if (slots_[at].key == kFree) return;
       if (slots_[at].key != key) continue;
       --size_;
-      // The last entry of a run needs no marker, because no search continues past it.
+      // If the next slot is free, no search continues past this entry, so it needs no marker.
       const bool is_last = slots_[(at + 1) & mask()].key == kFree;
       slots_[at].key = is_last ? kFree : kErased;
       if (is_last) --used_;

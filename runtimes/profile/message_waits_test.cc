@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two ranks, and the reports that they exchange. Rank 1's clock is `ahead` ns behind rank 0's.
+/// Two ranks, and the reports that they exchange. Rank 0's clock is `ahead` ns ahead of
+/// rank 1's.
 struct Pair {
   MessageEnds zero{0}, one{1};
   std::int64_t ahead = 0;

@@ -170,7 +170,7 @@ void MpiLibrary::find_constants() {
   }
   proc_null = -1;
   any_source = -2;
-  // Constants of mpi_f08. Calls from mpif.h reach the C functions.
+  // Only mpi_f08 has constants of its own; calls from mpif.h reach the C functions.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;

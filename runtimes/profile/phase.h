@@ -74,9 +74,9 @@ struct Phase {
 /// How long the rank waited for `what` in the phase.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time of useful stretches. For long stretches it was read from the CPU clock. The others
-/// are assumed to have waited for a cpu for the same fraction of their time as the rest of the
-/// phase.
+/// The CPU time of useful stretches. For long stretches it was read from the CPU clock. For short
+/// stretches it is estimated: the time for which the thread waited for a cpu outside long stretches
+/// is assumed to be spread evenly over the phase's time outside long stretches.
 std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns);
 
 /// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of

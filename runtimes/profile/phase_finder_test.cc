@@ -72,7 +72,7 @@ TEST(phase_finder, keeps_the_period_despite_an_occasional_additional_collective)
   EXPECT_EQ(finder.period(), 2u);
 }
 
-TEST(phase_finder, finds_the_period_of_the_next_loop) {
+TEST(phase_finder, finds_the_period_of_a_loop_that_follows_another_loop) {
   PhaseFinder finder;
   ends_in(finder, repeated({1, 2, 3}, 30));
   EXPECT_EQ(finder.period(), 3u);

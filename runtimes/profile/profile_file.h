@@ -15,7 +15,8 @@
 namespace poise::profile {
 
 inline constexpr std::string_view kMagic = "POISE PROFILE 4\n";
-/// Older versions, which can still be read: without TeamUse, and without Reorderings either.
+/// Older versions, which can still be read: version 3 has no TeamUse, version 2 no Reorderings
+/// either.
 inline constexpr std::string_view kMagicWithoutTeam = "POISE PROFILE 3\n";
 inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
 

@@ -57,7 +57,8 @@ TEST(RankSite, names_the_parts_of_the_host_that_contain_all_allowed_cpus) {
   expect_site(host.site({4, 5}), 1, 2, 4, -1);
   expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
   expect_site(host.site({0, 4}), -1, -1, -1, -1);
-  // Once two cpus have different parts, a later cpu must not make the part known again.
+  // Cpus 4 and 6 are in different domains. The domain must stay unknown although cpu 7 is in the
+  // domain of cpu 6.
   expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
 }
 

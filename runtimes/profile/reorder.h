@@ -4,6 +4,8 @@
 // whose ranks are ordered for the machine. Active only if POISE_REORDER is set.
 #pragma once
 
+#include <string>
+
 #include "runtimes/profile/profile_file.h"
 
 namespace poise::profile {
@@ -12,6 +14,10 @@ struct Call;
 
 /// The topologies that were reordered in this process.
 Reorderings reorderings();
+
+/// Returns what is wrong with POISE_REORDER_MACHINE for a job of this many ranks; empty if nothing
+/// is, or if no ranks are reordered.
+std::string trouble_with_machine(int num_ranks);
 
 /// True if the call creates a topology of at least two ranks that may be reordered. The test is
 /// cheap for other calls.

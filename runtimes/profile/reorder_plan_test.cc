@@ -48,13 +48,14 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   const ReorderPlan plan = plan_order(seats_of(sites, {}), edges);
   EXPECT_TRUE(is_permutation_of_ranks(plan.rank_at));
   EXPECT_EQ(between_hosts(sites, edges, plan.rank_at), 8);
-  // Round-robin, neighbours in a column are 4 ranks apart and share a host, and the 12 edges along
-  // rows cross hosts. An edge inside a host is 2 hops long, one between hosts 4.
+  // In the round-robin order, ranks of a column share a host, so the 12 edges along columns stay
+  // inside hosts, and the 12 edges along rows cross hosts. An edge has 2 hops inside a host and 4
+  // between hosts.
   EXPECT_EQ(plan.before, 12 * 2 + 12 * 4);
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, a_level_of_hosts_is_used_only_if_every_rank_knows_its_group) {
+TEST(ReorderPlan, packages_count_only_if_the_package_of_every_rank_is_known) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};

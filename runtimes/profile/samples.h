@@ -28,7 +28,8 @@ struct Sample {
 /// same ones.
 class Samples {
  public:
-  /// Counts a collective; to be called once per collective. Returns true if it is to be kept.
+  /// To be called once per collective, which it counts. Returns true if keep() must store its
+  /// sample.
   bool next() { return is_kept(sequence_++); }
   /// Stores the sample of the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);

@@ -42,8 +42,9 @@ std::string name_of(const RankProfile& rank, std::uint64_t label) {
   return named == rank.names.end() ? std::to_string(label) : named->second;
 }
 
-/// All ranks of a communicator count the same call, so the maximum over the ranks is taken. Only
-/// the deciding rank knows the gain.
+/// Adds the reorderings of one rank. Every rank counts each collective call once, so counts are
+/// combined by their maximum. The distances are stored only by the deciding rank, so they are
+/// summed.
 void add(const Reorderings& own, ReorderedTopologies& all) {
   all.calls = std::max(all.calls, own.calls);
   all.reordered = std::max(all.reordered, own.reordered);

@@ -37,8 +37,8 @@ inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
-/// Maximum number of receives that wait for their number behind a receive from any source. If there
-/// are more, the profile stops computing waits for messages.
+/// Maximum number of receives in a queue behind a receive from any source (message_ends.h). If
+/// there are more, the profile stops computing waits for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
@@ -47,8 +47,8 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges keep their order, because a single rank decides, which takes
-/// it seconds and 100 bytes per rank and 12 per edge.
+/// Topologies with more ranks or edges are not reordered. A single rank decides; at these limits it
+/// needs seconds, and memory for 100 bytes per rank and 12 bytes per edge.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

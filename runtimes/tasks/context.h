@@ -209,7 +209,7 @@ template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "give one argument per parameter");
-  // The copies of the values; submit copies them again.
+  // Holds the values until add() has copied them into the task.
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};
   auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{

@@ -68,7 +68,7 @@ void apply_program(Knobs& settings, std::string_view text) {
   for (const std::string_view setting : split(text, ',')) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos)
-      fail("tasks: \"{}\" is not of the form SETTING=VALUE", setting);
+      fail("tasks: \"{}\" is not of the form SETTING=VALUE, such as policy=paired", setting);
     settings.set("tasks", present_name(std::string(setting.substr(0, equals))),
                  setting.substr(equals + 1));
   }

@@ -26,7 +26,8 @@ struct Ran {
 struct Reason {
   // True if the borrower sent a steal request; false if the lender expected it to be idle soon.
   bool asked = false;
-  // True if the times of all functions are known; otherwise the seconds below are unknown.
+  // True if the run times of all functions are known. If not, the seconds of `lender` and
+  // `borrower` are meaningless.
   bool times_known = false;
   std::uint32_t tasks = 0;  // number of tasks in the loan
   struct Busy {
@@ -58,8 +59,8 @@ struct RankTrace {
 /// functions' names.
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
-/// Records the events of one rank, the first kMaxEvents of each kind. Time 0 is when the first rank
-/// of the node leaves a barrier in the constructor.
+/// Records the events of one rank, but only the first kMaxEvents of each kind. Time 0 is the time
+/// at which the first rank of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
   /// Collective. `nodes` has the node of each rank (Locality::nodes).

@@ -18,13 +18,14 @@ inline constexpr unsigned kMaxNestedWaits = 32;
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 /// Number of queued tasks searched first for a task's children, most of which are near the front.
 inline constexpr std::size_t kNearFront = 64;
-/// Maximum number of shorter borrowed tasks that a longer one passes; without it n tasks take n²
-/// steps.
+/// Maximum number of shorter borrowed tasks that a longer one overtakes in the queue. Without this
+/// limit, queueing n tasks could take n² steps.
 inline constexpr int kMaxPassed = 64;
 
 // --- Learning -----------------------------------------------------------------------------------
 
-/// Distance to a memory domain of this node that the Machine does not know.
+/// Distance (as a factor of latency) to a memory domain of this node that is missing in the
+/// Machine.
 inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
@@ -58,8 +59,9 @@ inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
 /// Number of tokens for replicated tasks allocated at once (4 KiB).
 inline constexpr std::size_t kTokensAtOnce = 512;
-/// Times in seconds since a thread became idle: it spins until the first, then yields until the
-/// second. After that it sleeps again and again, each time for kSleep_s.
+/// How a thread without work waits: it spins until the first of these times (in seconds since it
+/// became idle), then yields until the second. After that it sleeps again and again, each time for
+/// kSleep_s.
 inline constexpr double kSpin_s = 50e-6, kYield_s = 1e-3, kSleep_s = 50e-6;
 static_assert(kSpin_s < kYield_s);
 /// Seconds for which a thread spins for a mutex; after that the owner has probably lost its core.

@@ -20,8 +20,8 @@ MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three time
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, 6.10 waits for half a
-    # second at each balancing.
+    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, Charm++ 6.10 waits
+    # for half a second at each balancing.
     shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
     if not os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
         shared += ["+LBPeriod", "0.001"]
@@ -64,12 +64,13 @@ class Balancers(unittest.TestCase):
             with self.subTest(name):
                 self.moves("+balancer", name, pes=2 + 2 * (number % 2))
 
-    def test_each_group_decides_about_its_own_objects(self):
+    def test_each_group_of_pes_decides_about_its_own_objects(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # If the strategy fails, only objects from other groups are assigned a PE.
+        # orb fails here, because objects have no positions. Then an object is assigned a PE only if it comes from
+        # another group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -113,7 +114,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            # Seed 2 belongs to the third decision.
+            # The decisions use the seeds 0, 1 and 2, so the third one uses seed 2.
             plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
@@ -126,7 +127,7 @@ class Balancers(unittest.TestCase):
         self.restarted(*reverse, pes=2, variables={"POISE_TRACE": str(after)})
         self.assertEqual(self.planned(after, "keep"), self.planned(before, "keep"))
 
-    def test_groups_continue_from_a_checkpoint(self):
+    def test_the_hybrid_balancer_continues_from_a_checkpoint(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -143,7 +144,7 @@ class Balancers(unittest.TestCase):
         path.write_text(json.dumps(configuration))
         return ["+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path)]
 
-    def test_the_root_of_a_tree_decides_as_the_command_does(self):
+    def test_the_root_of_the_tree_balancer_makes_the_same_decision_as_poise_plan(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         for strategy in "poise", "nuco", "greedy_refine", "random", "rotate":
@@ -157,7 +158,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_levels_of_a_tree_take_turns(self):
+    def test_the_levels_of_the_tree_balancer_decide_in_turn(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # There are three balancings. The process decides in the first and in the third one, the root in the second.
@@ -171,7 +172,7 @@ class Balancers(unittest.TestCase):
             flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
 
-    def test_a_tree_that_fits_the_machine_is_made_and_written(self):
+    def test_the_tree_balancer_writes_a_missing_configuration_that_fits_the_machine(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         path = self.folder / "PoiseTreeLB.json"
@@ -181,7 +182,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), {"tree": "PE_Root", "root": {"pe": 0, "strategies": ["rotate"]}})
         self.assertEqual(self.moves("+balancer", "PoiseTreeLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_an_invalid_tree_ends_the_program_at_once(self):
+    def test_an_invalid_configuration_of_the_tree_balancer_ends_the_program_at_once(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         root = {"strategies": ["poise"]}
@@ -196,7 +197,7 @@ class Balancers(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertNotIn("ring:", done.stdout)
 
-    def test_a_tree_continues_from_a_checkpoint(self):
+    def test_the_tree_balancer_continues_from_a_checkpoint(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         moved = self.checkpoint("+balancer", "PoiseTreeLB", "+PoiseLB", "random")
@@ -268,7 +269,7 @@ class Balancers(unittest.TestCase):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]
         of_first = max(received.values(), key=len)
-        # The first piece's neighbours also receive the ring's messages.
+        # 10 multicasts reach 64 pieces; the first piece's two neighbours also receive 10 messages of the ring each.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
     def test_a_trace_that_cannot_be_written_does_not_stop_the_run(self):
@@ -299,8 +300,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """Returns the place of each task that the strategy chooses, for a phase of a trace or for the first phase of
-        a dump or trace."""
+        """Returns the place that the strategy chooses for each task of a phase (None: the first phase) of a trace or a
+        Charm++ dump."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

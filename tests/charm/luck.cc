@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose objects throw an exception at a chosen point, to test how a job on Charm++ ends
-// then.
+// A program whose objects throw an exception at a chosen point, to test how a Charm++ job
+// ends in that case.
 #include "miniapps/on_charm.h"
 
 namespace {

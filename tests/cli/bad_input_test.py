@@ -234,7 +234,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
-    def test_a_file_name_without_a_format_is_refused_before_the_work_starts(self):
+    def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
         self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
@@ -244,7 +244,7 @@ class BadInput(CliTest):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 
-    def test_a_failing_run_keeps_the_old_file(self):
+    def test_a_failing_run_keeps_the_old_output_file(self):
         self.write("old", "kept\n")
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
 

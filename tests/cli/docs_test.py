@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Docs(CliTest):
-    def test_every_key_of_json_is_documented(self):
+    def test_every_key_of_the_json_output_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
@@ -32,7 +32,7 @@ class Docs(CliTest):
             self.assertIn(f"| `{row['name']}` |", page)
             self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
 
-    def test_every_variable_in_the_code_is_in_the_table(self):
+    def test_every_environment_variable_that_the_code_reads_is_in_the_table(self):
         known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}
         read = set()
         for folder in "poise", "runtimes", "faces", "apps", "tests", "bench":
@@ -46,6 +46,14 @@ class Docs(CliTest):
         done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))
+
+    def test_a_misspelt_variable_is_reported_once_if_the_command_starts_a_program_of_poise(self):
+        for outer in "juggle", "profile":
+            with self.subTest(outer):
+                done = self.run_poise(outer, "--", POISE, "topo", "-m", "core:2", cwd=self.folder,
+                                      env={**os.environ, "POISE_STRATEGI": "greedy"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("POISE_STRATEGI has no effect"), 1, done.stderr)
 
     def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],

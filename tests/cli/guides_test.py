@@ -4,7 +4,7 @@
 
     ```sh            runs and must succeed
     ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
-    ```text          output: these lines come in this order, among others, in that of the block before
+    ```text          lines that the block before must print, in this order; it may print others, too
     <!-- setup: COMMAND -->   runs first, for files that the reader has
     ```c, ```cpp …   another test compiles or runs them (ELSEWHERE), or they are marked no-run, too
 """
@@ -71,7 +71,7 @@ class Guides(CliTest):
             elif part["language"] == "text" and not part["mark"]:
                 self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
 
-    def test_every_block_of_commands_runs(self):
+    def test_every_block_of_commands_in_the_guides_runs(self):
         for page in PAGES:
             with self.subTest(page.name):
                 self.setUp()  # an empty folder for each page
@@ -100,7 +100,7 @@ class Guides(CliTest):
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_lines_that_are_missing_from_the_output_are_found(self):
+    def test_missing_lines_finds_the_lines_that_the_output_lacks(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise juggle under faults and load: killed at random, with thousands of threads, with cpus taken away.
-Also tests the recipes of docs/juggle.md with real launchers and run-times."""
+"""Tests poise juggle under faults and load: the balancer is killed at random, programs have thousands of threads, and
+cpus are taken away. Also tests the recipes of docs/juggle.md with real launchers and OpenMP runtimes."""
 
 import contextlib
 import json

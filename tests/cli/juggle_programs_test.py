@@ -86,7 +86,7 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first process still runs its old program, so /proc gives most of its files to root.
+        # The first of the two cases changes its user but not its program, so root owns most of its files in /proc.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"
@@ -96,7 +96,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # If it is a single cpu, it is the one to which the parent was pinned at that time.
+            # The affinity that the child inherited: all cpus, or the cpu to which its parent was pinned at the fork.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):

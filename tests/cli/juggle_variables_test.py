@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Sets the variables of `poise juggle` to nonsense. Either one line and status 2 come before the program starts, or
-the program runs."""
+"""Sets the environment variables of `poise juggle` to nonsense. A value must either be accepted, or be refused by one
+line and status 2 before the program starts."""
 
 import os
 import pathlib

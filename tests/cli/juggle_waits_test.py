@@ -41,7 +41,7 @@ class Waits(JuggleTest):
             self.assertNotIn("report", done.stderr)
         return json.loads((self.folder / "s.json").read_text())
 
-    def test_threads_that_sleep_or_yield_at_barriers_move_others_when_they_begin_to_wait(self):
+    def test_the_balancer_moves_threads_when_others_sleep_or_yield_at_barriers(self):
         for wait in "sleep", "yield":
             with self.subTest(wait):
                 summary = self.summary_of(*PHASES, "--wait", wait)
@@ -60,7 +60,7 @@ class Waits(JuggleTest):
             results.add(tuple(json.loads((self.folder / "result").read_text())["rings"]))
         self.assertEqual(len(results), 1, "the preloaded library has changed a result")
 
-    def test_an_interpreter_and_its_children_end_as_without_the_library(self):
+    def test_an_interpreter_with_the_preloaded_library_ends_with_its_own_status(self):
         for command in (["python3", "-c", PYTHON], ["sh", "-c", "(exit 3); python3 -c \"$0\" | cat; exit 7", PYTHON]):
             self.summary_of(*command, status=7)
 
@@ -68,7 +68,7 @@ class Waits(JuggleTest):
         summary = self.summary_of("env", "-u", "LD_PRELOAD", *PHASES[:5], "--phase", "500ms", says="does not report when its threads wait")
         self.assertEqual(summary["reactions"], 0)
 
-    def test_the_program_runs_if_the_library_is_not_installed(self):
+    def test_the_program_runs_if_the_library_that_reports_waits_is_not_installed(self):
         alone = self.folder / "poise"
         shutil.copy(POISE, alone)
         done = subprocess.run([alone, "juggle", "--policy", "hybrid", "--", "sh", "-c", "exit 7"], check=False,

@@ -48,7 +48,7 @@ class Keep(unittest.TestCase):
         self.keep("bbb", [{"part": "b", "x": 5}, {"part": "d", "x": 6}], key=("part",))
         self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 5, "bbb"), ("c", 4, "aaa"), ("d", 6, "bbb")])
 
-    def test_rows_can_be_identified_by_several_columns_or_by_lists(self):
+    def test_several_columns_or_a_list_can_be_the_key_of_a_row(self):
         self.keep("aaa", [{"part": "a", "x": [1]}, {"part": "a", "x": [2]}])
         self.keep("bbb", [{"part": "a", "x": [2]}], key=("part", "x"))
         self.assertEqual(self.kept(), [("a", [1], "aaa"), ("a", [2], "bbb")])
@@ -69,7 +69,7 @@ class Keep(unittest.TestCase):
             self.keep("bbb", [{"part": "a", "x": object()}])
         self.assertEqual(self.kept(), [("a", 1, "aaa")])
 
-    def test_a_summary_of_some_cases_gets_another_name_than_one_of_all_cases(self):
+    def test_the_name_of_a_summary_of_a_partial_run_contains_the_option(self):
         measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
         self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
         self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks that interfaces taken from others contain their notice and that the notice is installed."""
+"""Checks that files with interfaces of other projects contain the licence notice and that the notice is installed."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ class Licences(CliTest):
                 for words in COPYRIGHT, "SPDX-License-Identifier: BSD-3-Clause", NOTICE:
                     self.assertIn(words, top)
 
-    def test_the_notice_is_complete_and_installed(self):
+    def test_the_licence_notice_of_chameleon_is_complete_and_installed(self):
         build = pathlib.Path(POISE).resolve().parents[1]
         subprocess.run(["cmake", "--install", build, "--component", "licences", "--prefix",
                         self.folder], check=True, capture_output=True, timeout=60)

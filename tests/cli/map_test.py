@@ -110,7 +110,7 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_ranks_get_the_given_number_of_cores_and_places_the_given_number_of_ranks(self):
+    def test_capacity_sets_the_ranks_per_place_and_cores_sets_the_cores_per_rank(self):
         self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), sorted([*range(8)] * 2))
         self.json_of("map", "g.graph", "-m", "node:4 core:8", "--cores", 2, "-o", "places", "--json")
@@ -169,7 +169,7 @@ class LaunchFiles(CliTest):
         self.assertIn("  2) cpus=1 ;;\n", files["hosts.bind.sh"])
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to none sh hosts.bind.sh ./program"])
 
-    def test_the_files_for_slurm_follow_the_map(self):
+    def test_the_slurm_host_file_and_cpu_binding_place_ranks_as_the_map_says(self):
         # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k; map_cpu gives
         # the lowest rank of every node the first CPU of the list, and so on.
         files, commands = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "h")
@@ -189,7 +189,7 @@ class LaunchFiles(CliTest):
         self.assertTrue(commands[0].startswith("MPICH_RANK_REORDER_METHOD=3 "))
         self.assertIn("--ntasks-per-node=2", commands[0])
 
-    def test_the_files_for_lsf_follow_the_map(self):
+    def test_the_lsf_resource_file_places_ranks_as_the_map_says(self):
         # IBM Job Step Manager, "Explicit Resource File (ERF) format"; hosts of the job are counted from 1.
         files, commands = self.launch("lsf", [0, 2, 1, 3])
         self.assertEqual(files["map.erf"], "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\n"
@@ -197,7 +197,7 @@ class LaunchFiles(CliTest):
                          "rank: 3: { host: 2; cpu: {1} }\n")
         self.assertEqual(commands, ["jsrun --erf_input map.erf ./program"])
 
-    def test_the_files_for_pbs_follow_the_map(self):
+    def test_the_pbs_host_file_and_script_place_ranks_as_the_map_says(self):
         files, commands = self.launch("pbs", [0, 2, 1, 3], "--hosts", "aa,bb")
         self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
         self.assertIn("-machinefile hosts sh hosts.bind.sh ./program", commands[0])
@@ -264,7 +264,7 @@ class RealLaunchers(CliTest):
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
 
     def expect(self, bound, places):
-        # Open MPI binds to all hardware threads of a core, and the place is one of these.
+        # Open MPI binds a rank to all hardware threads of a core; the rank's place must be one of them.
         for rank, place in enumerate(places):
             self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
         self.assertNotEqual(bound[0], bound[1])

@@ -75,7 +75,7 @@ class Metrics(CliTest):
         best = min(rows, key=lambda row: (row["iteration_s"], row["migrated_bytes"]))
         self.assertEqual([row["strategy"] for row in rows if row["best"]], [best["strategy"]])
 
-    def test_no_placement_of_a_tiny_graph_beats_the_bound(self):
+    def test_no_placement_of_a_tiny_graph_is_better_than_the_lower_bound(self):
         for seed in range(300, 312):
             with self.subTest(seed=seed):
                 rng = model.generator(seed)

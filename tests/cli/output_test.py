@@ -21,7 +21,7 @@ METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan
 
 
 def all_of(terminal):
-    """Returns what was written to a terminal that all writers have closed; it arrives in pieces."""
+    """Returns everything that was written to a terminal. All writers must have closed it."""
     text = b""
     while True:
         try:
@@ -165,7 +165,7 @@ class Output(CliTest):
         for name in "lines", "placed.json":
             self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
 
-    def test_an_output_replaces_the_old_file_atomically(self):
+    def test_an_output_file_replaces_the_old_file_atomically(self):
         (self.folder / "places.new").write_text("x" * 10000)
         os.link(self.folder / "places.new", self.folder / "link")
         umask = os.umask(0o027)
@@ -295,7 +295,7 @@ class Output(CliTest):
         self.assertEqual(names[:4], best + ["orb"])
         self.assertTrue(lines[[line[2:].startswith(best[0]) for line in lines].index(True)].startswith("*"))
 
-    def test_wide_adds_columns_and_omits_columns_of_zeros(self):
+    def test_the_option_wide_adds_columns_except_those_of_zeros(self):
         narrow = self.run_poise(*self.compare, "-s", "keep,greedy").stdout
         wide = self.run_poise(*self.compare, "-s", "keep,greedy", "--wide").stdout
         self.assertNotIn("NUCO\n", narrow)

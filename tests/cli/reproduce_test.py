@@ -73,7 +73,7 @@ def paper_of(*members):
 
 
 class Sections(unittest.TestCase):
-    def test_every_table_and_plot_has_one_section(self):
+    def test_every_table_and_plot_of_the_papers_has_one_section(self):
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual(len(set(ids)), len(ids))
         self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)

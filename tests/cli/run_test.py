@@ -124,7 +124,7 @@ class RunTest(CliTest):
                 (self.folder / "h.json").unlink(missing_ok=True)
                 self.begin_trial(command)
                 kinds, last = self.carry_out(command, SECONDS)
-                # The verdict is printed by the first run that starts with three planted pairs.
+                # The verdict is printed by the first run that finds three pairs of runs in the history.
                 self.assertEqual(kinds[:6], ["own order", "mapped", "mapped", "own order", "own order", "mapped"])
                 self.assertIn("the map is kept: it saves 20.0 % (20.0 % to 20.0 %, 3 pairs of runs)", self.said(last))
                 done = self.run_once(command)

@@ -13,7 +13,7 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # Python's own `site` hides it
+spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # `import site` would load Python's module
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
 
@@ -69,7 +69,7 @@ class Site(unittest.TestCase):
                              "[h](../a.h) [p](other.md#x) `docs/sub/` [w](https://a.example)")
 
     @unittest.skipUnless((TOOLS / "sphinx-build").exists(), "no Sphinx: ./dev docs gets it")
-    def test_broken_links_fail_the_build(self):
+    def test_broken_links_fail_the_build_of_the_html_pages(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for text, status in ("# A\n\n[a](#a)\n", 0), ("# A\n\n[b](other.md)\n", 1), ("# A\n\n[c](#c)\n", 1):

@@ -20,7 +20,7 @@ class TaskTable(CliTest):
         with open(self.folder / "tasks.csv", newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
-    def test_the_table_contains_the_data_of_the_trace(self):
+    def test_convert_writes_every_task_of_the_trace_to_the_table(self):
         self.run_poise("generate", "leanmd", "--tasks", "405", "-o", "t.poise")
         rows = self.table_of("t.poise")
         self.assertEqual(list(rows[0]), ["phase", "task", "name", "load_s", "place", "bytes", "movable"])
@@ -42,8 +42,8 @@ class TaskTable(CliTest):
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
     def test_ranks_that_send_or_receive_messages_in_vt_traces_have_rows_with_their_names(self):
-        # The ranks of this trace list 480 tasks. Messages of the ranks themselves are sent and received by further
-        # tasks.
+        # The trace has 480 tasks. 32 ranks also send or receive messages themselves, and each of them gets a row of its
+        # own.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"
         rows = self.table_of(folder, "--phase", "0")
         self.assertEqual(len(rows), 480 + 32)

@@ -18,7 +18,7 @@ class Simulate(CliTest):
         files.write_vt(self.folder, "run", RANKS)
         self.command = "simulate", "run", "-m", "core:2", "--decision-time", "0.25s"
 
-    def test_totals_are_the_sums_of_the_series(self):
+    def test_the_total_time_is_the_sum_over_all_steps(self):
         answer = self.json_of(*self.command, "-s", "greedy,rotate", "--steps", 9, "--every", 2,
                               "--json")
         self.assertEqual(answer["bound_s"], [4, 4] + 7 * [8])
@@ -104,7 +104,7 @@ class Events(CliTest):
             self.assertNotIn("idle_share", by_formula)
             self.assertTrue(0 <= by_events["idle_share"] < 1)
 
-    def test_totals_are_the_sums_of_their_parts(self):
+    def test_the_total_time_of_the_event_engine_is_the_sum_of_its_parts(self):
         for sharing in ("fluid", "queue"):
             for row in self.json_of(*self.command, "--sharing", sharing, "--json")["results"]:
                 self.assertAlmostEqual(row["total_s"], row["iteration_s"] + row["migration_s"] + row["decision_s"]
@@ -113,7 +113,7 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
-    def test_the_timeline_of_the_best_strategy_fills_its_total(self):
+    def test_the_timeline_of_the_best_strategy_ends_at_its_total_time(self):
         done = self.run_poise(*self.command, "--timeline", "best.json", "--html", "best.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         events = json.loads((self.folder / "best.json").read_text())["traceEvents"]
@@ -141,7 +141,7 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
-    def test_juggling_distributes_threads_over_the_places_of_a_domain(self):
+    def test_the_option_juggle_shares_the_places_of_a_domain_among_its_threads(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
                        "three.poise")
         base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,

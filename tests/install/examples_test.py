@@ -87,7 +87,7 @@ class Examples(unittest.TestCase):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
 
-    def test_a_cmake_project_in_c_that_names_no_component_gets_c(self):
+    def test_a_cmake_project_in_c_that_names_no_component_gets_the_c_library(self):
         self.moves(self.by_cmake("plain_c", languages="C", components="", source="../program.c",
                                            target="poise::c"))
 
@@ -98,7 +98,7 @@ class Examples(unittest.TestCase):
             self.by_cmake("nonsense", languages="C", components="COMPONENTS nonsense", source="../program.c",
                           target="poise::c")
 
-    def test_the_component_cpp_links_the_static_library(self):
+    def test_the_cmake_component_for_cpp_links_the_static_library(self):
         self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
                                            source="../program.cc", target="poise::poise"))
 
@@ -149,7 +149,7 @@ class Examples(unittest.TestCase):
                 self.assertTrue(run([*launch, "./program", *arguments]))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_mpicc_builds_the_program_in_which_all_ranks_decide(self):
+    def test_mpicc_builds_the_distributed_planning_example_in_c(self):
         page = (ROOT / "docs" / "distributed.md").read_text()
         pathlib.Path("distributed.c").write_text(re.search(r"(?ms)^```c\n(.*?)^```$", page)[1])
         flags = pkg_config("--cflags", "--libs", "poise")
@@ -158,7 +158,7 @@ class Examples(unittest.TestCase):
         self.assertRegex(run([*os.environ["LAUNCH"].split(), "./program"]), r"task \d+ goes from rank 0 to rank 1")
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
-    def test_mpifort_builds_a_program_in_which_all_ranks_decide(self):
+    def test_mpifort_builds_a_distributed_planning_program_in_fortran(self):
         sources = [PREFIX / "share" / "poise" / "fortran" / name for name in ("poise.f90", "poise_mpi.f90", "poise_mpi.c")]
         run([os.environ["MPIFORT"], *map(str, sources), str(ROOT / "faces" / "fortran" / "distributed_mpi.f90"),
              *pkg_config("--cflags", "--libs", "poise"), "-o", "program", f"-Wl,-rpath,{self.library}"])

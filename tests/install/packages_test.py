@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""usage: packages_test.py BUILD: makes the Debian packages of a build whose `installables` are built, and checks what is
+"""usage: packages_test.py BUILD: makes the Debian packages of a build folder in which the target
+`installables` is built, and checks what is
 in them. The tests unpack the packages, because installing them would change this machine."""
 
 import pathlib
@@ -89,12 +90,12 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(built), 100)
         self.assertEqual([path for path in built if re.search(r"_test\b|^bench|^miniapps|^tests", path)], [])
 
-    def test_the_unpacked_command_finds_its_machines(self):
+    def test_the_command_unpacked_from_the_packages_finds_the_machine_files(self):
         program = self.root / "usr" / "bin" / "poise"
         self.assertIn(VERSION, run(program, "--version"))
         self.assertIn("NUMA48", run(program, "topo", "--machine", "NUMA48"))
 
-    def test_a_program_builds_with_the_unpacked_library(self):
+    def test_a_program_builds_with_the_library_unpacked_from_the_packages(self):
         source = re.search(r"(?ms)^```c\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text())[1]
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "program"

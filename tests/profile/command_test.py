@@ -66,7 +66,7 @@ class Command(unittest.TestCase):
                 self.check_trace()
                 (self.folder / "run.poise").unlink()
 
-    def test_the_diagnosis_is_printed_at_the_end_and_by_poise_diagnose(self):
+    def test_profile_prints_the_diagnosis_that_poise_diagnose_prints_again(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)

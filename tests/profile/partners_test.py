@@ -94,7 +94,7 @@ class Partners(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)
                 for rank in range(1, 4):
-                    # Each rank waits for the whole first round of the ranks before it; then all work at the same time.
+                    # In the first round, each rank waits until the rank before it has worked; later, all work at the same time.
                     self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests POISE_REORDER. A reordered topology is the same as without it, node by node, but on other processes. Its
-edges are as short as in the best order of the processes. Tests both MPIs, C and Fortran."""
+"""Tests POISE_REORDER with both MPIs, in C and Fortran. Every node of a reordered topology must have the same
+neighbours as without POISE_REORDER, on a possibly different process. The edges must be as short as in the best order of
+the processes."""
 import itertools
 import os
 import pathlib
@@ -80,7 +81,8 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """Checks that the topology is the same, node by node, and that each process has at most one node."""
+        """Checks that every node has the same neighbours with and without reordering, and that each process has at most
+        one node."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},
@@ -141,7 +143,7 @@ class Reorder(unittest.TestCase):
                 program = self.program(mpi)
                 plain = sorted(self.run_one(mpi, [program, "1"], {}).stdout.splitlines())
                 for variables, reason in (({"LD_PRELOAD": str(lonely)}, "libpoise_reorder.so"),
-                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "a rank is on place 6"),
+                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "fewer places (6) than the job has ranks (8)"),
                                           ({"POISE_REORDER_MACHINE": "nowhere"}, "nowhere")):
                     done = self.reordered(mpi, [program, "1"], **variables)
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
@@ -173,7 +175,7 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_the_profile_contains_what_was_reordered(self):
+    def test_the_profile_counts_the_reordered_topologies(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"

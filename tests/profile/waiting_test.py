@@ -11,8 +11,8 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, LATE_NS = 3, 20 * 20_000_000
-# On a busy machine the other ranks are late, too. So a rank that waits is expected to wait for at least a quarter of
-# the sleeping time, and the others for less.
+# On a busy machine ranks are late without sleeping. Therefore ranks that wait for the sleeping rank must have waited
+# for at least a quarter of its sleeping time, and all other ranks for less than that.
 LEAST = LATE_NS / 4
 
 

@@ -91,7 +91,7 @@ def moves(plans):
 
 
 class Distributed(unittest.TestCase):
-    def test_few_tasks_get_the_same_places_as_from_plan(self):
+    def test_plan_distributed_gives_few_tasks_the_same_places_as_plan(self):
         ids = np.arange(160)
         load_s = np.where(ids < 40, 3e-3, 1e-3)
         workload = poise.Workload(load_s, np.full(160, 10), (ids, (ids + 1) % 160, np.full(160, 800)))

@@ -40,7 +40,7 @@ def ring(n=40, seed=1):
 
 
 class Decisions(unittest.TestCase):
-    def test_plan_returns_the_placement_of_the_command(self):
+    def test_plan_returns_the_same_placement_as_the_command_poise_plan(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.poise")
             now = np.arange(40) % 3
@@ -101,7 +101,7 @@ class Decisions(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             poise.compare(MACHINE, ring(), None, ["keep", interrupted, "greedy"])
 
-    def test_moves_are_listed_by_place(self):
+    def test_exports_and_imports_list_the_moves_of_a_place(self):
         before, after = np.array([0, 0, 1, 2]), np.array([0, 1, 2, 2])
         moves = poise.exports(before, after, global_ids=np.array([10, 11, 12, 2**64 - 1], np.uint64))
         self.assertEqual((moves.global_id.tolist(), moves.from_place.tolist(), moves.to_place.tolist()),
@@ -125,7 +125,7 @@ class Decisions(unittest.TestCase):
 
 
 class Data(unittest.TestCase):
-    def test_a_machine_is_read_as_arrays(self):
+    def test_the_properties_of_a_machine_are_arrays(self):
         machine = poise.Machine("node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5")
         self.assertEqual((machine.num_places, machine.num_domains, machine.num_nodes), (8, 4, 2))
         self.assertEqual(machine.speed.tolist(), [1, 0.5] * 4)
@@ -140,7 +140,7 @@ class Data(unittest.TestCase):
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
 
-    def test_arrays_are_neither_copied_nor_writable(self):
+    def test_arrays_of_a_workload_are_neither_copied_nor_writable(self):
         workload = ring()
         self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)
         with self.assertRaises(ValueError):
@@ -150,7 +150,7 @@ class Data(unittest.TestCase):
         del workload  # the column keeps its memory
         np.testing.assert_array_equal(column, expected)
 
-    def test_plans_keep_capacities_and_balance_kinds_that_overlap(self):
+    def test_plans_respect_capacities_and_balance_each_kind_of_work(self):
         kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
         workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
         places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")
@@ -248,7 +248,7 @@ class Refusals(unittest.TestCase):
         self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
         self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])
         self.refuses("messages.from[0] is -1", poise.Workload, [1], messages=([-1], [0]))
-        self.refuses("to[0] is 1, but there are 1 tasks", poise.Workload, [1], messages=([0], [1]))
+        self.refuses("to[0] is 1; it must be at least 0 and below 1, the number of tasks", poise.Workload, [1], messages=([0], [1]))
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
         self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
         self.refuses("loads_include", poise.Workload, [1], loads_include="all")
@@ -261,7 +261,7 @@ class Refusals(unittest.TestCase):
         self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
-    def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):
+    def test_an_inconsistent_sparse_matrix_is_refused_and_the_error_names_the_wrong_entry(self):
         class Matrix:  # as scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])
             indptr, indices = np.array([0, 1, 5]), np.array([1])
@@ -298,7 +298,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
 
     @needs("matplotlib")
-    def test_pictures_return_axes_that_contain_the_data(self):
+    def test_functions_that_draw_pictures_return_axes_that_contain_the_data(self):
         import matplotlib
         matplotlib.use("Agg")
         workload, now = ring(), np.zeros(40)

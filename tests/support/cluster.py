@@ -5,7 +5,7 @@
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd
 
-COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MPICH in it finds the
+COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MPICH in COMMAND finds the
 hosts by itself; ranks of one host talk through shared memory (MPICH's by TCP, too), others by TCP
 through the network. The kernel limits what a card sends and receives and what a rack sends and
 receives through its uplink; delays, if any, are a process (cluster_network.py). The rates count whole

@@ -4,9 +4,10 @@
 
     node1 --wire==port1-- rack0 --up0==down0-- spine --down1==up1-- rack1 --port3==wire-- node3
 
-The kernel does bandwidth. A token bucket filter (tbf) on `wire` is the card's way out, one on `port` its
-way in, one on `up` a rack's way to the spine and one on `down` the way back. Each has a queue that holds
-everything TCP sends, so no packet is lost and a link works as long as it has bytes.
+The kernel limits bandwidth by token bucket filters (tbf). The filter on `wire` limits what a card sends, the
+one on `port` what a card receives, the one on `up` what a rack sends to the spine, and the one on `down` what
+a rack receives from it. Each filter's queue is large enough for everything that TCP sends, so no packet is
+lost, and a link never idles while bytes are queued.
 
 Without delays, wire and port are the two ends of a veth pair. With delays they are two taps, and a process
 carries each frame from wire to port after the delay of its path, and from port to wire at once.
@@ -224,8 +225,8 @@ def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_b
 # ---- the bytes that each host sent to each other host
 
 def count_bytes(hosts):
-    """Counts the bytes of each pair of hosts: a copy of what a host sends to another goes to a device that leads
-    nowhere. (The kernel may support no other action than mirred.)"""
+    """Counts the bytes that each host sends to each other host: one filter per pair mirrors the packets to a dummy device
+    and counts them. (Some kernels support no action other than mirred.)"""
     batch("ip", ["link add nowhere type veth peer name end", "link set nowhere up"])
     lines = []
     for source in range(hosts):

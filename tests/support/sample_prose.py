@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # lines of C inside the strings of a Python test
+PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # in C sources that Python tests contain as strings
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 MIN_WORDS = 4  # shorter comments and paragraphs are labels; shorter errors are parts of a text
 

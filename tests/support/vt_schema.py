@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The schema that vt publishes for its LBDatafiles (scripts/LBDatafile_schema.py of DARMA-tasking/vt), and the check of
-its validator that both ends of a message are tasks: written anew from what they require."""
+"""Checks vt LBDatafiles: their schema, and that both ends of a message are tasks. Both were written anew from the
+requirements of vt's own schema and validator (scripts/LBDatafile_schema.py of DARMA-tasking/vt)."""
 
 ANYTHING = object()
 

@@ -147,7 +147,8 @@ TEST(Lending, copies_data_outside_shared_memory_once) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);
   EXPECT_EQ(all.bytes_sent, 0u);
-  // 40 kB are copied in each direction. A rank to which a task is lent on uses the same copy.
+  // 40 kB are copied in each direction. If a borrower lends the task on, the next borrower uses the
+  // same copy.
   EXPECT_GE(all.bytes_copied, 80000 * all.returned);
   EXPECT_LE(all.bytes_copied, 80000 * all.lent);
 }

@@ -176,7 +176,7 @@ TEST(Context, lends_to_ranks_without_tasks) {
   for (const int count : tasks) EXPECT_GT(count, 0);
 }
 
-TEST(Context, takes_and_returns_serializable_types) {
+TEST(Context, takes_and_returns_arguments_of_any_serializable_type) {
   Context context(MPI_COMM_WORLD, {.settings = "large_bytes=2000"});
   std::vector<Future<Story>> stories;
   std::vector<Future<std::string>> failed;

@@ -171,7 +171,8 @@ TEST(Faults, unknown_functions_are_refused) {
     context.submit(With{}, 123456, {});
     FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "function id 123456 is not registered");
+    EXPECT_STREQ(error.what(),
+                 "function id 123456 is not registered; use the id that its registration returned");
   }
 }
 
@@ -185,7 +186,7 @@ TEST(Faults, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
                                   " of tasks is 20000 on one rank and 30000 on "
-                                  "another; set it alike on all ranks");
+                                  "another; use one value on all ranks");
     }
   }
 }
@@ -220,14 +221,15 @@ TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
   }
 }
 
-// Without a limit each task would run inside the previous one, as their children have not run yet.
+// Without a limit each parent would run inside the wait of the previous parent, because no child
+// has run yet.
 const auto kChild = function("child", [] {});
 const auto kParent = function("parent", [] {
   Context::current().submit(kChild);
   Context::current().wait();
 });
 
-TEST(Faults, nested_waits_are_limited) {
+TEST(Faults, the_depth_of_nested_waits_is_limited) {
   Context context(MPI_COMM_WORLD);
   constexpr int kParents = 100000;
   for (int t = 0; t < kParents && is_first(); ++t) context.submit({.priority = 1}, kParent);
@@ -269,7 +271,7 @@ TEST(Faults, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST(Faults, several_threads_wait_for_several_contexts) {
+TEST(Faults, two_threads_can_wait_for_two_contexts_at_the_same_time) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";

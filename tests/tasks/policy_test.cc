@@ -49,7 +49,7 @@ Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0")
   return job;
 }
 
-TEST(Policy, decides_how_many_tasks_to_lend_to_whom) {
+TEST(Policy, decides_how_many_tasks_to_lend_and_to_which_rank) {
   // This policy lends everything to the last rank, three tasks at a time.
   std::atomic<int> decisions{0};
   Policy policy;
@@ -126,7 +126,7 @@ TEST(Policy, a_policy_sees_that_other_ranks_are_busy_before_their_task_times_are
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
 
-TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
+TEST(Policy, no_task_is_lent_if_a_policy_throws_or_names_unknown_ranks_or_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {
     throw std::runtime_error("I cannot decide");
@@ -138,7 +138,7 @@ TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
     for (const int rank : run(policy).ran_on) EXPECT_EQ(rank, 0);
 }
 
-TEST(Policy, is_not_called_with_policy_none) {
+TEST(Policy, is_not_called_if_the_setting_policy_is_none) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { return {{1, 5, {}}}; };
   for (const int rank : run(policy, 20, "policy=none").ran_on) EXPECT_EQ(rank, 0);

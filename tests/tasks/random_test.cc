@@ -54,8 +54,8 @@ struct Batch {
   }
 };
 
-// Submits random tasks. The last quarter does not count when it is lent: it keeps threads busy
-// until enough other tasks are lent.
+// Submits random tasks. About half of the first three quarters count when they are lent; the last
+// quarter never counts.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -101,7 +101,8 @@ TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // A little more than a third of the tasks count as lent tasks when they are lent.
+    // A little more than a third of the tasks count when they are lent. The threads stay busy until
+    // as many as an eighth of all tasks have been counted.
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

@@ -15,6 +15,9 @@ RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # the rank in variables of Open MPI
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
+# Open MPI otherwise waits two seconds before it kills the ranks that remain when one exits with an error.
+QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
+
 # Each entry has the variables, and the parts of the line that is printed.
 NUMBER, RANGE, CHOICE = "is not a number; it takes", "is out of range; it takes", "is not one of"
 TASKS = [
@@ -81,7 +84,7 @@ def printed(folder):
 class WrongSettings(unittest.TestCase):
     def run_with(self, variables, *before):
         command = [*os.environ["LAUNCH"].split(), *before, os.environ["PROGRAM"], *sys.argv[2:]]
-        return subprocess.run(command, env={**os.environ, **variables}, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
+        return subprocess.run(command, env={**os.environ, **QUICK_END, **variables}, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
 
     def check(self, variables, parts):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the judge of the cost model and its harnesses, against closed forms and brute force.
+"""Tests the benchmark that validates the cost model (bench/trust_bench.py) against times computed by hand and brute
+force. Also tests the programs that replay its workloads.
 
-SIMGRID and REPLAY name the harnesses; tests of a harness that is not built are skipped."""
+The variable REPLAY holds the path of the program that replays on MPI, SIMGRID that of the one that replays in SimGrid.
+Tests of a program that is not built are skipped."""
 
 import itertools
 import json
@@ -81,12 +83,12 @@ class Judge(unittest.TestCase):
         return trust_bench.tau(rows, lambda row: row["predicted"], lambda row: row["measured_s"][0],
                                lambda a, b: intervals.are_apart(a["measured_s"], b["measured_s"]))
 
-    def test_tau_counts_only_pairs_of_one_program_with_disjoint_intervals(self):
+    def test_kendalls_tau_counts_only_pairs_of_one_program_with_disjoint_confidence_intervals(self):
         rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
                 self.row("b", [9, 8, 10], 1)]
         self.assertEqual(self.tau_of(rows), (0, 2))  # 1 < 2 right, 1 < 2 wrong; 2 and 2 touch
 
-    def test_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
+    def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
         for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
             self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
@@ -112,7 +114,7 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_both_formulas_agree_with_the_closed_forms(self):
+    def test_the_queue_model_and_the_bottleneck_model_agree_with_times_computed_by_hand(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             for name, (description, expected_s) in CLOSED_FORMS.items():
                 self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
@@ -164,7 +166,7 @@ class Programs(unittest.TestCase):
 
 @unittest.skipUnless(HARNESSES["SIMGRID"], "SimGrid is not installed")
 class SimGrid(unittest.TestCase):
-    def test_the_replay_agrees_with_the_closed_forms(self):
+    def test_the_replay_programs_agree_with_times_computed_by_hand(self):
         done = run_harness("SIMGRID", [description for description, _ in CLOSED_FORMS.values()])
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -6,7 +6,7 @@ threads, how it reacts when cpus disappear, and its gain compared with the theor
 
 The emulator has 8 or 12 cpus, more than the host. Work is cpu time by the machine's own clock, so the host's
 speed changes no ratio. A busy host delays the balancer by tenths of a second or more. Therefore phases are long
-compared with that, and times are compared with the theory only if the emulator had the host for itself."""
+compared with that, and times are compared with the theory only if the emulator had the host to itself."""
 
 import json
 import os
@@ -32,9 +32,9 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-# A snapshot of all threads at one time: it is read twice, and if both readings agree, no thread was being moved. On a
-# busy host each reading takes up to a second, so the period must be much longer, or hardly any two readings would
-# agree.
+# Prints the affinities of all threads at one time: reads them until two readings in a row are equal, because then no
+# thread was moved in between. On a busy host a reading takes up to a second. Therefore the period of balancing must be
+# much longer; otherwise two readings would hardly ever be equal.
 snapshot() {
   before=
   for i in $(seq 20); do
@@ -180,7 +180,8 @@ class EightCpus(MachineTest):
         cls.boot(2, EIGHT)
 
     def samples(self, section, least, num_threads=9):
-        """Returns the samples of a section that show all threads; checks that there are at least `least`."""
+        """Returns those samples of a section of the output that contain all threads. Fails if there are fewer than
+        `least`."""
         samples = samples_in(self.said[section])
         whole = [sample for sample in samples if len(sample) == num_threads]
         self.assertGreaterEqual(len(whole), least, self.said[section])
@@ -195,7 +196,7 @@ class EightCpus(MachineTest):
             even += max(counts) - min(counts) <= 1
         self.assertGreaterEqual(2 * even, len(sample_s), sample_s)
 
-    def test_the_machine_is_discovered_with_its_domains_and_factors(self):
+    def test_topo_discovers_the_memory_domains_and_their_distances(self):
         machine = json.loads(self.said["topo"])
         self.assertEqual(machine["summary"], {"nodes": 1, "domains": 4, "places": 8})
         self.assertEqual(machine["numa"]["latency_factor"],

@@ -17,10 +17,11 @@ from .workload import Problem, Workload, as_workload
 if TYPE_CHECKING:
     from .trace import Trace
 
-#: A name with knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a function of your own, which takes a
-#: Problem and returns the place of each task; its row is called by its __name__.
+#: A strategy: a name, perhaps with parameters called knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a
+#: Python function that takes a Problem and returns the place of each task. A function's row has its __name__.
 Strategy = Union[str, Callable[[Problem], Any]]
-#: Called with (done, total, what comes next); a true result stops the work with Cancelled.
+#: A callback with the arguments (steps done, all steps, name of the next step). If it returns True, the work stops with
+#: Cancelled.
 Progress = Callable[[int, int, str], Any]
 
 

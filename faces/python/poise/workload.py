@@ -43,19 +43,19 @@ class Workload:
 
     load_s        (n,)    seconds on a place of speed 1; or a pandas.DataFrame with the column load_s, and size_bytes,
                           pinned, x, y, z if it has them
-    size_bytes    (n,)    what a migration sends; without it moving costs nothing
+    size_bytes    (n,)    bytes that a migration sends; without it migrations cost nothing
     messages              who sends to whom: a scipy.sparse matrix whose entry [i, j] is the bytes that i sends to j in one
                           message, a pandas.DataFrame with the columns from, to and maybe bytes and count, or a tuple of
                           such arrays (from, to[, bytes[, count]])
     positions     (n, d)  coordinates, d from 1 to 3
     pinned        (n,)    tasks that must stay
-    background_s  (p,)    work of places that belongs to no task
+    background_s  (p,)    seconds of work of a place that belong to no task
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
     kind_load_s   (n, k)  loads of kinds of work that overlap: processor cores first, then GPUs and the like
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
     capacity              limit per place for its tasks, or for the cores that they take: one number, or (p,)
     cores         (n,)    cores that each task takes; 1 without it
-    footprint_bytes, working_bytes (n,)  memory as long as the task exists, and in addition while it runs
+    footprint_bytes, working_bytes (n,)  memory of a task as long as it exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
     place_bytes   (p,)    memory of places that belongs to no task
     loads_include         costs of messages in the loads: "none", "send" or "send_and_receive"

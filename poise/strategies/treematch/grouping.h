@@ -11,8 +11,8 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// If there are at most this many groupings of all elements, or single groups, all of them are
-/// listed.
+/// All ways to divide the elements into groups are listed if there are at most this many; likewise
+/// all possible groups.
 constexpr double kMaxListed = 30000;
 
 /// Returns the group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with

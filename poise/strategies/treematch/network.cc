@@ -243,8 +243,8 @@ class Swapping {
     return gain_of_v + gain_of_u;
   }
 
-  /// Cost of v's edges if v were at a slot. The distance to the partner with which it swaps does
-  /// not change.
+  /// Cost of v's edges if v were at `slot`, after a swap with `partner`. The swap does not change
+  /// the distance between v and its partner.
   double cost_at(Vertex v, Vertex slot, Vertex partner) const {
     double cost = 0;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {

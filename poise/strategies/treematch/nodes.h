@@ -21,7 +21,7 @@ struct Demand {
   Vertex open_places = 0;              // number of places with a share above 0
 };
 
-/// Weight of a task for staying where it is.
+/// How much it matters that a task stays where it is: more for tasks with more bytes to migrate.
 inline double anchor_weight(const Task& task) { return 1 + static_cast<double>(task.bytes); }
 
 /// Returns the group of each task, with one group per node. Groups are formed by affinity or, with

@@ -45,7 +45,7 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// Per level, from the leaves up, the group of each element of the level below.
+/// For each level, from the leaves up: to which group each element of the level below belongs.
 using Grouping = std::vector<std::vector<Vertex>>;
 
 /// Numbers leaves depth-first, so that each group's leaves are consecutive.
@@ -209,7 +209,8 @@ class Turning {
     return merged;
   }
 
-  /// Grants wishes for positions in order of weight; children without a wish keep their order.
+  /// Gives children their preferred positions, in order of the weight of the preference. Children
+  /// without a preference keep their order.
   static std::vector<Vertex> positions(Vertex arity, std::span<const Wish> wishes) {
     std::vector<Vertex> position_of(arity, arity);
     std::vector<std::uint8_t> is_taken(arity, 0);

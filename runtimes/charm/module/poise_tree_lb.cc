@@ -73,7 +73,7 @@ std::vector<Move> moves_in(const TreeLBMessage* decision) {
   return moves;
 }
 
-/// Concatenates messages and deletes them.
+/// Concatenates messages to a new one, and deletes them.
 TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   std::vector<char> bytes;
   for (TreeLBMessage* message : messages) {
@@ -322,7 +322,8 @@ std::string configured() {
 
 bool is_quiet;
 
-/// Options that make TreeLB build a tree which does nothing and is not announced.
+/// Returns options with which TreeLB builds a tree that does nothing, and makes Charm++ quiet so
+/// that TreeLB does not announce that tree.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};

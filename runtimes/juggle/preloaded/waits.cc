@@ -192,7 +192,8 @@ struct Region {
 };
 
 void run_region(void* given) {
-  // A copy, because the original exists only until the starting call returns.
+  // Copies the region, because the original exists only until the call that starts the region
+  // returns.
   const Region region = *static_cast<const Region*>(given);
   WaitSlot* const slot = own_slot();
   end_wait(slot);
@@ -257,7 +258,8 @@ POISE_WAITS(int, pthread_cond_timedwait,
 POISE_WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
 #undef POISE_WAITS
 
-// OpenMP's barriers. If the original function is not found, the team has one thread and needs none.
+// OpenMP's barriers. If the original function is not found, the team has one thread and needs no
+// barrier.
 #define POISE_BARRIER(name, parameters, arguments) \
   void name parameters {                           \
     POISE_ORIGINAL(void, name, parameters)         \

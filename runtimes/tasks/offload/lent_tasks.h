@@ -33,7 +33,7 @@ class LentTasks {
   void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
 
   /// Returns the task to which a returned slot number belongs: a task that was lent, or one of
-  /// which a copy ran elsewhere. It may have come back without having run.
+  /// which a copy ran elsewhere. A lent task may come back without having run.
   std::unique_ptr<Task> take(std::uint64_t slot) {
     if (slot & kReplicaBit) return pool_.take_started_elsewhere(slot & ~kReplicaBit);
     POISE_CHECK(slot < slots_.size() && slots_[slot]);

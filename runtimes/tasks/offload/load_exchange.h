@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells other ranks this rank's load, and learns their loads: through shared memory inside the
-// node, by gossip between nodes. In addition, every message carries loads.
+// Tells other ranks the load of this rank, and learns their loads: inside the node through shared
+// memory, between nodes by gossip. In addition, every message carries loads.
 #pragma once
 
 #include <cstddef>

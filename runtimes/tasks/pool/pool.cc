@@ -129,11 +129,12 @@ struct TaskPool::Batch {
   }
 };
 
-// Takes the next task to run. A thread whose task waits for its children runs these first, and up
-// to kMaxNestedWaits any other task. With deeper nesting, it still runs borrowed tasks for which a
-// task of another rank may wait; otherwise all ranks could be that deep and refuse, and none of the
-// waits would end. Such tasks cannot wait for each other in a circle: a child starts after its
-// parent, and a task that runs during a wait starts after the task that waits.
+// Takes the next task to run. A thread whose task waits for its children runs these children first.
+// Up to a depth of kMaxNestedWaits nested waits it then runs any other task. At a greater depth it
+// runs only borrowed tasks for which a task of another rank may wait. If it refused these as well,
+// all ranks could reach that depth and wait for one another forever. Borrowed tasks cannot wait for
+// one another in a circle: a child starts after its parent, and a task that runs during a wait
+// starts after the task that waits.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -186,7 +187,8 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
 
 // Ends a batch and returns the time when it ended.
 double TaskPool::end(Batch& batch, double begin_s) {
-  // This time includes starting a task, which is most of the time of a very short one.
+  // The measured time includes the start of each task, which takes most of the time of a very short
+  // task.
   const double end_s = clock_s();
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback

@@ -40,16 +40,18 @@ class TaskPool {
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// With `in_order`, the task runs after earlier in-order tasks that have the same parent (or no
-  /// parent as well) and access the same data.
+  /// Queues a task. With `in_order`, the task runs after all earlier in-order tasks that access the
+  /// same data and have the same parent, or have no parent if this task has none.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
   /// `now_s` is the time when the batch begins, and on return the time when it ended. A batch is
   /// timed and counted as a whole, so its tasks are all of one function, and no rank waits for a
-  /// particular one of them. It ends early when `is_notified()` is true. A thread whose task waits
-  /// for its children runs those first. It runs other tasks only up to kMaxNestedWaits deep, and
-  /// deeper only borrowed children of tasks on other ranks.
+  /// particular one of them. The batch ends early when `is_notified()` is true.
+  ///
+  /// A thread whose task waits for its children runs these children first. Up to a depth of
+  /// kMaxNestedWaits nested waits it also runs other tasks. At a greater depth it runs only
+  /// borrowed tasks that are children of tasks on other ranks.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.

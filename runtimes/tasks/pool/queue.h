@@ -41,13 +41,14 @@ class Queue {
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
-  /// Takes the first of these children to run, or returns null if none is queued.
+  /// Takes the child that is to run next among these children. Returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
   /// Takes the first borrowed task that a task of another rank may wait for, or returns null.
   std::unique_ptr<Task> pop_borrowed_child();
 
-  /// Takes a task to lend: of the lowest priority, the one that would start last. If there is none
-  /// and `borrowed_too`, a borrowed one. Returns null if no task may be lent.
+  /// Takes a task to lend: among the tasks of the lowest priority, the one that would start last.
+  /// If there is none and `borrowed_too` is true, takes a borrowed task. Returns null if no task
+  /// may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.

@@ -43,7 +43,7 @@ TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
   for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, a_task_that_the_caller_of_pop_if_rejects_stays_in_the_queue) {
+TEST(Queue, pop_if_leaves_a_task_in_the_queue_if_the_condition_is_false) {
   Queue queue(1);
   queue.push(task(1), false);
   EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);

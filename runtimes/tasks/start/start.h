@@ -27,9 +27,10 @@ bool wants_progress_thread(const Knobs& settings);
 /// equal. Ends the job if settings of the environment are wrong or differ.
 Knobs agreed_settings(MPI_Comm communicator, const Options& options);
 
-/// The path for a trace, from POISE_TASKS_TRACE on the communicator's rank 0; empty: no trace. If
-/// that rank is not rank 0 of the job, its number is appended. From the second context on, so is
-/// the context's number. Ends the job if the file cannot be written. Collective.
+/// Returns the path for a trace, from POISE_TASKS_TRACE on the communicator's rank 0, or an empty
+/// path if there is no trace. If the communicator's rank 0 is not rank 0 of the job, appends its
+/// number in the job. From the second context on, appends the context's number as well. Ends the
+/// job if the file cannot be written. Collective.
 std::string next_trace_path(MPI_Comm communicator);
 
 }  // namespace poise::tasks

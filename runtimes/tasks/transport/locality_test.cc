@@ -49,7 +49,7 @@ TEST(Locality, a_rank_without_a_memory_domain_has_distance_1_to_the_ranks_of_its
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
 }
 
-TEST(Locality, an_unknown_domain_is_farther_than_the_own_domain) {
+TEST(Locality, a_rank_in_an_unknown_domain_is_farther_than_a_rank_in_the_same_domain) {
   const RankLocation ranks[] = {{8, 1}, {8, 7}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
 }

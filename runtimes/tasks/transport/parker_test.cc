@@ -21,7 +21,7 @@ TEST(Parker, does_not_sleep_if_awake_returns_true) {
   sleeper.park(kStalePoll_s, [] { return true; });
 }
 
-TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
+TEST(Parker, sleeps_for_the_given_time_if_no_thread_wakes_it) {
   Parker sleeper;
   for (int i = 0; i < 100; ++i) sleeper.wake();  // has no effect without a sleeper
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {

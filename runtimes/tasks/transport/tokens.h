@@ -10,7 +10,8 @@
 
 namespace poise::tasks {
 
-/// Thread-safe. Tokens may outlive it, but not the arena.
+/// Makes tokens in the memory of an arena. Thread-safe. Tokens may outlive the Tokens object, but
+/// not the arena.
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
