@@ -24,9 +24,7 @@ constexpr TraceFormat kFormats[] = {
     {"vt-brotli", "the same, compressed: OUT.RANK.json.br", ".json.br"},
     {"metis", "a METIS graph: one phase, loads and bytes as weights", ".graph"},
     {"matrix-market", "a matrix of bytes from row to column", ""},
-    {"csv",
-     "a matrix of bytes, or a list of messages: from,to,bytes[,messages]; also with ; or blanks",
-     ""},
+    {"csv", "a matrix of bytes, or a list of messages: from,to,bytes[,messages]", ""},
     {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
     {"mpip", "a report of mpiP", ""},
 };
