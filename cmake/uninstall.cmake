@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Removes the files that the last `cmake --install` of this build wrote, and of its folders those that it created and
 # that are then empty. Run in the build folder: cmake -P …/uninstall.cmake
+cmake_minimum_required(VERSION 3.25)
 set(manifest install_manifest.txt)
 if(NOT EXISTS ${manifest})
   message(FATAL_ERROR "nothing was installed from this build: there is no ${manifest}")
