@@ -28,8 +28,8 @@ struct Place {
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
   std::vector<PlaceId> first_place = {};  // group g is [first_place[g], first_place[g + 1])
-  /// Factor of messages inside a domain whose finest common group is of this level. Levels above
-  /// the domains do not use it.
+  /// Factor of a message between two places of a domain if this is the finest level on which the
+  /// places are in the same group. Not used for levels above the domains.
   double latency_factor = 1;
   double bandwidth_factor = 1;
   std::string also = {};  // other names of the same groups, such as "package l3"
@@ -96,8 +96,8 @@ class Machine {
   std::uint32_t group_of(std::size_t level, PlaceId p) const { return group_of_place_[level][p]; }
   /// Index of the level with this name; levels().size() if there is none.
   std::size_t level_named(std::string_view name) const;
-  /// Index of the finest level with a group that holds both places; -1 if only the whole machine
-  /// does.
+  /// Returns the index of the finest level on which both places are in the same group, or -1 if
+  /// there is no such level.
   int common_level(PlaceId a, PlaceId b) const;
 
   /// Domains are numbered in the order of their places, so those of a node are consecutive.
@@ -141,7 +141,7 @@ class Machine {
   std::vector<NodeId> node_of_domain_;
   std::vector<DomainId> first_domain_;  // per node, then one past the last
   std::vector<PlaceId> first_place_;    // per domain, then one past the last
-  /// Number of levels down to and including "node" (or the level of the routers).
+  /// Number of levels from the coarsest one to "node", both included; 0 without a level "node".
   std::size_t levels_to_node_ = 0;
   bool has_equal_speeds_ = true;
   double total_speed_ = 0;
@@ -153,9 +153,10 @@ class Machine {
 /// reaches 10 to 20 GB/s. `places` are those of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
-/// What a message and one of its bytes cost at factor 1, for strategies that weigh messages by a
-/// sum. With the formula `physical` this is the time at both ends, the latency, and the time of the
-/// slowest resource between two nodes, or between two places if there is only one node.
+/// The costs of one message and of one byte at factor 1, for strategies that add up the costs of
+/// messages. With the formula `physical`, a message costs the CPU time at both ends and the
+/// latency; a byte costs the copies at both ends and the time on the slowest resource. These are
+/// costs between two nodes, or between two places if there is only one node.
 struct UnitCosts {
   double message_s = 0, byte_s = 0;
 };

@@ -16,11 +16,12 @@ namespace poise {
 
 namespace {
 
-/// The points of the curve. Each allows the iteration to become longer than with the far placement,
-/// by this fraction of the difference to the current placement. Points are denser at small
-/// fractions, where the total time changes most.
+/// The points that are tried on the way from a new placement, `far`, back to the current one. At
+/// each point the iteration may be longer than under `far`, by this fraction of the difference
+/// between the iteration times of the current placement and of `far`. The points are denser at
+/// small fractions, where the total time changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The points of a curve that is shown to the user.
+/// The same fractions for the points of curve_to_current(), a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
@@ -39,7 +40,7 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns to their home all tasks whose return leaves all busy times within the limit.
+  /// Returns to its current place every task whose return keeps all busy times within limit_s.
   Outcome up_to(double limit_s) {
     std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -82,7 +83,7 @@ class SingleReturns {
   }
 
  private:
-  /// All tasks that are not at home, largest first.
+  /// All tasks that are not at their current place, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -102,10 +103,10 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// Returns false if returning t cannot shorten the total time. There are two such cases: it
-  /// relieves neither the busiest place (nor the resource for which that place waits) nor the
-  /// busiest places and resources of the migration, or it makes the iteration longer by more than
-  /// the shorter migration saves.
+  /// Returns false if returning t to its current place cannot shorten the total time. There are two
+  /// such cases. Either the return makes the iteration longer by more than it shortens the
+  /// migration; or it relieves neither the busiest place or resource of the migration, nor the
+  /// busiest place of the iteration, nor the resource for which that place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -143,8 +144,9 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point of the curve until take() returns false, then for the current
-/// placement.
+/// Goes from the placement `far` back to the current one. Calls take(outcome) for the point of each
+/// fraction in `parts` until take() returns false, and in any case for the current placement at the
+/// end.
 template <typename Take>
 void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
                     const Take& take) {

@@ -20,7 +20,7 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
   return busy;
 }
 
-TEST(Surroundings, predict_every_busy_time_after_a_move) {
+TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {
   // The machines differ: all messages inside domains cost the same; factors differ inside domains;
   // there is only one domain; messages are priced by bytes.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
@@ -51,7 +51,7 @@ TEST(Surroundings, predict_every_busy_time_after_a_move) {
   }
 }
 
-TEST(Surroundings, a_query_does_not_change_the_result_of_the_next) {
+TEST(Surroundings, trying_one_place_for_a_task_does_not_change_the_result_for_the_next_place) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);
@@ -71,7 +71,7 @@ TEST(Surroundings, a_query_does_not_change_the_result_of_the_next) {
   }
 }
 
-TEST(Surroundings, predict_busy_times_of_places_and_shared_resources_after_a_move) {
+TEST(Surroundings, predicts_busy_times_of_places_and_communication_resources_after_a_task_moves) {
   for (const char* text :
        {"numa:2 core:3 factors:2,1 bus:1e5 overhead:1e-2 copy:1e-6",
         "numa:2 l3:2 core:2 factors:3,2,1.3 bus:1e5 overhead:1e-2 copy:1e-6",
@@ -91,8 +91,8 @@ TEST(Surroundings, predict_busy_times_of_places_and_shared_resources_after_a_mov
       for (PlaceId to = 0; to < machine.num_places(); ++to) {
         if (to == current.of(t)) continue;
         times.try_move(t, to);
-        // Every spot has another weight, so that an error in one change cannot cancel an error in
-        // another.
+        // Every spot (a place or a resource) has a different weight, so that errors in the changes
+        // of two spots cannot cancel each other.
         const auto weighted = [](SpotId spot, double change_s) { return (spot + 1) * change_s; };
         double expected = 0;
         for (SpotId spot = 0; spot < times.num_spots(); ++spot)

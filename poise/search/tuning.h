@@ -70,7 +70,8 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// Each stage has a larger exponent than the stage before.
+// From stage to stage of the local search, the exponent of the potential (local_search.h) becomes
+// larger.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.same_total < kTuning.tolerance);

@@ -10,11 +10,12 @@
 
 namespace poise {
 
-/// The step as a scenario: each place is a rank with one thread. The rank first does its background
-/// load and the tasks that cannot move; then its movable tasks can be lent. Latencies and the
-/// bandwidth of a node's card are those of the machine (cost_model.h). A lent task transfers the
-/// mean size of all tasks plus 128 bytes, half of this on the way to the borrower. Every node has
-/// the mean number of places.
+/// Returns the scenario that simulates one step. Each place becomes a rank with one thread. The
+/// rank first does its background load and the tasks that cannot move; after that its movable tasks
+/// can be lent. Latencies and the bandwidth of a node's card are those of the machine
+/// (cost_model.h). For each lent task, the mean size of all tasks plus 128 bytes are transferred,
+/// half of them on the way to the borrower. In the scenario all nodes have the same number of
+/// places, the mean of the machine's nodes.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement);
 

@@ -188,8 +188,9 @@ class Exchange {
     return true;
   }
 
-  /// Gain of u if it replaces v. The affinity between u and v is subtracted twice, because it is
-  /// lost on both sides.
+  /// Returns by how much the affinity of u to its group grows if u and v change places. Subtracts
+  /// the affinity between u and v twice: the gain of v counts it, although u and v stay in
+  /// different groups.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {
