@@ -68,8 +68,8 @@ void check_engine(const Options& options) {
     fail(
         "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
         "--engine events");
-  if (options.uses_events() && options.lend)
-    fail("--lend works only without the event engine; leave out --engine events");
+  if (options.lend && !options.juggle.empty())
+    fail("--lend and --juggle exclude each other: places lend tasks, or share them as threads");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
@@ -172,6 +172,17 @@ void add_event_columns(Table& table, const Simulation& simulation) {
   }
 }
 
+void add_loan_columns(Table& table, const Simulation& simulation) {
+  add_column(table, simulation, "lent\ntasks",
+             [](const Replay& replay) { return static_cast<double>(replay.loans.tasks); });
+  add_column(
+      table, simulation, "lent", [](const Replay& replay) { return replay.loans.bytes; },
+      byte_unit);
+  add_column(
+      table, simulation, "saved by\nlending",
+      [](const Replay& replay) { return replay.loans.saved_s; }, time_unit);
+}
+
 Table table_of(const Simulation& simulation) {
   Table table{{"strategy\n "}, {}};
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
@@ -200,6 +211,7 @@ Table table_of(const Simulation& simulation) {
   add_column(table, simulation, "deciding", number(&Replay::decision_s), time_unit);
   add_column(table, simulation, "moved\ntasks", number(&Replay::migrations));
   add_column(table, simulation, "moved", migration_cost(&Replay::migrated_bytes), byte_unit);
+  if (simulation.plan.lends) add_loan_columns(table, simulation);
   if (simulation.plan.overlap)
     add_column(table, simulation, "over-\nlapped", number(&Replay::overlapped_s), time_unit);
   if (simulation.plan.events) add_event_columns(table, simulation);
@@ -223,6 +235,17 @@ std::string text_of(const Simulation& simulation) {
                      seconds_text(simulation.total_bound_s), best.strategy,
                      seconds_text(best.replay.total_s),
                      seconds_text(simulation.unbalanced().total_s));
+}
+
+/// What was lent in each step.
+void add_loans(Json& series, const Replay& replay) {
+  Json tasks = Json::array(), saved_s = Json::array();
+  for (const ReplayStep& step : replay.steps) {
+    tasks.push_back(step.loans.tasks);
+    saved_s.push_back(step.loans.saved_s);
+  }
+  series["lent_tasks"] = std::move(tasks);
+  series["lending_saved_s"] = std::move(saved_s);
 }
 
 Json series_of(const Replay& replay, bool has_overlap) {
@@ -271,6 +294,12 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
     json["formula_s"] = replay.formula_s;
   }
   json["series"] = series_of(replay, simulation.plan.overlap);
+  if (simulation.plan.lends) {
+    json["lent_tasks"] = replay.loans.tasks;
+    json["lent_bytes"] = replay.loans.bytes;
+    json["lending_saved_s"] = replay.loans.saved_s;
+    add_loans(json["series"], replay);
+  }
   return json;
 }
 
@@ -338,8 +367,10 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
 }
 
 void check_timeline(const Options& options, const Replayer& replayer) {
-  const double size =
-      static_cast<double>(options.steps) * static_cast<double>(replayer.machine().num_places());
+  // With lending, a place may begin and end a span with every task.
+  const double rows = static_cast<double>(replayer.machine().num_places()) +
+                      (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
+  const double size = static_cast<double>(options.steps) * rows;
   if (!options.timeline.empty() && size > kMaxTimeline)
     fail("--timeline: {} steps of {} places are too many to record; use fewer --steps",
          options.steps, replayer.machine().num_places());

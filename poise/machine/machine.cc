@@ -71,6 +71,17 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
     total_speed_ += place.speed;
     has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;
   }
+  compare_factors_inside();
+}
+
+/// If two places of a domain share a group, so do all places between them; comparing neighbours is
+/// enough.
+void Machine::compare_factors_inside() {
+  for (PlaceId p = 1; p < num_places(); ++p) {
+    if (domain_of(p - 1) != domain_of(p)) continue;
+    has_equal_messages_inside_ = has_equal_messages_inside_ && message_factor(p - 1, p) == 1;
+    has_equal_bytes_inside_ = has_equal_bytes_inside_ && byte_factor(p - 1, p) == 1;
+  }
 }
 
 void Machine::check_places_and_levels() const {
@@ -227,44 +238,6 @@ std::size_t Machine::level_named(std::string_view name) const {
   const auto found = std::find_if(parts_.levels.begin(), parts_.levels.end(),
                                   [&](const Level& level) { return level.name == name; });
   return static_cast<std::size_t>(found - parts_.levels.begin());
-}
-
-int Machine::common_level(PlaceId a, PlaceId b) const {
-  int level = static_cast<int>(parts_.levels.size()) - 1;
-  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
-  return level;
-}
-
-double Machine::latency_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::bandwidth_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().bandwidth_factor;
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::message_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
-}
-
-double Machine::byte_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
 }
 
 std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {

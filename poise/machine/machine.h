@@ -116,6 +116,11 @@ class Machine {
   /// 2012, section III-A).
   double latency_factor(DomainId from, DomainId to) const;
 
+  /// True if all messages between different places of a domain have factor 1.
+  bool has_equal_messages_inside() const { return has_equal_messages_inside_; }
+  /// True if all bytes between different places of a domain have factor 1.
+  bool has_equal_bytes_inside() const { return has_equal_bytes_inside_; }
+
   /// Seconds per byte from one domain to the other, relative to those inside a domain.
   double bandwidth_factor(DomainId from, DomainId to) const;
 
@@ -134,6 +139,7 @@ class Machine {
   void check_costs() const;
   void check_network() const;
   void number_domains();
+  void compare_factors_inside();
   void find_groups();
 
   MachineParts parts_;
@@ -143,7 +149,7 @@ class Machine {
   std::vector<PlaceId> first_place_;    // per domain, then one past the last
   /// Number of levels from the coarsest one to "node", both included; 0 without a level "node".
   std::size_t levels_to_node_ = 0;
-  bool has_equal_speeds_ = true;
+  bool has_equal_speeds_ = true, has_equal_messages_inside_ = true, has_equal_bytes_inside_ = true;
   double total_speed_ = 0;
 };
 
@@ -164,5 +170,45 @@ UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 
 /// Returns the same machine with the costs of another formula.
 Machine with_formula(const Machine& machine, CostFormula formula);
+
+// Inline, because the cost of a placement asks for them once per message.
+
+inline int Machine::common_level(PlaceId a, PlaceId b) const {
+  int level = static_cast<int>(parts_.levels.size()) - 1;
+  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
+  return level;
+}
+
+inline double Machine::latency_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
+inline double Machine::bandwidth_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().bandwidth_factor;
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
+inline double Machine::message_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
+}
+
+inline double Machine::byte_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
+}
 
 }  // namespace poise

@@ -13,7 +13,9 @@
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
 
 namespace poise {
 namespace {
@@ -292,6 +294,19 @@ TEST(MessageTimes, equal_a_naive_sum_on_random_machines) {
     EXPECT_NEAR(evaluate(machine, workload, machine.costs(), placement, placement).iteration_s,
                 Naive(machine, workload, placement).iteration_s(), 1e-12);
   }
+}
+
+TEST(MessageTimes, without_waiting_differ_only_in_the_times_of_waiting) {
+  const Machine machine = with_formula(
+      machine_from_text("node:2 numa:2 core:2 factors:9,2,1 bandwidth:3e5 bus:1e6 overhead:1e-2"),
+      CostFormula::physical);
+  const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+  const Placement placement = initial_placement("random", 60, machine.num_places(), 2);
+  const MessageTimes all = message_times(machine, workload, machine.costs(), placement),
+                     some = message_times_without_waiting(machine, workload, machine.costs(),
+                                                          placement);
+  EXPECT_EQ(some.overhead_s, all.overhead_s);
+  EXPECT_EQ(some.resource_s, all.resource_s);
 }
 
 TEST(Resources, every_kind_of_resource_has_its_own_name) {

@@ -27,12 +27,13 @@ constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 
 
 class Returns {
  public:
-  Returns(const Way& way, const Placement& far)
+  Returns(const Way& way, const Outcome& far)
       : problem_(way.problem),
-        times_(problem_.machine, problem_.workload, problem_.costs, far, way.arcs),
-        room_(problem_, far, way.place_cap_bytes) {
+        outcome_(far),
+        times_(problem_.machine, problem_.workload, problem_.costs, far.placement, way.arcs),
+        room_(problem_, far.placement, way.place_cap_bytes) {
     for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
-      if (far.of(t) != problem_.current.of(t)) away_.push_back(t);
+      if (far.placement.of(t) != problem_.current.of(t)) away_.push_back(t);
     std::stable_sort(away_.begin(), away_.end(), [&](TaskId a, TaskId b) {
       return problem_.workload.tasks[a].bytes > problem_.workload.tasks[b].bytes;
     });
@@ -41,20 +42,23 @@ class Returns {
   double peak_s() const { return times_.peak_s(); }
 
   /// Returns to its current place every task whose return keeps all busy times within limit_s.
-  Outcome up_to(double limit_s) {
-    std::erase_if(away_, [&](TaskId t) {
+  const Outcome& up_to(double limit_s) {
+    const std::size_t num_returned = std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
       if (!room_.fits(t, home) || times_.try_move(t, home).peak_s > limit_s) return false;
       times_.move(t, home);
       room_.move(t, home);
       return true;
     });
+    if (num_returned == 0) return outcome_;
     times_.refresh();
-    return outcome_of(problem_, Placement(times_.places()));
+    outcome_ = outcome_of(problem_, Placement(times_.places()));
+    return outcome_;
   }
 
  private:
   const Problem& problem_;
+  Outcome outcome_;  // of the placement so far
   BusyTimes times_;
   Room room_;
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
@@ -148,7 +152,7 @@ class SingleReturns {
 /// fraction in `parts` until take() returns false, and in any case for the current placement at the
 /// end.
 template <typename Take>
-void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
+void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {
   Returns returns(way, far);
   const double first_s = returns.peak_s(), way_s = std::max(0.0, way.current.iteration_s - first_s);
@@ -182,7 +186,7 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
   std::vector<Outcome> curve;
-  for_each_point(way, far, kShownParts, [&](Outcome outcome) {
+  for_each_point(way, outcome_of(way.problem, far), kShownParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
@@ -195,7 +199,7 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);
   const auto parts = std::span(kParts).first(is_cheap ? 1 : std::size(kParts));
-  for_each_point(way, far.placement, parts, [&](Outcome outcome) {
+  for_each_point(way, far, parts, [&](Outcome outcome) {
     if (!points.empty() && total_s(outcome) > total_s(points.back())) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;

@@ -107,5 +107,37 @@ TEST(Surroundings, predicts_busy_times_of_places_and_communication_resources_aft
   }
 }
 
+TEST(Surroundings, the_bounds_of_a_move_are_never_above_its_value) {
+  for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
+                           "node:2 l3:2 core:2 factors:10,3,2 bus:1e5 overhead:1e-2 copy:1e-6",
+                           "node:3 core:2 bandwidth:3e5 gap:1e-3 overhead:1e-2 copy:0"})
+    for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
+      SCOPED_TRACE(text);
+      const Machine machine = with_formula(machine_from_text(text), formula);
+      const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+      const Placement current = initial_placement("random", 60, machine.num_places(), 2);
+      const Problem problem{machine, workload, current, machine.costs()};
+      const BusyTimes times(machine, workload, machine.costs(), current);
+      Surroundings around(problem, times);
+      const auto cubed = [&](SpotId spot, double busy_s) {
+        return std::pow(busy_s, 3) - std::pow(times.busy_s(spot), 3);
+      };
+      int num_tight = 0;
+      for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+        around.gather(t);
+        const double of_all = around.least_worth(cubed);
+        for (PlaceId to = 0; to < machine.num_places(); ++to) {
+          if (to == current.of(t)) continue;
+          const double bound = around.least_worth_at(to, cubed), worth = around.worth_at(to, cubed);
+          const double margin = 1e-9 * (1 + std::abs(worth));
+          ASSERT_LE(bound, worth + margin) << "task " << t << " to " << to;
+          ASSERT_LE(of_all, worth + margin) << "task " << t << " to " << to;
+          num_tight += worth - bound <= 0.5 * std::abs(worth) ? 1 : 0;
+        }
+      }
+      EXPECT_GT(num_tight, 0);
+    }
+}
+
 }  // namespace
 }  // namespace poise

@@ -11,6 +11,7 @@
 #include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
 #include "poise/simulate/iteration.h"
+#include "poise/simulate/lent_step.h"
 #include "poise/simulate/load_model.h"
 #include "poise/simulate/objects.h"
 #include "poise/strategies/strategy.h"
@@ -35,8 +36,8 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// If true, places lend tasks within every step (lent_step.h). This shortens the makespan and
-  /// changes nothing else in the iteration. Cannot be combined with `events`.
+  /// If true, places lend tasks within every step (lent_step.h). Without `events`, this shortens
+  /// the makespan and changes nothing else in the iteration. Cannot be combined with Juggle.
   bool lends = false;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
@@ -54,6 +55,7 @@ struct ReplayStep {
   double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
   double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
+  Loans loans;
   // Times of the decision before this step, of collecting the measurements for it, and of its
   // migrations; all are 0 if there was no decision. Only the event engine computes collection_s.
   double decision_s = 0, collection_s = 0, migration_s = 0;
@@ -69,6 +71,7 @@ struct Replay {
   double balanced_s =
       0;  // mean iteration since the first decision; without decisions, of all steps
   double idle_share = 0;  // of the time of all places in iterations; only by the event engine
+  Loans loans;
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
   double overlapped_s = 0;                // total_s according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
@@ -104,6 +107,7 @@ class Replayer {
   double total_average_s() const;
 
   const Machine& machine() const { return machine_; }
+  ObjectId num_objects() const { return objects_.count; }
   const ReplayPlan& plan() const { return plan_; }
 
  private:

@@ -289,6 +289,36 @@ TEST(Replay, a_timeline_covers_all_the_time) {
       Error);
 }
 
+TEST(Replay, places_lend_within_steps_and_strategies_move_tasks_between_them) {
+  Trace trace;
+  trace.phases = {phase_of(std::vector<double>(40, 0.01))};
+  ReplayPlan plan{.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true};
+  const Machine machine = machine_from_text("core:2");
+  const Replay apart = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
+  plan.lends = true;
+  const Replay both = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
+  EXPECT_EQ(both.steps[0].iteration_s, both.steps[1].iteration_s);
+  EXPECT_NEAR(both.steps[1].iteration_s, 0.2, 0.005);
+  EXPECT_NEAR(both.steps[1].loans.saved_s, 0.2, 0.005);
+  EXPECT_EQ(both.steps[1].loans.saved_s, apart.steps[1].iteration_s - both.steps[1].iteration_s);
+  EXPECT_NEAR(both.steps[1].idle_share, 0, 0.02);
+  EXPECT_EQ(both.steps[3].loans.tasks, 0u);
+  EXPECT_EQ(both.loans.tasks, 2 * both.steps[0].loans.tasks);
+  double borrowed_s = 0;
+  for (const auto& spans : both.places) {
+    double now_s = 0;
+    for (const Span& span : spans) {
+      EXPECT_DOUBLE_EQ(span.start_s, now_s);
+      now_s = span.end_s;
+      if (span.is_borrowed) borrowed_s += span.end_s - span.start_s;
+    }
+    EXPECT_DOUBLE_EQ(now_s, both.total_s);
+  }
+  EXPECT_NEAR(borrowed_s, 0.01 * static_cast<double>(both.loans.tasks), 0.02);
+  plan.events->juggle_period_s = 0.1;
+  EXPECT_THROW(Replayer(trace, machine, Placement(40), plan), Error);
+}
+
 TEST(Replay, loads_follow_the_load_model_and_decisions_use_the_loads_of_the_previous_step) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4})};

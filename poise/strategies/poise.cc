@@ -76,7 +76,7 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 
 /// Measured cost of each part of a decision, in scans (scan_budget.h) per task and per direction of
 /// each pair of tasks that exchange messages.
-constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
+constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
@@ -219,7 +219,8 @@ class Search {
   /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
   /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
+    const double scans = budget_.left() - kWayBack * entries_;
+    if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
   Outcome descended_from(const Placement& start) {

@@ -23,6 +23,9 @@ using simdjson::dom::element;
 /// group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
+/// The name of a slice of work for another place.
+constexpr std::string_view kBorrowed = "borrowed";
+
 struct Rows {
   std::map<RowId, std::vector<Span>> spans;
   std::map<std::int64_t, std::string> group_names;
@@ -56,7 +59,8 @@ Span span_of(const element& event, Activity activity, const std::string& where) 
     fail("{}: the fields \"ts\" (start) and \"dur\" (duration) must be numbers", where);
   if (!(0 <= *start_us && 0 <= *time_us))
     fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
-  return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity};
+  const bool is_borrowed = field<std::string_view>(event, "name") == kBorrowed;
+  return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity, is_borrowed};
 }
 
 /// Returns the name in an event that names a group or a row.
@@ -152,8 +156,9 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
     const auto group = static_cast<std::int64_t>(p);
     trace.name_group(group, name_of(timeline, p));
     for (const Span& span : timeline.places[p]) {
-      const std::string_view name = kActivities[static_cast<std::size_t>(span.activity)];
-      trace.slice({group, 0}, name, name, span.start_s, span.end_s);
+      const std::string_view activity = kActivities[static_cast<std::size_t>(span.activity)];
+      const std::string_view name = span.is_borrowed ? kBorrowed : activity;
+      trace.slice({group, 0}, name, activity, span.start_s, span.end_s);
     }
   }
   write_file(path, trace.text(timeline.title));

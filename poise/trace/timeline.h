@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "ba
 struct Span {
   double start_s = 0, end_s = 0;
   Activity activity = Activity::work;
+  bool is_borrowed = false;  // work for another place, that lent it
   friend bool operator==(const Span&, const Span&) = default;
 };
 

@@ -150,6 +150,36 @@ class Events(CliTest):
         juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
         self.assertAlmostEqual(juggled / apart, 0.75, 2)
 
+    def test_places_lend_tasks_within_a_step_alone_and_with_a_strategy(self):
+        self.run_poise("generate", "ring:skew=equal", "--tasks", 80, "-m", "core:4", "-o", "ring.poise")
+        (self.folder / "places").write_text("0\n" * 80)
+        base = ("simulate", "ring.poise", "-m", "core:4", "--placement", "places", "-s", "greedy", "--steps", 4, "--every", 2,
+                "--decision-time", "0s", "--engine", "events", "--json")
+        alone, apart = self.json_of(*base)["results"]
+        answer = self.json_of(*base, "--lend")
+        lent, both = answer["results"]
+        self.assertTrue(answer["lend"])
+        self.assertLess(lent["iteration_s"], 0.3 * alone["iteration_s"])
+        self.assertAlmostEqual(lent["lending_saved_s"], alone["iteration_s"] - lent["iteration_s"])
+        self.assertEqual(lent["lent_tasks"], sum(lent["series"]["lent_tasks"]))
+        self.assertGreaterEqual(lent["lent_tasks"], 4 * 59)
+        self.assertGreaterEqual(lent["lent_bytes"], 64 * lent["lent_tasks"])
+        self.assertLess(both["total_s"], apart["total_s"])
+        # greedy has removed the imbalance that lending evened out before
+        self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
+        self.assertEqual(self.json_of(*base, "--lend"), answer)
+
+    def test_the_table_the_page_and_the_timeline_show_loans(self):
+        command = (*self.command, "--lend", "--timeline", "lent.json", "--html", "lent.html")
+        done = self.run_poise(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("places lend tasks within a step", "saved by", "lent"):
+            self.assertIn(words, done.stdout)
+        page, timeline = ((self.folder / name).read_text() for name in ("lent.html", "lent.json"))
+        self.assertIn("saved by lending", page)
+        self.assertIn('"borrowed"', timeline)
+        self.assertRegex(timeline, r"\d+ tasks lent")
+
     def test_the_same_seed_gives_the_same_drifting_loads_and_another_seed_gives_others(self):
         totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
                   for seed in (1, 1, 2)]
@@ -166,6 +196,7 @@ class Events(CliTest):
         self.assert_refused(*self.command[:-2], "--timeline", "t.json", says="--engine events")
         self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
         self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
+        self.assert_refused(*self.command, "--juggle", "1s", "--lend", says=["--juggle", "--lend"])
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
         self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
         self.assert_refused(*self.base, "--every", "2,0", says="--every")
