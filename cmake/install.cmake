@@ -8,6 +8,14 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
 
+set(folders ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${package} ${CMAKE_INSTALL_INCLUDEDIR}
+    ${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+    ${CMAKE_INSTALL_MANDIR}/man1 ${CMAKE_INSTALL_DOCDIR})
+install(CODE "if(NOT CMAKE_INSTALL_COMPONENT)
+  set(folders ${folders})
+  set(record ${CMAKE_BINARY_DIR}/install_folders.txt)
+  include(${CMAKE_SOURCE_DIR}/cmake/new_folders.cmake)
+endif()" ALL_COMPONENTS)
 install(TARGETS poise_command COMPONENT program)
 if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong COMPONENT program)

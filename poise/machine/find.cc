@@ -36,7 +36,8 @@ bool is_file(const fs::path& path) {
 }
 
 Machine read_machine_file(const std::string& path) {
-  const std::string bytes = read_file(path);
+  const std::string read = read_file(path);
+  const std::string_view bytes = without_byte_order_mark(read);
   const auto first = std::find_if_not(bytes.begin(), bytes.end(),
                                       [](unsigned char c) { return std::isspace(c) != 0; });
   if (first == bytes.end()) fail("{}: the file is empty", path);

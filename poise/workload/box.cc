@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "poise/base/check.h"
+
 namespace poise {
 
 namespace {
@@ -41,6 +43,7 @@ void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& 
 
 Box box_of(std::uint32_t size, std::size_t dims) {
   Box exact, tried;
+  POISE_CHECK(dims > 0 && dims <= exact.side.size());
   exact.size = tried.size = size;
   exact.side[dims - 1] = size;
   split_exactly(size, 0, dims, tried, exact);

@@ -3,6 +3,7 @@
 """Invalid input of any kind must give status 2, one helpful line on stderr, and no file."""
 
 import json
+import resource
 import unittest
 
 import files
@@ -156,6 +157,20 @@ class BadInput(CliTest):
         self.assertIn(b"\n", good[:8])
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
                             says=["crlf.poise", "line ends were changed", "binary"])
+
+    def test_devices_that_never_end_are_refused_at_once(self):
+        for device in "/dev/zero", "/dev/urandom":
+            for arguments in (["compare", device], ["evaluate", "g.graph", "-m", "core:2", "--placement", device],
+                              ["diagnose", device]):
+                with self.subTest(device=device, arguments=arguments):
+                    self.assert_refused(*arguments, says=[device, "does not begin like a file of any format"], memory=1 << 30)
+            with self.subTest(device), open(device, "rb") as endless:
+                done = self.run_poise("compare", "-", stdin=endless,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_text_in_utf_16_is_refused_with_its_name(self):
+        self.assert_refused("compare", self.write("m.csv", "0,1\n1,0\n".encode("utf-16")), says=["m.csv", "UTF-16"])
 
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")

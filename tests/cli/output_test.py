@@ -227,6 +227,28 @@ class Output(CliTest):
         drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
         self.assertEqual(drawn.stdout, machine)
 
+    def test_a_matrix_is_read_whatever_separates_its_values(self):
+        expected = None
+        for name, text in (("commas", "0,5,1\n6,0,2\n7,8,0\n"), ("semicolons", "0;5;1\n6;0;2\n7;8;0\n"),
+                           ("blanks", "0 5 1\n6 0 2\n7 8 0\n"), ("mark", "\ufeff0,5,1\n6,0,2\n7,8,0\n"),
+                           ("tabs", "from\tto\tbytes\n0\t1\t5\n0\t2\t1\n1\t0\t6\n1\t2\t2\n2\t0\t7\n2\t1\t8\n")):
+            with self.subTest(name):
+                (self.folder / name).write_text(text, encoding="utf-8")
+                report = self.json_of("map", name, "-m", "core:3", "--json")["before"]
+                expected = expected or report
+                self.assertEqual(report, expected)
+                self.assertGreater(report["traffic"], 0)
+
+    def test_a_byte_order_mark_before_a_placement_or_a_machine_is_ignored(self):
+        machine = self.run_poise("topo", "-m", "numa:2 core:4", "--json").stdout
+        (self.folder / "m.json").write_text("\ufeff" + machine, encoding="utf-8")
+        self.assertEqual(self.run_poise("topo", "-m", "m.json", "--json").stdout, machine)
+        marked = "\ufeff" + (self.folder / "places").read_text(encoding="utf-8")
+        (self.folder / "marked").write_text(marked, encoding="utf-8")
+        plain, same = (self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
+                       for name in ("places", "marked"))
+        self.assertEqual(plain, same)
+
     def test_crlf_line_ends_are_accepted(self):
         for name in "g.graph", "places":
             text = (self.folder / name).read_text().replace("\n", "\r\n")
