@@ -109,11 +109,11 @@ Trace read_any(const std::string& path, const ReadOptions& options) {
   const bool is_folder = std::filesystem::is_directory(path, error);
   const bool is_there = path == kStdin || std::filesystem::exists(path, error);
   if (is_folder || !is_there) return read_several(path, options.format);
-  const std::string read = read_file(path, may_begin_trace);
-  if (read.empty()) fail("{}: the file is empty", path);
-  if (read.starts_with("\xFF\xFE") || read.starts_with("\xFE\xFF"))
+  std::string bytes = read_file(path, may_begin_trace);
+  if (bytes.empty()) fail("{}: the file is empty", path);
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
     fail("{}: the file is text in UTF-16; save it as UTF-8", path);
-  const std::string bytes(without_byte_order_mark(read));
+  bytes.erase(0, bytes.size() - without_byte_order_mark(bytes).size());
   return read_file_as(options.format.empty() ? format_of_content(bytes) : options.format, path,
                       bytes, options);
 }
