@@ -99,10 +99,11 @@ def sorted_victims(rows):
     rows = [row for row in rows if row["ranks"] > 1]
     ratios = [row["paired gain"] / row["lightest gain"] for row in rows]
     pairs = ", ".join(f"{row['paired gain']:.2f} and {row['lightest gain']:.2f} on {row['ranks']} ranks" for row in rows)
-    verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
-               "This confirms that" if min(ratios) > 1 else "This contradicts that")
-    return (f"{verdict} lending in sorted pairs gives a larger speed-up than lending to the least loaded rank (Klinkenberg et al. "
-            f"2020, figure 9, on up to 32 nodes). On one host, the speed-ups are, first with sorted pairs and then with the least loaded rank: {pairs}.")
+    verdict = ("**do not confirm**" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
+               "confirm" if min(ratios) > 1 else "contradict")
+    return (f"The measured speed-ups {verdict} a result of Klinkenberg et al. 2020 (figure 9, on up to 32 nodes): lending in pairs of "
+            "ranks that are sorted by load gives a larger speed-up than lending to the least loaded rank. On one host, the "
+            f"speed-ups are, first with sorted pairs and then with the least loaded rank: {pairs}.")
 
 
 def runs_of_threads(whole):
@@ -148,8 +149,9 @@ def beside_theory(rows):
     """Returns sentences that compare the measured speed-ups with those that the theory predicts."""
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
-    return (f"At {len(ratios)} points the measured speed-up was divided by that of the theory. The median of these ratios is {statistics.median(ratios):.3f}, "
-            f"the smallest {min(ratios):.3f}, and the largest {max(ratios):.3f}. At {inside} points the theory is inside the interval of the measured speed-up.")
+    return (f"{len(ratios)} rows of the table have a theoretical speed-up. The measured speed-up divided by the theoretical one is "
+            f"{statistics.median(ratios):.3f} in the median, {min(ratios):.3f} at least and {max(ratios):.3f} at most. In {inside} of these rows "
+            "the theoretical speed-up is inside the interval that brackets show for the measured one.")
 
 
 def objects(whole):
@@ -237,14 +239,15 @@ PAGES = {
     "map": ("Maps of ranks: `poise map`", [
         Table("Traffic", "`poise map` assigns ranks to places. The traffic of an assignment is the sum over all messages of bytes × distance. "
               "The table divides the traffic with `poise map` by the traffic of another assignment: either the best one of "
-              "treematch, METIS, Scotch and greedy, or block order, which fills one node after the other. The table has 37 of 65 instances. Run times of programs were not measured.", maps,
+              "treematch, METIS, Scotch and greedy, or block order, which fills one node after the other. The benchmark has 65 "
+              "instances, each of which is a communication matrix with a machine; the table has 37 of them. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "The total time is the predicted time of K steps, plus that of the migration before them. The table divides the total "
-              "time with `poise` by the shortest total time among all other strategies, including `keep`, which moves nothing. The "
+        Table("Total time", "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus that of the "
+              "migration before them. The table divides the total time with `poise` by the shortest total time among all other strategies, including `keep`, which moves nothing. The "
               "column `tools of others` divides it by the shortest total time among METIS, Scotch and `keep`. The parts of METIS "
-              "and Scotch are renumbered if that reduces migration. Cases are drawn from 16 kinds of workload, three sizes and "
-              "three machines. A decision is in time if it takes at most 1 % of the time of K steps, or at most 2 ms plus 3 µs per "
+              "and Scotch are exchanged between places if that reduces migration. Cases are drawn from 16 kinds of workload, three sizes and "
+              "three machines. A decision is in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per "
               "task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
@@ -296,7 +299,7 @@ PAGES = {
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
     "tasks": ("Tasks lent between ranks", [
-        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` compares the fastest run of each kind. "
+        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` divides the fastest run without lending by the fastest run with it. "
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
@@ -355,19 +358,19 @@ PAGES = {
               {"figure": "{figure}", "threads": "{on}", "phase": "{phase}", "balancer": "`{balancer}`", "runs": "{rounds}",
                "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
         Table("When threads move: every period, as soon as others wait, or both", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. All threads sleep at "
-              "barriers, and each is bound to a cpu. In general the program reports to the balancer which threads wait. In rows "
-              "with `polled` it does not, and the balancer looks every 20 ms which threads wait. For the policy `reactive`, "
+              "barriers, and each is bound to a cpu. The program reports to the balancer which threads wait, except in rows with "
+              "`polled`: there the balancer itself finds out every 20 ms. For the policy `reactive`, "
               "`theory` is the speed-up of ideal reactive balancing (equation 21 of the Juggle paper); for the other policies it is "
-              "that of the simulation. [This plot](../bench/results/juggle_figures_reactive.svg) shows the points.", points_of_figures("reactive"),
+              "the speed-up of an idealised simulation. [This plot](../bench/results/juggle_figures_reactive.svg) shows the speed-ups.", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
-        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP. Their threads are bound to cpus, and some cpus have more threads than others. In the "
-              "rows whose program is None, Poise's test program `phases` takes the place of the paper's benchmark EP; `phases` does "
-              "not use OpenMP.",
+        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP. Their threads are bound to cpus, and some cpus have more threads than others. In "
+              "rows that say None instead of a program, Poise's test program `phases` ran instead of the paper's benchmark EP; "
+              "`phases` does not use OpenMP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
-        Table("Beside two other programs (figure 15)", "The program has one thread per cpu, which is not bound and spins at barriers. Two other programs compute all the "
+        Table("Beside two other programs (figure 15)", "The program has as many threads as cpus. The threads are not bound to cpus and spin at barriers. Two other programs compute all the "
               "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
