@@ -22,7 +22,7 @@ std::string error_of(std::string_view settings) {
   return "";
 }
 
-TEST(Knobs, every_knob_starts_at_its_default_value_and_default_values_are_not_written) {
+TEST(Knobs, every_knob_starts_at_its_default_value_and_is_written_as_text_only_if_changed) {
   const Knobs knobs(kKnobs);
   EXPECT_EQ(knobs["alpha"], 1e-5);
   EXPECT_EQ(knobs.choice("colour"), "red");

@@ -59,7 +59,8 @@ TEST(Variables, a_misspelt_variable_causes_a_note_with_the_nearest_name) {
       ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
 }
 
-TEST(Variables, no_note_is_printed_on_a_misspelt_variable_for_which_the_runtime_ends_the_job) {
+TEST(Variables,
+     no_note_is_printed_on_a_misspelt_variable_that_the_task_runtime_reports_as_an_error) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
@@ -67,7 +68,8 @@ TEST(Variables, no_note_is_printed_on_a_misspelt_variable_for_which_the_runtime_
   EXPECT_THAT(notes_on_misspelt(environment), IsEmpty());
 }
 
-TEST(Variables, a_name_that_a_command_has_reported_is_not_reported_by_the_program_it_starts) {
+TEST(Variables,
+     a_program_does_not_report_a_misspelt_variable_that_its_parent_process_has_reported) {
   EXPECT_THAT(notes({"POISE_STRATEGI=a", "POISE_NOTED_NAMES=POISE_X POISE_STRATEGI", "POISE_LEN=1"},
                     reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_LEND?")));
@@ -116,7 +118,7 @@ std::string error_of(Call call) {
   return "no error";
 }
 
-TEST(Variables, every_variable_accepts_and_refuses_values_as_the_table_documents) {
+TEST(Variables, accept_only_allowed_choices_numbers_in_range_and_times_with_a_unit) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
   EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
             "\"rooot\" is not allowed; the choices are auto, root, replicated, hierarchical; did "

@@ -64,7 +64,8 @@ TEST(imbalance, the_kind_of_imbalance_is_none_if_all_ranks_have_the_same_load) {
   EXPECT_EQ(i.distributions, 0u);
 }
 
-TEST(Imbalance, phases_of_different_duration_do_not_widen_the_error_estimate_of_the_imbalance) {
+TEST(Imbalance,
+     the_estimated_error_of_the_imbalance_stays_small_if_phases_differ_only_in_duration) {
   MeasuredRun run;
   run.node_of_rank = {0, 0};
   for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {

@@ -34,7 +34,7 @@ TEST(map_trial, the_first_run_is_profiled) {
             RunKind::profiled);
 }
 
-TEST(map_trial, keeps_the_launchers_order_of_ranks_if_the_map_promises_no_gain) {
+TEST(map_trial, ranks_stay_where_the_launcher_put_them_if_moving_them_promises_no_gain) {
   for (const double predicted : {0.0, 0.009, -1.0}) {
     const NextRun next = next_run(profiled(predicted));
     EXPECT_EQ(next.kind, RunKind::own_order);
@@ -45,7 +45,7 @@ TEST(map_trial, keeps_the_launchers_order_of_ranks_if_the_map_promises_no_gain) 
   EXPECT_EQ(next_run(no_map).state, TrialState::no_gain);
 }
 
-TEST(map_trial, the_run_with_the_map_comes_first_in_every_other_pair_of_runs) {
+TEST(map_trial, the_order_of_the_runs_with_and_without_the_map_alternates_from_pair_to_pair) {
   MapHistory history = profiled(0.2);
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {

@@ -342,7 +342,7 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
                         const DistributedLimits& limits) {
   check(own, ranks.num_ranks());
   if (machine.num_places() != ranks.num_ranks())
-    fail("the machine has {} places, but there are {} ranks; each rank is one place",
+    fail("the machine has {} places, but it must have one for each of the {} ranks",
          machine.num_places(), ranks.num_ranks());
   DistributedPlan plan;
   plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);

@@ -79,7 +79,7 @@ TEST(DistributedPlan, gives_the_same_placement_as_one_rank_alone_if_the_graph_fi
   EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
 }
 
-TEST(DistributedPlan, assigns_each_task_to_one_rank_which_lists_the_task_as_an_import_if_it_moved) {
+TEST(DistributedPlan, each_rank_lists_as_imports_exactly_the_tasks_that_move_to_it) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -100,7 +100,7 @@ TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
             placement_of(problem.view(), planned(problem, limits, false)));
 }
 
-TEST(DistributedPlan, the_run_is_at_most_a_tenth_longer_than_with_a_plan_by_one_rank) {
+TEST(DistributedPlan, placements_cost_at_most_a_tenth_more_than_if_one_rank_plans_alone) {
   struct Instance {
     std::string_view machine, recipe;
     TaskId tasks;
@@ -148,7 +148,8 @@ TEST(DistributedPlan, improves_a_graph_in_which_one_task_exchanges_messages_with
             total_s(problem, problem.current));
 }
 
-TEST(DistributedPlan, places_no_tasks_where_background_load_leaves_no_room) {
+TEST(DistributedPlan,
+     assigns_no_tasks_to_a_rank_whose_background_load_alone_exceeds_the_average_load) {
   OwnedProblem problem = made(physical("node:2 core:2"), "ring", 400);
   problem.workload.background_s.assign(4, 0);
   problem.workload.background_s[2] = 0.5 * total_load_s(problem.workload);  // no room for tasks

@@ -499,14 +499,16 @@ void check_size(std::string_view text) {
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
       fail(
-          "machine text: \"{}\" contains a count above {}; larger counts are allowed if the text "
-          "contains neither \"pu:\" nor brackets",
+          "machine text: \"{}\" contains a count above {}, the limit for hwloc's syntax; for "
+          "larger counts, use Poise's syntax, such as \"node:1000 core:4\", without \"pu:\" and "
+          "brackets",
           text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(
-          "machine text: \"{}\" has more than {} processing units; more units are allowed if the "
-          "text contains neither \"pu:\" nor brackets",
+          "machine text: \"{}\" has more than {} processing units, the limit for hwloc's syntax; "
+          "write a larger machine in Poise's syntax, such as \"node:1000 core:64\", without "
+          "\"pu:\" and brackets",
           text, kMaxSyntheticUnits);
     is_named = false;
     at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
@@ -549,8 +551,9 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
   if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
       static_cast<int>(kMaxDomainsOfNode))
     fail(
-        "machine text: \"{}\" has more than {} memory domains in one node; more domains are "
-        "allowed if the text contains neither \"pu:\" nor brackets",
+        "machine text: \"{}\" has more than {} memory domains, the limit for one node; divide the "
+        "machine into nodes in Poise's syntax, such as \"node:1000 numa:4 core:8\", without "
+        "\"pu:\" and brackets",
         text, kMaxDomainsOfNode);
   return machine_of(topology.get(), owned);
 }

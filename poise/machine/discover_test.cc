@@ -203,7 +203,7 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
   return domains;
 }
 
-TEST(Discover, cores_whose_numa_node_the_process_may_not_use_join_the_nearest_one_that_it_may_use) {
+TEST(Discover, cores_join_the_nearest_usable_numa_node_if_the_process_may_not_use_their_own) {
   // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
@@ -219,7 +219,7 @@ TEST(Discover, cores_at_equal_distance_from_two_usable_numa_nodes_join_the_first
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 2}));
 }
 
-TEST(Discover, all_cores_form_one_memory_domain_if_none_may_use_its_local_numa_node) {
+TEST(Discover, all_cores_form_one_memory_domain_if_the_process_may_use_none_of_their_numa_nodes) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b100, 0b001111).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0}));
   EXPECT_TRUE(machine.parts().facts.numa_index.empty());

@@ -61,7 +61,7 @@ Machine named_machine(std::string_view name) {
   const std::vector<std::string> names = machine_names();
   std::vector<std::string_view> known(names.begin(), names.end());
   known.insert(known.begin(), {"live", "job"});
-  fail("{}; you can also give a .json or .xml file, or text such as \"node:2 core:4\"",
+  fail("{}; instead of a name, give a .json or .xml file or text such as \"node:2 core:4\"",
        unknown_name("machine", name, known));
 }
 

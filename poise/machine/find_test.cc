@@ -54,7 +54,7 @@ TEST(FindMachine, accepts_text_in_the_syntax_of_hwloc_and_in_the_syntax_of_poise
   EXPECT_EQ(find_machine("pack:2 [numa] core:4 pu:1").num_domains(), 2u);
 }
 
-TEST(FindMachine, reads_files_by_their_path_or_by_their_name_in_a_folder) {
+TEST(FindMachine, reads_a_file_given_by_path_or_by_name_in_the_folder_set_by_POISE_MACHINES) {
   const TestFolder folder("POISE_MACHINES");
   const std::string path = folder.path() + "/mine.json";
   write_file(path, machine_to_json(machine_from_text("numa:2 core:3")));

@@ -69,7 +69,7 @@ TEST(Hosts, if_only_some_pairs_of_hosts_are_measured_each_host_is_in_at_least_tw
   for (const auto& [host, count] : times) EXPECT_GE(count, 2) << host;
 }
 
-TEST(Hosts, network_factors_are_relative_to_local_memory) {
+TEST(Hosts, network_cost_factors_are_multiples_of_the_cost_of_local_memory_access) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 2000)});
   EXPECT_EQ(node.num_nodes(), 1u);
   EXPECT_EQ(node.network().factor, 20);
@@ -111,7 +111,7 @@ TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, a_cluster_without_measurements_keeps_the_assumed_cost_factors_inside_each_node) {
+TEST(Hosts, without_measurements_messages_inside_a_node_keep_the_cost_factors_of_the_machine_text) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);

@@ -102,7 +102,7 @@ TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
       {R"({"poise_machine": 1, "levels": [{"name": "core", "count": 1e9}]})", "levels[0].count"},
       {R"({"poise_machine": 1, "levels": [{"name": "core", "count": -1}]})", "levels[0].count"},
       {R"({"poise_machine": 1, "levels": [{"name": "a", "count": 3}, {"name": "b", "count": [1, 2]}]})",
-       "levels[1].count has 2 numbers; it must have 3"},
+       "levels[1].count has 2 numbers, but 3 are needed"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2]]}})", "numa.latency_factor[1]"},
       {head + R"("numa": {"latency_factor": [[1, -2], [2, 1]]}})", "numa.latency_factor[0][1]"},
       {head + R"("numa": {"latency_factor": [[2, 2], [2, 1]]}})", "must be 1"},
@@ -110,9 +110,9 @@ TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
        "file.json: machine: node 0 has 2 memory domains"},
       {head + R"("num": 1})", "did you mean \"numa\""},
       {head + R"("domains": "l3"})", "domains is \"l3\""},
-      {head + R"("domains": [3]})", "domains must list sizes"},
+      {head + R"("domains": [3]})", "domains must list how many places"},
       {head + R"("summary": {"places": 5}})",
-       "summary.places is 5, but the other keys describe 4 places"},
+       "summary.places is 5, but the other JSON keys give 4 as the number of places"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": ["9 x 1"]})", "speeds[0]"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": 0})", "speed 0"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "network": {"shape": "torus"}})",
@@ -129,7 +129,7 @@ TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
     EXPECT_NE(error_of(text).find(expected), std::string::npos) << text << "\n" << error_of(text);
 }
 
-TEST(MachineJson, every_truncated_text_is_an_error) {
+TEST(MachineJson, json_text_that_is_cut_off_at_any_byte_is_refused) {
   const std::string json = machine_to_json(machine_from_text("torus:4x4 node:2 numa:2 core:2"));
   for (std::size_t length = 0; length + 2 < json.size(); ++length)
     EXPECT_THROW(read(json.substr(0, length)), Error) << length;

@@ -33,11 +33,12 @@ bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
 void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
   if (matrix.size() != rows * rows)
-    fail("machine: the {} has {} rows, but {} numbers; a square matrix of that size has {}", what,
-         rows, matrix.size(), rows * rows);
+    fail("machine: the {} is not square: with {} rows it must have {} numbers, but it has {}", what,
+         rows, rows * rows, matrix.size());
   for (const double value : matrix)
     if (!is_factor(value))
-      fail("machine: the {} contains {}; factors must be from 0 to {}", what, value, kMaxValue);
+      fail("machine: the {} contains the factor {}; every factor must be from 0 to {}", what, value,
+           kMaxValue);
 }
 
 /// Every group of the finer level must lie inside one group of the coarser level.
@@ -104,8 +105,10 @@ void Machine::check_places_and_levels() const {
       fail("machine: a group of level \"{}\" extends over more than one group of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor outside the range from 0 to {}", level.name,
-           kMaxValue);
+      fail(
+          "machine: the latency or bandwidth factor of level \"{}\" is outside the range from 0 to "
+          "{}",
+          level.name, kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",
@@ -154,22 +157,26 @@ void Machine::check_factors() const {
            parts_.kind_of_node[n], parts_.node_kinds.size());
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} memory domains, but the factors of its kind are for {}", n,
-           first_domain_[n + 1] - first_domain_[n], kind.num_domains);
+      fail(
+          "machine: node {} has {} memory domains, but the cost factors of its node kind are for "
+          "{} memory domains",
+          n, first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
-    check_matrix(kind.latency_factor, kind.num_domains, "NUMA factors");
-    check_matrix(kind.bandwidth_factor, kind.num_domains, "bandwidth factors");
+    check_matrix(kind.latency_factor, kind.num_domains, "matrix of NUMA latency factors");
+    check_matrix(kind.bandwidth_factor, kind.num_domains, "matrix of NUMA bandwidth factors");
   }
   const Network& network = parts_.network;
   if (network.shape == Network::Shape::matrix)
-    check_matrix(network.matrix, num_nodes(), "network matrix");
+    check_matrix(network.matrix, num_nodes(), "matrix of network factors");
   for (const double value :
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
-      fail("machine: a factor of \"network\" or \"root\" is {}; every factor must be from 0 to {}",
-           value, kMaxValue);
+      fail(
+          "machine: a latency or bandwidth factor in \"network\" or \"root\" is {}; it must be "
+          "from 0 to {}",
+          value, kMaxValue);
   check_costs();
 }
 
@@ -201,8 +208,8 @@ void Machine::check_network() const {
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
       fail(
-          "machine: the groups of a network tier must add up to {} nodes, and its factor must be "
-          "from 0 to {}",
+          "machine: each tier of the network must put all {} nodes into groups, and the latency "
+          "factor of each tier must be from 0 to {}",
           num_nodes(), kMaxValue);
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
     fail("machine: the network matrix is for {} nodes, but the machine has {}",
@@ -221,7 +228,7 @@ void Machine::check_network() const {
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
-      fail("machine: there are {} nodes, but {} routers with {} nodes each have room for fewer",
+      fail("machine: there are {} nodes, but the network has only {} routers for {} nodes each",
            num_nodes(), routers, network.nodes_per_router);
     return;
   }
