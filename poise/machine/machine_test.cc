@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(Machine, machine_text_defines_nodes_memory_domains_and_message_cost_factors) {
+TEST(Machine, levels_and_message_cost_factors_are_read_from_the_text) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2 factors:10,1.5,1");
   EXPECT_EQ(machine.num_places(), 80u);
   EXPECT_EQ(machine.num_nodes(), 20u);

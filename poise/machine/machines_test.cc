@@ -67,7 +67,7 @@ TEST(Machines, memory_latency_factors_have_the_published_minimum_and_maximum) {
   EXPECT_EQ(machine_called("20xNUMA4").latency_factor(0, 39), 3.4);
 }
 
-TEST(Machines, the_gemini_torus_carries_two_nodes_per_router) {
+TEST(Machines, each_router_of_the_gemini_torus_serves_two_nodes) {
   const Machine machine = machine_called("BlueWaters");
   const Network& network = machine.network();
   EXPECT_EQ(machine.num_places(), 8192u);

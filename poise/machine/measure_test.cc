@@ -124,7 +124,7 @@ TEST(Measure, reports_its_progress) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
+TEST(Measure, throws_if_the_memory_latency_of_a_domain_cannot_be_measured) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();

@@ -22,8 +22,8 @@ std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId
       nodes.push_back(machine.node_of_place(p));
   if (nodes.size() > 1 && nodes.size() < machine.num_nodes())
     fail(
-        "machine: places of {} of the {} nodes are selected; select places of all nodes or of a "
-        "single node",
+        "machine: the selected places are on {} of the {} nodes; select places of all nodes or of "
+        "a single node",
         nodes.size(), machine.num_nodes());
   return nodes;
 }

@@ -63,7 +63,7 @@ TEST(Slots, a_place_listed_several_times_becomes_several_places) {
             machine_to_json(slots));
 }
 
-TEST(Slots, throws_for_invalid_lists) {
+TEST(Slots, throws_for_an_invalid_list_of_places) {
   const Machine machine = machine_from_text("node:3 core:2");
   for (const std::vector<PlaceId>& places : {std::vector<PlaceId>{}, {0, 6}, {2, 1}, {0, 2}})
     EXPECT_THROW(slots_of(machine, places), Error);

@@ -165,7 +165,7 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: there are {} factors for {} levels; give one per level",
+    fail("machine text: {} message cost factors are given for {} levels; give one factor per level",
          spec.factors.size(), spec.levels.size());
   return spec;
 }

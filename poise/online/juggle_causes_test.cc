@@ -79,7 +79,7 @@ TEST(JuggleCauses,
   EXPECT_NEAR(cause.gain, 4. / 3, 1e-9);
 }
 
-TEST(JuggleCauses, a_quota_below_the_number_of_threads_leads_to_the_advice_to_use_fewer_threads) {
+TEST(JuggleCauses, advises_fewer_threads_if_the_cpu_quota_is_below_the_number_of_threads) {
   Patient patient(8);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, Affinities(8));
   JuggleFacts facts = patient.facts();
@@ -101,14 +101,14 @@ TEST(JuggleCauses, names_the_cpu_that_another_program_uses_if_threads_are_bound)
   EXPECT_NEAR(cause.gain, 2, 0.2);
 }
 
-TEST(JuggleCauses, another_program_is_reported_if_threads_are_not_bound) {
+TEST(JuggleCauses, another_program_on_the_same_cpus_is_reported_even_if_threads_are_not_bound) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(2));
   patient.cpus.add_stranger();
   EXPECT_EQ(patient.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, causes_are_found_even_if_the_threads_are_balanced) {
+TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_being_balanced) {
   Patient bound(2, JugglePolicy::automatic);
   bound.cpus.add_program(1, SimulatedWait::sleep, {{0}, {1}, {0}});
   EXPECT_EQ(bound.worst(), Kind::bound_unevenly);

@@ -73,7 +73,7 @@ TEST(JuggleStances, leaves_threads_to_the_kernel_again_when_the_other_program_ha
   EXPECT_EQ(team.action(), JuggleAction::leave);
 }
 
-TEST(JuggleStances, unbound_spinning_threads_without_another_program_are_left_alone) {
+TEST(JuggleStances, unbound_spinning_threads_are_left_alone_if_no_other_program_runs) {
   for (const std::size_t threads : {1u, 2u}) {
     const Result watched =
         run({0.0002, SimulatedWait::spin, Affinities(threads)}, JugglePolicy::automatic);
@@ -89,7 +89,7 @@ TEST(JuggleStances, unbound_threads_that_sleep_are_left_alone_beside_another_pro
 }
 
 // Two OpenMP run-times in one process may bind all threads to the first cpu.
-TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
+TEST(JuggleStances, threads_bound_to_the_same_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
       SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));
@@ -102,7 +102,7 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
 }
 
 // OMP_PROC_BIND=true binds three threads to two cpus like this: two of them to the same cpu.
-TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all_cpus) {
+TEST(JuggleStances, lets_unevenly_bound_threads_run_on_all_cpus_if_phases_are_short) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
     const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};

@@ -132,7 +132,7 @@ TEST(JuggleTeam, a_main_thread_that_only_starts_the_others_is_soon_left_out_of_b
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
+TEST(JuggleTeam, threads_that_run_4_ms_out_of_800_ms_are_not_left_out_of_balancing) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
@@ -220,7 +220,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, threads_that_rarely_run_take_part_in_balancing) {
+TEST(JuggleTeam, threads_that_run_30_ms_out_of_300_ms_are_not_left_out_of_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -382,7 +382,7 @@ TEST(JuggleTeam, equalises_the_work_that_threads_report_if_speeds_of_places_are_
   }
 }
 
-TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
+TEST(JuggleTeam, equalises_the_work_of_threads_once_the_speeds_of_places_are_known) {
   constexpr double kLearnedS = 5;
   for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");

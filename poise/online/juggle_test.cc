@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_threads_that_are_behind_with_threads_ahead_and_each_at_most_once) {
+TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_twice) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -190,7 +190,7 @@ TEST(EvenOut, fills_the_place_with_fewest_ready_threads_first) {
               ElementsAre(Move{0, 2}));
 }
 
-TEST(EvenOut, takes_the_first_of_several_equally_idle_places) {
+TEST(EvenOut, moves_a_thread_to_the_first_of_several_idle_places) {
   EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
 }
 

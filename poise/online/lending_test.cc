@@ -50,7 +50,7 @@ double best_end(const LendingView& view, std::vector<std::uint32_t>& lent, std::
   return best_s;
 }
 
-TEST(CostAwareLoans, lend_half_of_the_queue_to_an_equal_idle_rank) {
+TEST(CostAwareLoans, lend_half_of_the_queued_tasks_to_an_idle_rank_of_equal_speed) {
   const Borrower other{.rank = 1};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&other, 1}}, 0),
               ElementsAre(Loan{1, 5}));
@@ -251,7 +251,7 @@ TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to
   }
 }
 
-TEST(CouldGain, is_false_only_if_lending_would_not_help_even_with_divisible_tasks) {
+TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_enough_time) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);

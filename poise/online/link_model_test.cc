@@ -51,7 +51,7 @@ void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
     ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
-TEST(LinkModel, estimates_an_unknown_node_from_the_known_nodes) {
+TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_known_nodes) {
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
   answer(ways, elsewhere(1), 200e-6);
@@ -74,7 +74,7 @@ TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domai
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 
-TEST(LinkModel, assumes_no_link_faster_than_the_one_inside_the_domain) {
+TEST(LinkModel, a_link_out_of_the_memory_domain_never_counts_as_faster_than_one_inside) {
   for (const PeerLocality& far : {elsewhere(1), PeerLocality{2, 2}}) {
     LinkModel ways;
     ways.learn(kNearFront, [](Link& way) { way.seconds_per_byte.learn(3e-10); });

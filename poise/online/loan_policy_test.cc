@@ -122,7 +122,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   EXPECT_LE(lent * 1e-3, 0.011 * 10 + 4e-3);
 }
 
-TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
+TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
   const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
   Peer peer;
   peer.threads = 2;
@@ -143,7 +143,7 @@ TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
   EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
 }
 
-TEST(Thieves, declines_task_requests_beyond_the_limit_except_those_marked_as_lasting) {
+TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_be_remembered) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

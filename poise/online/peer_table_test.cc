@@ -162,7 +162,7 @@ TEST(PeerTable, chooses_the_nearest_victim_among_ranks_with_similar_work) {
   EXPECT_EQ(victim(loads, 1, 0, random), 3u);
 }
 
-TEST(PeerTable, chooses_near_random_victims_more_often_than_far_ones) {
+TEST(PeerTable, random_victims_are_more_often_near_ranks_than_far_ranks) {
   std::vector<double> distances(8, kPollsElsewhere);
   for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
   const PeerTable loads = table(distances);

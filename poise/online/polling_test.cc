@@ -41,7 +41,7 @@ TEST(ProgressSleep, is_long_if_other_ranks_can_wake_the_progress_thread) {
   EXPECT_EQ(sleep.next_s(true, 1e-3, 1e-3), lending_tuning::kMaxUnneededSleep_s);
 }
 
-TEST(ProgressSleep, becomes_shorter_as_less_work_of_long_tasks_remains) {
+TEST(ProgressSleep, becomes_shorter_as_a_queue_of_long_tasks_runs_empty) {
   const ProgressSleep sleep(2e-3);
   EXPECT_DOUBLE_EQ(sleep.next_s(false, 20e-3, 10e-3), 4e-3);
   EXPECT_DOUBLE_EQ(sleep.next_s(false, 20e-3, 1e-6), lending_tuning::kMaxProgressSleep_s);
@@ -68,7 +68,7 @@ TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_a_loan
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
 }
 
-TEST(Results, an_idle_rank_sends_results_at_once_and_a_busy_rank_waits_for_more) {
+TEST(Results, an_idle_rank_sends_results_at_once_but_a_busy_rank_first_collects_several) {
   EXPECT_TRUE(results_are_due(true, 0));
   EXPECT_FALSE(results_are_due(false, 50e-6));
   EXPECT_TRUE(results_are_due(false, 150e-6));

@@ -81,7 +81,7 @@ TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
   EXPECT_GE(optimal, 8);
 }
 
-TEST(MapRanks, never_has_more_traffic_than_ranks_in_block_order) {
+TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) {
   for (const char* text : {"node:8 core:16", "rack:2 node:4 numa:2 core:8 factors:12,8,1.5,1",
                            "torus:4x4x8 core:1", "dragonfly:4x4 node:2 core:4 hop:2"})
     for (const char* recipe : {"stencil3d", "geometric", "rmat", "commbench"})
@@ -183,7 +183,7 @@ TEST(MapRanks, gives_every_rank_the_requested_number_of_cores) {
     }
 }
 
-TEST(MapRanks, shares_places_up_to_their_capacity) {
+TEST(MapRanks, lets_several_ranks_share_a_place_up_to_its_capacity) {
   const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d"), 23, 3).front();
   const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.ranks_per_place = 3}});

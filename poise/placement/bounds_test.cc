@@ -86,7 +86,8 @@ TEST(Bounds, bound_for_a_receiving_task_assumes_the_cheapest_place_for_each_send
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2.75);
 }
 
-TEST(Bounds, migration_bounds_are_exact_if_moving_the_largest_tasks_is_best) {
+TEST(Bounds,
+     bounds_on_migrated_tasks_and_bytes_are_exact_if_two_of_three_equally_long_tasks_must_move) {
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   workload.tasks = {

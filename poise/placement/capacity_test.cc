@@ -121,7 +121,7 @@ TEST(Capacity, throws_if_no_place_has_room_for_a_task) {
   EXPECT_THROW(within_capacity({machine, workload, apart, machine.costs()}, apart), Error);
 }
 
-TEST(CoreRoom, incremental_counts_equal_a_full_count) {
+TEST(CoreRoom, incremental_counts_of_the_cores_in_use_equal_a_full_count) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Drawn drawn(seed);
     const Problem problem = drawn.view();

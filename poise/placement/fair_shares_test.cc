@@ -36,7 +36,7 @@ TEST(FairShares, give_nothing_to_a_place_with_too_much_fixed_work) {
                                   DoubleNear(4.0 / 9, 1e-12)));
 }
 
-TEST(FairShares, are_proportional_to_the_speeds_if_nothing_has_load) {
+TEST(FairShares, are_proportional_to_the_speeds_if_all_task_loads_are_0) {
   Workload workload;
   workload.tasks = {{0}};
   workload.background_s = {5, 0};

@@ -18,7 +18,7 @@ std::vector<int> tasks_per_place(std::string_view name, TaskId num_tasks, std::u
   return counts;
 }
 
-TEST(InitialPlacement, every_name_gives_a_valid_placement) {
+TEST(InitialPlacement, every_named_placement_puts_each_task_on_an_existing_place) {
   for (const auto name : initial_placements())
     for (const TaskId tasks : {1u, 7u, 1000u})
       for (const std::uint32_t places : {1u, 3u, 64u}) tasks_per_place(name, tasks, places);

@@ -52,12 +52,12 @@ TEST(MessageTimes, one_message_takes_its_size_divided_by_the_network_card_bandwi
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, streams_of_one_node_share_its_card) {
+TEST(MessageTimes, messages_from_one_node_share_the_bandwidth_of_its_network_card) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}, {1, 4, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 1);
 }
 
-TEST(MessageTimes, streams_into_one_node_share_its_card) {
+TEST(MessageTimes, messages_to_one_node_share_the_bandwidth_of_its_network_card) {
   const Scene scene(kNothingButCards, {{0, 6, 1, 500000}, {2, 7, 1, 500000}, {4, 7, 1, 250000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 1.25);
 }
@@ -83,7 +83,7 @@ TEST(MessageTimes, a_shared_network_carries_all_messages_one_after_the_other) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.75);
 }
 
-TEST(MessageTimes, racks_share_their_uplinks) {
+TEST(MessageTimes, messages_that_leave_a_rack_share_the_bandwidth_of_its_uplink) {
   const Scene scene(
       "rack:2 node:2 core:1 factors:20,10,1 bandwidth:1e6 uplink:5e5 gap:0 bus:0 "
       "overhead:0 copy:0 latency:0",
@@ -296,7 +296,7 @@ TEST(MessageTimes, equal_a_naive_sum_on_random_machines) {
   }
 }
 
-TEST(MessageTimes, without_waiting_differ_only_in_the_times_of_waiting) {
+TEST(MessageTimes, leaving_out_waiting_times_does_not_change_overheads_and_resource_times) {
   const Machine machine = with_formula(
       machine_from_text("node:2 numa:2 core:2 factors:9,2,1 bandwidth:3e5 bus:1e6 overhead:1e-2"),
       CostFormula::physical);
