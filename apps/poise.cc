@@ -35,7 +35,8 @@ void print_error(std::string text) {
   fmt::print(stderr, "poise: {}\n", text);
 }
 
-/// Programs that this command starts need not report the names again.
+/// Prints a note for every environment variable whose name seems misspelt. Also stores these names
+/// in a variable, so that programs which this command starts do not report them again.
 void note_misspelt_variables() {
   const std::string name(poise::kNotedNames);
   const char* const noted = std::getenv(name.c_str());

@@ -14,7 +14,7 @@ from keep import ROOT, keep
 from mpi import mpiexec
 
 BIN = ROOT / "build" / "bin"
-# Ranks, tasks per rank, messages to either side of a task.
+# Number of ranks, tasks per rank, and messages that each task sends in each of two directions.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
           (4, 250_000, 3), (8, 125_000, 3)]
 # Ranks, tasks, recipe of the workload.

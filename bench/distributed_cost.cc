@@ -59,7 +59,8 @@ struct Cost {
   int collectives = 0;  // that each rank calls
 };
 
-/// CPU time is that of the process, because leaders may decide with several threads.
+/// Measures a decision that all ranks make together. The ranks are threads here, and their leaders
+/// may decide with several threads, so the CPU time is that of the whole process.
 Cost distributed(const Problem& problem) {
   const std::vector<OwnArrays> own = split(problem);
   SimulatedRanks simulated(problem.machine.num_places());

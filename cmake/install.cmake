@@ -14,8 +14,9 @@ if(TARGET poise_pingpong)
 endif()
 install(TARGETS poise_profile poise_reorder poise_juggle_waits
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise COMPONENT program)
-# poise::c is the shared library, which needs no other library. The static C++ libraries and their headers are under
-# include/poise, which is also an include path, so that "runtimes/…" is found below it.
+# poise::c is the shared library, which needs no other library. The headers of the static C++ libraries are installed
+# under include/poise. That folder is an include path of these libraries, because their headers include each other as
+# "runtimes/…".
 set(runtimes)
 foreach(library poise_c poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
   if(NOT TARGET ${library})

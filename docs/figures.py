@@ -33,7 +33,7 @@ CLAIMS = re.compile(r"\b(faster|slower|speed-?up|gain(s|ed)?|saves?d?|shorter|lo
 QUANTITY = re.compile(r"(?<![\w.])(x|×)?\d[\d,]*(\.\d+)?\s?(%|x\b|×|times\b|ns\b|[µu]s\b|ms\b|s\b|[GM]B/s)|(?<!\w)[x×]\d+(\.\d+)?")
 NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+")
 COMMENT = re.compile(r"<!--\s*(figure|given):\s*(.*?)\s*-->", re.S)
-MARK = "\x01"  # replaces each comment while sentences are searched for claims
+MARK = "\x01"  # stands for an HTML comment in text that is searched for claims
 COMBINE = {"min": min, "max": max, "median": statistics.median}
 
 
@@ -100,8 +100,8 @@ def blocks_of(text):
 
 
 def sentences_of(block):
-    """Returns the rows of a table, the items of a list, or the sentences. A comment belongs to the sentence before
-    it."""
+    """Splits a table into rows, a list into items, and other text into sentences. An HTML comment stays with the
+    sentence before it."""
     hidden = COMMENT.sub(lambda comment: re.sub(r"\s", "\0", comment[0]), block)
     pieces = hidden.split("\n") if hidden.lstrip().startswith("|") else re.split(r"(?<=[.:;])\s+(?!<!--)(?=\S)|\n(?=- )", hidden)
     return [piece.replace("\0", " ") for piece in pieces]
@@ -127,7 +127,8 @@ def check_block(block, near, claims_count):
 
 
 def troubles(page):
-    """Returns the problems of one page. The word stale may be in the paragraph before or after."""
+    """Yields the problems of one page. If a paragraph or table quotes a stale figure, the word stale may be in it, or
+    in the one before or after it."""
     blocks = list(blocks_of(page.read_text(encoding="utf-8")))
     for i, (line, block) in enumerate(blocks):
         near = "".join(text for _, text in blocks[max(i - 1, 0):i + 2])

@@ -3,8 +3,8 @@
 
 """Writes docs/results.md from bench/results/*.json: `./dev docs` calls this.
 
-A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits lie
-between. The number of commits is not printed, so that the page changes only when a figure becomes stale."""
+A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits were
+made since. The number of commits is not printed, so that the page changes only when a figure becomes stale."""
 
 import functools
 import json

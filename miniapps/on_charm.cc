@@ -32,7 +32,8 @@ const Asked& asked() {
 
 const HiddenProgram& program() { return *asked().program; }
 
-/// Reads POISE_PERIOD: steps between calls of AtSync; 0: never. Returns -1 if it is invalid.
+/// Returns the number of steps between two calls of AtSync(), which is the value of POISE_PERIOD.
+/// 0, the default, means that AtSync() is never called; -1 means that the value is invalid.
 long period_from_environment() {
   const char* text = std::getenv("POISE_PERIOD");
   if (text == nullptr) return 0;

@@ -33,7 +33,7 @@ TIERS = ["quick", "usual", "full"]
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 
 FUZZ_S = {"usual": "10", "full": "600"}
-# Repeated runs find races. A change of the runtimes must survive 50 of them.
+# Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
 NUM_REPEATS = 50
 ONCE = ("-E", "all_nonsense")  # thousands of launches
 NUM_SEEDS = "10000"

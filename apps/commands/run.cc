@@ -95,8 +95,8 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// Returns the command with the options that apply the map. Writes the launcher's files beside the
-/// history. Throws Error.
+/// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
+/// files that these options name beside the history. Throws Error.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const RunHistory& history) {
@@ -150,7 +150,7 @@ std::string running_text(const RunHistory& history, const NextRun& next) {
                      next.kind == RunKind::mapped ? "is mapped" : "has the launcher's order");
 }
 
-/// Returns one line with what is known after this run.
+/// Returns one line that says what the runs so far show about a map of the ranks.
 std::string verdict(const RunHistory& history) {
   const NextRun next = next_run(trial_of(history));
   switch (next.state) {
@@ -169,7 +169,8 @@ std::string verdict(const RunHistory& history) {
   return "the map is dropped: a run with it ended with an error";
 }
 
-/// A launch of the command: profiled, in the launcher's order, or mapped.
+/// One launch of the user's command: with the profiling library, with the ranks in the launcher's
+/// order, or with a map of the ranks.
 class Launch {
  public:
   /// If the profile's library or the map cannot be used, the user's command is launched unchanged,

@@ -37,7 +37,7 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("\"how\" is \"{}\"; it must be profiled, own order or mapped", name);
+  fail("a run has \"how\": \"{}\", but it must be profiled, own order or mapped", name);
 }
 
 RunHistory history_from(const Json& json) {

@@ -44,7 +44,8 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The numbers of places, periods and seeds that a sweep combines.
+/// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
+/// replays every combination of them.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
@@ -91,7 +92,9 @@ Ranges ranges_of(const Options& options) {
   ranges.seeds = parse_counts("--seed", options.seeds, 0);
   if (!options.places.empty()) ranges.places = parse_counts("--places", options.places, 1);
   if (ranges.is_sweep() && (!options.html.empty() || !options.timeline.empty()))
-    fail("--html and --timeline show one run; give one --every and --seed, and no --places");
+    fail(
+        "--html and --timeline show only one simulation; give only one value to --every and to "
+        "--seed, and leave out --places");
   return ranges;
 }
 
@@ -150,7 +153,8 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, and the difference to the formula.
+/// Adds the columns that only the event engine provides, and the relative difference between its
+/// iteration times and those of the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },

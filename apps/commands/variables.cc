@@ -63,11 +63,12 @@ std::string page_of_variables() {
       "[tasks](tasks.md) (also through CHAMELEON's interface and `omp target`), programs in\n"
       "[Charm++](charm.md), [poise juggle](juggle.md), other [commands](commands.md),\n"
       "[Python](python.md), and Poise's own tests.\n\n"
-      "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with\n"
-      "status 2. If a variable is misspelt, or the program's runtime does not read it, rank 0\n"
-      "prints its name once and the job runs. A misspelt `POISE_TASKS_...` variable ends a\n"
-      "job on tasks. The profile's library never ends a program: rank 0 prints one line about\n"
-      "a wrong value, and the default applies.\n\n"
+      "If the value of a variable is wrong, a job on MPI ends: rank 0 prints one line, and\n"
+      "every rank exits with status 2. So does a job on [tasks](tasks.md) if the name of a\n"
+      "`POISE_TASKS_...` variable is misspelt. If the name of another variable is misspelt, or\n"
+      "the program's runtime does not read the variable, rank 0 prints the name once and the\n"
+      "job runs. The library of `poise profile` never ends a program: if a value is wrong,\n"
+      "rank 0 prints one line, and the default applies.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),

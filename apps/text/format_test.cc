@@ -24,7 +24,7 @@ TEST(Format, rounding_never_adds_a_digit) {
   EXPECT_EQ(digits(1e7), "1e+07");
 }
 
-TEST(Format, counts_have_commas) {
+TEST(Format, whole_numbers_have_commas_between_thousands) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");
   EXPECT_EQ(count_text(1000), "1,000");

@@ -13,7 +13,8 @@
 
 namespace poise::mapping {
 
-/// The strategy that is measured, and its variant that places all tasks from scratch.
+/// The strategy that is measured, and the same strategy when it places all tasks anew, without
+/// regard to the current placement.
 inline constexpr const char* kOurs = "poise";
 inline constexpr const char* kOursFromScratch = "poise:from_scratch=1";
 
@@ -22,8 +23,8 @@ struct Answer {
   double decision_s = 0;
 };
 
-/// Returns, as a list for parse_strategies: all strategies that use messages, except `poise` and
-/// the oracles, and two variants of Scotch.
+/// Returns the tools with which `poise` is compared by default, as a list for parse_strategies: all
+/// other strategies that use messages, except the oracles, and two variants of Scotch.
 std::string usual_peers();
 
 /// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy

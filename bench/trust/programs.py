@@ -18,11 +18,12 @@ HELD_OUT = frozenset({
     "real_npb_bt_1000"})
 # Programs that send before they work, so that messages overlap with work. The others work first.
 OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
-# Factors for the work and the traffic of programs that differ from the others.
+# Programs that have more or less work or traffic than the others: {name: (factor for the work, factor for the bytes)}.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
-# Of a real matrix, only the pairs with the most bytes are kept, which together send this fraction of all bytes. The
-# many small messages of the other pairs would keep the two cores that run all hosts busy for longer than the network.
+# Of a recorded communication matrix, the pairs of tasks with the most bytes are kept, as few as together send this
+# fraction of all bytes. All hosts of the cluster share two cores, which the many small messages of the other pairs
+# would keep busy for longer than the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -42,7 +43,8 @@ def both_ways(pairs):
 
 
 def grid(sides, periodic=False):
-    """Returns messages of one unit between neighbours in a grid whose points are numbered row by row."""
+    """Returns messages between neighbours in a grid, in both directions and of equal size. The points of the grid are
+    numbered row by row."""
     strides = [math.prod(sides[axis + 1:]) for axis in range(len(sides))]
     pairs = {}
     for task in range(math.prod(sides)):
@@ -184,7 +186,8 @@ SYNTHETIC = [stencil2d, stencil3d, hot_stencil, kneighbor, ring, shift, geometri
 # ---- communication matrices of real programs, if they are available
 
 def heaviest(rows):
-    """Returns the smallest set of rows that has KEPT_SHARE of the bytes, in the order of the input."""
+    """Keeps the rows with the most bytes, as few as together have KEPT_SHARE of all bytes. Returns them in their
+    original order."""
     left = (1 - KEPT_SHARE) * sum(row[3] for row in rows)
     dropped = set()
     for number in sorted(range(len(rows)), key=lambda number: rows[number][3]):
@@ -225,7 +228,8 @@ def of_matrix(path, tasks):
 
 
 def real_programs(folder):
-    """Returns {name: function} for the programs in a folder with 64_ranks and 1000_ranks."""
+    """Returns {name: function that reads the program} for the recorded programs in `folder`, which has the subfolders
+    64_ranks and 1000_ranks."""
     folder = pathlib.Path(folder)
     names = {"amg2013": "amg", "bt": "bt", "clover_leaf": "cloverleaf", "lu": "lu", "lulesh2": "lulesh"}
     found = {}
@@ -238,8 +242,8 @@ def real_programs(folder):
 
 
 def programs(folder, places, work_s, total_bytes):
-    """Returns {name: (load_s, messages)}, with work_s seconds of work per place on average and total_bytes in all
-    messages together, except for the programs in EMPHASIS."""
+    """Returns {name: (load_s, messages)}. A place has work_s seconds of work on average, and all messages of a program
+    have total_bytes together. Programs in EMPHASIS have multiples of these."""
     makers = {maker.__name__: maker for maker in SYNTHETIC}
     makers.update(real_programs(folder))
     made = {}

@@ -30,8 +30,8 @@ struct Met {
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// The policy that calls the tool's callbacks. They decide how many tasks go to which rank, which
-/// tasks these are, and the load of a rank.
+/// Returns the policy that calls the tool's callbacks. These decide how many tasks, and which, go
+/// to each rank, and what the load of a rank is.
 tasks::Policy policy_of_tool();
 /// True if the tool attaches data to tasks that travel with them, and has functions to encode and
 /// decode these data.

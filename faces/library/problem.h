@@ -13,11 +13,12 @@
 
 namespace poise::library {
 
-/// A problem made of a machine handle and a workload handle, which it only refers to, and of the
-/// current placement, which it owns.
+/// A problem that consists of a machine and a workload, to which it only refers, and of the current
+/// placement, which it copies.
 class CheckedProblem {
  public:
-  /// `current` may be null. Throws Error if the sizes of the parts differ.
+  /// `current` may be null. Throws Error if the sizes of the machine, the workload and the
+  /// placement do not match.
   CheckedProblem(const poise_machine* machine, const poise_workload* workload,
                  const std::uint32_t* current, std::uint64_t seed);
   CheckedProblem(const CheckedProblem&) = delete;

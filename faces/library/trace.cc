@@ -31,7 +31,7 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Removes the members that describe the machine from the view, because no machine was given.
+/// Clears the members of the view that describe the machine, because the trace has no machine.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
   view.num_places = static_cast<std::uint32_t>(
       std::max(workload.background_s.size(), workload.place_bytes.size()));

@@ -41,7 +41,8 @@ poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
 }
 
-/// Sets the loads by subphase or kind, with one row per task.
+/// Splits load_s into a row for each task. A row has the loads of the task in each of the
+/// `num_parts` subphases or kinds of work.
 std::vector<std::vector<double>> rows_of(const poise::Workload& w, uint64_t num_parts,
                                          const double* load_s) {
   const auto loads_s = array(load_s, w.num_tasks() * num_parts, "load_s");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests calls that no directive of these versions of clang makes: OpenMP's functions for devices
-// and their memory, and regions of a future compiler. Prints failed checks and exits with status 1,
-// or prints "all is right".
+// Tests calls that these versions of clang do not generate from any directive: OpenMP's functions
+// for devices and their memory, and regions as a future compiler may pass them. Prints failed
+// checks and exits with status 1, or prints "all is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>

@@ -115,7 +115,8 @@ int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::
       const std::size_t *volume, const std::size_t *to_offsets, const std::size_t *from_offsets, \
       const std::size_t *to_sizes, const std::size_t *from_sizes, int, int
 
-/// Copies a box. If both pointers are null, it returns the maximum number of dimensions.
+/// Copies a box from one multidimensional array to another. If both pointers are null, returns the
+/// maximum number of dimensions instead.
 int omp_target_memcpy_rect(BOX) {
   if (!to && !from) return INT_MAX;
   const bool is_box = to && from && element_bytes > 0 && num_dimensions > 0 && volume &&

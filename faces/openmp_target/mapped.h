@@ -12,8 +12,9 @@ struct Range {
   std::size_t bytes;
 };
 
-/// Adds a held range. Ranges are reference counted: one that is added twice must be removed twice,
-/// or once with the modifier `delete`.
+/// Records that `target data` or `target enter data` maps a range. Mappings of a range are counted:
+/// one that was mapped twice is held until it is released twice, or once with the modifier
+/// `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);
 /// Returns the held range that contains an address.

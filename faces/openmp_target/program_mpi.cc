@@ -142,7 +142,7 @@ void at_home(int num_tasks) {
   check(numbers[1] == expected + num_tasks, "a structure held with what it points to");
 }
 
-/// Regions without nowait, and regions before the library is initialized, must run at once.
+/// Regions without nowait, and regions before the library is initialized, must run immediately.
 void at_once() {
   int x = 1;
 #pragma omp target map(tofrom : x)

@@ -14,7 +14,7 @@ Offload offload();
 /// Prints why other ranks cannot run some regions, and where these run instead. Each reason is
 /// printed only once, because a region may be executed a million times.
 void say(const std::string& why, const char* instead);
-/// Prints once that `what`, which is not a region, has no effect.
+/// Prints once that something has no effect or is not supported; `what` is the whole message.
 void note(const std::string& what);
 /// Ends the job, as libomptarget does if results would be wrong.
 [[noreturn]] void end(const std::string& why);

@@ -60,7 +60,8 @@ struct Talker {
     std::span<const std::uint64_t> words;
     mail.read(step, number, words);
     if (step + 1 != now)
-      fail("a message of step {} arrived in step {} instead of {}", step, now, step + 1);
+      fail("a message sent in step {} arrived in step {}; it must arrive in step {}", step, now,
+           step + 1);
     received.note(mail.from(), id, step, number, words.size_bytes());
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving: the
-// thread balancer's benchmark with phases of milliseconds that are limited by memory.
+// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving, after
+// milliseconds that are limited by memory bandwidth. The program is a benchmark of the
+// thread balancer (`poise juggle`) with such phases.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +30,8 @@ std::uint32_t digit(std::uint32_t key, int round) {
   return (key >> (kDigitBits * round)) & (kDigits - 1);
 }
 
-/// Replaces the counts, one per block and digit, by positions: where the first key of that block
-/// with that digit goes.
+/// Replaces the counts of keys by positions. counts[block * kDigits + d] was the number of keys of
+/// this block with digit d; it becomes the position at which the first of these keys goes.
 void add_up(std::vector<std::uint32_t>& counts) {
   std::uint32_t sum = 0;
   for (std::uint32_t d = 0; d < kDigits; ++d)

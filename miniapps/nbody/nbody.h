@@ -78,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the pull of `group` to the fields of all members of `on`, as one mass if the group's
-/// opening angle seen from all of `on` is below theta. With theta 0 every particle pulls singly.
+/// Adds the pull of `group` to the fields at the particles of `on`: as one mass if the group's
+/// opening angle, seen from `on`, is below theta, otherwise half by half, down to single particles.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -119,7 +119,7 @@ struct Piece {
     ++now;
   }
 
-  /// Positions of the particles whose time step begins at `time`; at time 0, of all particles.
+  /// Positions of the particles whose time step begins at `time`. At time 0 this is true of all.
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -251,7 +251,7 @@ struct Program : Settings {
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
-  /// The kind of a step: whether it computes forces or moves, and the number of active rungs.
+  /// Encodes whether a step computes forces or moves particles, and how many rungs are active.
   std::uint32_t subphase_of(std::uint64_t step) const {
     const std::uint64_t time = step > 0 ? (step - 1) / 2 : 0;
     const auto rung = std::min(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));

@@ -59,8 +59,9 @@ constexpr std::string_view kFile = "a file that can be written",
                            kTime = "a time such as 2s or 100ms", kNumber = "a number of at least 0";
 
 constexpr Variable kBefore[] = {
-    // Objects apply their variables in this order. A given period takes precedence over the period
-    // that a given strategy implies.
+    // The objects runtime applies its variables in this order. POISE_PERIOD comes after
+    // POISE_STRATEGY, so a period that the user sets replaces the one (auto) that a strategy
+    // implies.
     {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
      "the strategy that balances; objects: without POISE_PERIOD it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
@@ -210,8 +211,9 @@ const Variable* find(std::string_view name) {
   return nullptr;
 }
 
-/// True if only a few letters differ: at most a quarter of those after the common prefix. So
-/// POISE_HOME, which a module file may set, does not resemble POISE_MODE.
+/// True if the text is `name` with one letter changed or, if the name has eight letters or more
+/// after the prefix POISE_, at most two. So POISE_HOME, which a module file may set, is not taken
+/// for POISE_MODE.
 bool resembles(std::string_view text, std::string_view name) {
   const std::size_t prefix = name.starts_with(kPrefix) ? kPrefix.size() : 0;
   const std::size_t letters = name.size() - prefix;
@@ -233,10 +235,9 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// True if the name may be a misspelt variable of Poise, so that a note is useful. Names that begin
-/// with the prefix of the tasks runtime are left out if that runtime reads them, because it ends
-/// the job with an error, and by commands, because a program that they start may be on that
-/// runtime.
+/// True if the name may be a misspelt variable of Poise that this program should report. Names that
+/// begin with POISE_TASKS_ are not reported in two cases: by programs on the tasks runtime, because
+/// that runtime ends the job with an error, and by commands, because they may start such programs.
 bool may_be_meant(std::string_view name, unsigned readers) {
   if (name.starts_with(kTasksPrefix) && (readers & (tasks | command)) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;
@@ -322,7 +323,7 @@ std::size_t choice_of(const Variable& variable, std::string_view text) {
   for (std::size_t i = 0; i < variable.choices.size(); ++i)
     if (variable.choices[i] == text) return i;
   const std::string_view nearest = nearest_name(text, variable.choices);
-  fail("\"{}\" is not one of {}{}", text, fmt::join(variable.choices, ", "),
+  fail("\"{}\" is not allowed; the choices are {}{}", text, fmt::join(variable.choices, ", "),
        nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest));
 }
 

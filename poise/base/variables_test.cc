@@ -39,7 +39,7 @@ TEST(Variables, have_a_default_value_that_is_among_their_choices) {
   }
 }
 
-TEST(Variables, variables_of_tasks_are_generated_from_the_settings_of_tasks) {
+TEST(Variables, each_task_runtime_setting_has_an_environment_variable_with_the_same_help_text) {
   for (const Knob& knob : task_settings())
     EXPECT_EQ(variable(task_variable(knob.name)).help, knob.help);
   EXPECT_EQ(variable("POISE_TASKS_MIN_GAIN").initial, "0.1");
@@ -59,7 +59,7 @@ TEST(Variables, a_misspelt_variable_causes_a_note_with_the_nearest_name) {
       ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
 }
 
-TEST(Variables, a_variable_whose_value_ends_the_job_causes_no_second_message) {
+TEST(Variables, no_note_is_printed_on_a_misspelt_variable_for_which_the_runtime_ends_the_job) {
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
   EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
               ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
@@ -77,7 +77,7 @@ TEST(Variables, a_name_that_a_command_has_reported_is_not_reported_by_the_progra
   EXPECT_EQ(notes_on_misspelt(environment + 1).count("POISE_STRATEGI"), 1u);
 }
 
-TEST(Variables, variables_of_other_software_cause_no_note) {
+TEST(Variables, no_note_is_printed_on_environment_variables_of_other_software) {
   EXPECT_THAT(
       notes({"POISE_HOME=/opt", "POISE_ROOT=/opt", "POISE_DIR=/opt", "POISE_LIB=/opt/lib",
              "POISE_VERSION=1", "POISE_BIN=/opt/bin", "POISE_SEEDS=3", "PATH=", "=", "MAX_TASKS=3"},
@@ -85,7 +85,7 @@ TEST(Variables, variables_of_other_software_cause_no_note) {
       IsEmpty());
 }
 
-TEST(Variables, variables_of_another_runtime_cause_a_note) {
+TEST(Variables, a_note_is_printed_on_a_variable_that_only_another_runtime_reads) {
   EXPECT_THAT(notes({"POISE_TASKS_PULL=0", "POISE_LEND=0"}, reader::objects),
               ElementsAre("POISE_TASKS_PULL has no effect: tasks read it, objects do not without "
                           "POISE_LEND=1"));
@@ -96,11 +96,11 @@ TEST(Variables, variables_of_another_runtime_cause_a_note) {
               ElementsAre("POISE_MODE has no effect: objects read it, Charm++ do not"));
 }
 
-TEST(Variables, variables_of_the_command_line_tools_cause_no_note_in_mpi_jobs) {
+TEST(Variables, an_mpi_job_prints_no_note_on_a_variable_that_only_command_line_tools_read) {
   EXPECT_THAT(notes({"POISE_JUGGLE_NUMA=within", "POISE_MACHINES=/m"}, reader::tasks), IsEmpty());
 }
 
-TEST(Variables, variables_of_mpi_jobs_cause_no_note_in_the_command_line_tools) {
+TEST(Variables, command_line_tools_print_no_note_on_a_variable_that_only_mpi_jobs_read) {
   const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
   EXPECT_THAT(notes_on_misspelt(environment),
               ElementsAre(Pair(_, HasSubstr("did you mean POISE_JUGGLE_PERIOD?"))));
@@ -119,7 +119,8 @@ std::string error_of(Call call) {
 TEST(Variables, every_variable_accepts_and_refuses_values_as_the_table_documents) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
   EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
-            "\"rooot\" is not one of auto, root, replicated, hierarchical; did you mean \"root\"?");
+            "\"rooot\" is not allowed; the choices are auto, root, replicated, hierarchical; did "
+            "you mean \"root\"?");
   EXPECT_EQ(count_of(variable("POISE_RANKS_PER_HOST"), "2147483647"), 2147483647u);
   EXPECT_EQ(error_of([] { count_of(variable("POISE_RANKS_PER_HOST"), "2147483648"); }),
             "\"2147483648\" is not a number of ranks");

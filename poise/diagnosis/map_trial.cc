@@ -56,8 +56,8 @@ double noise_of(std::span<const double> logs) {
   return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
 }
 
-/// Tests after each pair, in the order of the runs, and stops at the first verdict, which later
-/// runs therefore cannot change.
+/// Tests after each pair of runs, oldest pair first, whether to keep or to drop the map. The first
+/// such decision is final: later runs cannot change it.
 void judge(std::span<const double> own, std::span<const double> mapped, NextRun& next) {
   const std::size_t pairs = std::min({own.size(), mapped.size(), std::size_t{kMaxPairs}});
   std::vector<double> ratios;

@@ -25,7 +25,7 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, never_costs_more_than_before_and_a_new_map_has_the_least_traffic_of_all_maps) {
+TEST(mapping, ranks_move_only_to_the_map_of_least_traffic_and_only_if_messages_cost_no_more) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
   int moved = 0;

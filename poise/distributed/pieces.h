@@ -42,8 +42,8 @@ struct Piece {
   std::vector<std::uint32_t> merged;
 };
 
-/// Collective. A name consists of a rank and an index: returns for each name table[index] of that
-/// rank. Names may repeat.
+/// Collective. Looks up entries in tables of other ranks: returns, for each name, entry name.index
+/// of the `table` of rank name.rank. Names may repeat.
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
                                       const std::vector<std::uint32_t>& table);
 

@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// The estimated cost of messages is this fraction of the cost if all of them went from node to
-/// node, because messages inside a place or a node cost less.
+/// Estimated cost of all messages, as a fraction of their cost if every message went from one node
+/// to another. The real cost is lower, because messages inside a place or a node are cheaper.
 constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
 /// narrow groups: each group then decides about more vertices per rank, which keeps communicating
@@ -30,7 +30,7 @@ constexpr std::uint32_t kMinWidth = 4;
 /// too heavy to balance well, and a second cycle forms new ones.
 constexpr double kCoarse = 2;
 
-/// The load and tasks of a rank, as a multiple of those of an average place.
+/// Returns the sum of the weights of this rank's tasks; kWeightOfTask defines the weight of a task.
 double weight_of(const OwnTasks& own, const AveragePlace& average) {
   double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
   for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
@@ -67,8 +67,9 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  /// Limits for the graph that a leader sends to its parent: a share of the parent's limit in
-  /// proportion to the leader's load, but never more than the whole limit.
+  /// Limits for the graph that a leader sends to its parent. They grow with the weight of the
+  /// leader's vertices: from an equal share (among the parent's children) of the numbers in
+  /// DistributedLimits up to the whole numbers.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -129,8 +130,8 @@ class Cycle {
     return leads(level) ? answer.at(parent(level)).at(0) : 0;
   }
 
-  /// Returns the names of the vertices of the parents' pieces into which these vertices were
-  /// merged.
+  /// Returns, for each vertex in `names`, the name of the vertex in the parent's piece into which
+  /// it was merged.
   std::vector<VertexName> merged_names(std::size_t level, const std::vector<VertexName>& names) {
     const std::vector<std::uint32_t> index = ask_owners(ranks_, names, pieces_[level].merged);
     std::vector<VertexName> merged;
@@ -167,7 +168,8 @@ class Cycle {
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
-  /// Also gives each edge between two pieces to the leader of the receiver's piece.
+  /// So far, an edge between vertices of two leaders is stored only at the sending vertex. Sends
+  /// each such edge also to the leader of the receiving vertex.
   void tell_receivers(std::size_t level) {
     Mail<PieceEdge> mail;
     for (const PieceEdge& edge : pieces_[level].out)
@@ -214,8 +216,8 @@ class Cycle {
     return targets;
   }
 
-  /// Converts the targets of a leader's vertices into targets of the vertices that were merged into
-  /// them on the level below.
+  /// `targets` holds the target of each vertex of `level`. Returns the target of each vertex of the
+  /// level below, which is the target of the vertex into which it was merged.
   std::vector<std::uint32_t> of_children(std::size_t level,
                                          const std::vector<std::uint32_t>& targets) {
     const auto children = groups_.children(level, ranks_.rank());

@@ -72,20 +72,20 @@ void expect_consistent(const OwnedProblem& problem, const Outcomes& outcomes) {
   }
 }
 
-TEST(DistributedPlan, equals_the_central_decision_if_the_graph_is_small_enough_to_gather) {
+TEST(DistributedPlan, gives_the_same_placement_as_one_rank_alone_if_the_graph_fits_on_one_rank) {
   const OwnedProblem problem = made(physical("node:2 core:4"), "stencil3d", 200);
   const Placement central = parse_strategy("poise").rebalance(problem.view());
   EXPECT_NE(central, problem.current);
   EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
 }
 
-TEST(DistributedPlan, places_every_task_once_and_every_export_has_its_import) {
+TEST(DistributedPlan, assigns_each_task_to_one_rank_which_lists_the_task_as_an_import_if_it_moved) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const OwnedProblem problem = random_problem(random);
-    // Groups are narrow and vertices few, so that even small problems have several levels and
-    // clusters.
+    // Because these limits are small, even small problems have several levels of rank groups, and
+    // tasks are merged into clusters.
     const DistributedLimits limits{
         .width = 2 + static_cast<std::uint32_t>(seed % 5), .vertices = 16, .edges = 32};
     expect_consistent(problem, planned(problem, limits, seed % 2 == 0));
@@ -100,7 +100,7 @@ TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
             placement_of(problem.view(), planned(problem, limits, false)));
 }
 
-TEST(DistributedPlan, costs_at_most_a_tenth_more_than_a_central_plan) {
+TEST(DistributedPlan, the_run_is_at_most_a_tenth_longer_than_with_a_plan_by_one_rank) {
   struct Instance {
     std::string_view machine, recipe;
     TaskId tasks;
@@ -165,7 +165,7 @@ TEST(DistributedPlan, gives_a_valid_plan_on_one_rank_and_on_ranks_without_tasks)
   expect_consistent(empty, planned(empty));
 }
 
-TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_is_wrong) {
+TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) {
   const OwnedProblem problem = made(physical("node:2 core:2"), "ring", 40);
   const auto errors = [&](const auto& spoil, bool knows_ranks = true) {
     std::vector<OwnArrays> own = split(problem.view());

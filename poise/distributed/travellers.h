@@ -17,9 +17,9 @@ namespace poise {
 /// migrates in any case.
 class Travellers {
  public:
-  /// Collective. Sends descriptions of the tasks in `own` to their targets (one rank per task).
-  /// `graph` must belong to `own`. If `own` is itself a view() of travellers, `before` points to
-  /// them.
+  /// Collective. Sends the descriptions of the tasks in `own` to their targets (one rank per task).
+  /// `graph` must belong to `own`. If `own` is the view() of other travellers, `before` must point
+  /// to these travellers; otherwise it is null.
   static Travellers moved(Communicator& ranks, const OwnTasks& own, const OwnGraph& graph,
                           const std::vector<std::uint32_t>& targets, const Travellers* before);
 

@@ -105,8 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // For each core: the nearest core with memory of its own, going backward and going forward from
-  // that core (which counts, too); null if there is none.
+  // For each core: the nearest core with local memory that is this one or before it, and the
+  // nearest that is this one or after it; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -191,8 +191,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // If two levels have the same groups, the level is named "numa", because the factors between
-    // domains belong to that name.
+    // Two levels with the same groups become one level, and the second name becomes a further name
+    // of it. If either name is "numa", that is the main name, because the factors between domains
+    // belong to it.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -263,7 +264,8 @@ std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
   return factors_in(*distances.matrix, domains, 1, ratio);
 }
 
-/// Sets the factors that hwloc_xml.h has written. Returns false if there are none.
+/// Sets the NUMA factors of `kind` from the matrices that hwloc_xml.h writes. Returns false if the
+/// topology does not contain valid ones.
 bool set_measured_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
                           NodeKind& kind) {
   Distances latency{topology}, bandwidth{topology};
@@ -497,14 +499,14 @@ void check_size(std::string_view text) {
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
       fail(
-          "machine text: \"{}\" contains a count above {}; only a text without \"pu\" and brackets "
-          "may have larger ones",
+          "machine text: \"{}\" contains a count above {}; larger counts are allowed if the text "
+          "contains neither \"pu:\" nor brackets",
           text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(
-          "machine text: \"{}\" has more than {} processing units; without \"pu\" and brackets any "
-          "number is allowed",
+          "machine text: \"{}\" has more than {} processing units; more units are allowed if the "
+          "text contains neither \"pu:\" nor brackets",
           text, kMaxSyntheticUnits);
     is_named = false;
     at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
@@ -526,7 +528,8 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxXmlBytes) fail("{}: the file has more than {} bytes", name, kMaxXmlBytes);
+  if (xml.size() > kMaxXmlBytes)
+    fail("{}: the file is larger than {} bytes, the maximum", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(
@@ -546,8 +549,8 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
   if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
       static_cast<int>(kMaxDomainsOfNode))
     fail(
-        "machine text: \"{}\" has more than {} memory domains in one node; without \"pu\" and "
-        "brackets any number is allowed",
+        "machine text: \"{}\" has more than {} memory domains in one node; more domains are "
+        "allowed if the text contains neither \"pu:\" nor brackets",
         text, kMaxDomainsOfNode);
   return machine_of(topology.get(), owned);
 }

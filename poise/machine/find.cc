@@ -94,7 +94,10 @@ Machine live_machine() {
   if (path.empty() || !is_file(path)) return discovered;
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
-    fail("{}: it was measured on another machine; measure again with \"poise measure\"", path);
+    fail(
+        "{}: the measurements in this file are of another machine; measure this host with \"poise "
+        "measure\"",
+        path);
   return stored;
 }
 
@@ -118,8 +121,9 @@ Job job_machine() {
     hosts = hosts_of_pbs(read_file(pbs));
   } else {
     fail(
-        "this is not a batch job: none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and PBS_NODEFILE is "
-        "set; run it inside a job, or name the --machine");
+        "this is not a batch job, because none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and "
+        "PBS_NODEFILE is set; run the command inside a job, or choose another machine with "
+        "--machine");
   }
   Job job;
   job.machine = machine_of_job(live_machine(), std::move(hosts), job.hosts);

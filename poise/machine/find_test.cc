@@ -48,7 +48,7 @@ class TestFolder {
   std::string path_, before_;
 };
 
-TEST(FindMachine, reads_synthetic_text_and_machine_text) {
+TEST(FindMachine, accepts_text_in_the_syntax_of_hwloc_and_in_the_syntax_of_poise) {
   EXPECT_EQ(find_machine("node:2 core:4").num_nodes(), 2u);
   EXPECT_EQ(find_machine("pack:2 core:4 pu:2").num_places(), 8u);
   EXPECT_EQ(find_machine("pack:2 [numa] core:4 pu:1").num_domains(), 2u);
@@ -75,7 +75,7 @@ TEST(FindMachine, the_error_names_the_file_that_is_missing) {
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));
 }
 
-TEST(FindMachine, live_reads_the_stored_measurement_of_this_host) {
+TEST(FindMachine, the_machine_name_live_stands_for_the_stored_measurement_of_this_host) {
   const TestFolder folder("XDG_DATA_HOME");
   const Machine discovered = discover_machine();
   const std::string path = measurement_file(discovered);

@@ -272,7 +272,9 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   const auto numa = machine.find("numa");
   if (!numa) {
     if (domains != nodes)
-      machine.refuse("{} needs \"numa\", with the factors between its {} memory domains", domains);
+      machine.refuse(
+          "{} has {} memory domains; the key \"numa\" must give the cost factors between them",
+          domains);
     return;
   }
   numa->expect_keys({"source", "latency_factor", "bandwidth_factor", "kinds", "kind_of_node"});
@@ -505,7 +507,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse("{} is {}, but the levels add up to {} {}", said->whole(), made, key);
+      said->refuse("{} is {}, but the other keys describe {} {}", said->whole(), made, key);
   };
   check("nodes", nodes);
   check("domains", domains);

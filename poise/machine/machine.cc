@@ -71,11 +71,22 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
     total_speed_ += place.speed;
     has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;
   }
+  compare_factors_inside();
+}
+
+/// If two places of a domain share a group, so do all places between them; comparing neighbours is
+/// enough.
+void Machine::compare_factors_inside() {
+  for (PlaceId p = 1; p < num_places(); ++p) {
+    if (domain_of(p - 1) != domain_of(p)) continue;
+    has_equal_messages_inside_ = has_equal_messages_inside_ && message_factor(p - 1, p) == 1;
+    has_equal_bytes_inside_ = has_equal_bytes_inside_ && byte_factor(p - 1, p) == 1;
+  }
 }
 
 void Machine::check_places_and_levels() const {
-  if (parts_.places.empty()) fail("machine: it has no places; it needs at least one");
-  if (parts_.levels.empty()) fail("machine: it has no levels; it needs at least one");
+  if (parts_.places.empty()) fail("machine: there are no places; at least one is needed");
+  if (parts_.levels.empty()) fail("machine: there are no levels; at least one is needed");
   for (const Place& place : parts_.places)
     if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
       fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
@@ -135,7 +146,7 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but kind_of_node has {} entries; it needs one per node",
+    fail("machine: there are {} nodes, but kind_of_node has {} entries; it needs one per node",
          num_nodes(), parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
@@ -143,7 +154,7 @@ void Machine::check_factors() const {
            parts_.kind_of_node[n], parts_.node_kinds.size());
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} memory domains, but its kind has {}", n,
+      fail("machine: node {} has {} memory domains, but the factors of its kind are for {}", n,
            first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
@@ -157,7 +168,8 @@ void Machine::check_factors() const {
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
-      fail("machine: a network or root factor is {}; it must be from 0 to {}", value, kMaxValue);
+      fail("machine: a factor of \"network\" or \"root\" is {}; every factor must be from 0 to {}",
+           value, kMaxValue);
   check_costs();
 }
 
@@ -188,8 +200,10 @@ void Machine::check_network() const {
   const Network& network = parts_.network;
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
-      fail("machine: a network tier needs groups that add up to {} nodes and a factor from 0 to {}",
-           num_nodes(), kMaxValue);
+      fail(
+          "machine: the groups of a network tier must add up to {} nodes, and its factor must be "
+          "from 0 to {}",
+          num_nodes(), kMaxValue);
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
     fail("machine: the network matrix is for {} nodes, but the machine has {}",
          network.matrix_nodes, num_nodes());
@@ -200,8 +214,8 @@ void Machine::check_network() const {
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
     fail(
-        "machine: the {} network has invalid dimensions; each must be at least 1, a dragonfly has "
-        "two, and at most {} routers are allowed",
+        "machine: the {} network has invalid dimensions: each must be at least 1, their product at "
+        "most {}, and a dragonfly must have exactly two",
         name_of(network.shape), kMaxRouters);
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");
@@ -212,7 +226,7 @@ void Machine::check_network() const {
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but router_of_node has {} entries; it needs one per node",
+    fail("machine: there are {} nodes, but router_of_node has {} entries; it needs one per node",
          num_nodes(), network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
     if (router >= routers)
@@ -224,44 +238,6 @@ std::size_t Machine::level_named(std::string_view name) const {
   const auto found = std::find_if(parts_.levels.begin(), parts_.levels.end(),
                                   [&](const Level& level) { return level.name == name; });
   return static_cast<std::size_t>(found - parts_.levels.begin());
-}
-
-int Machine::common_level(PlaceId a, PlaceId b) const {
-  int level = static_cast<int>(parts_.levels.size()) - 1;
-  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
-  return level;
-}
-
-double Machine::latency_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::bandwidth_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().bandwidth_factor;
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::message_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
-}
-
-double Machine::byte_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
 }
 
 std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {

@@ -46,7 +46,7 @@ class Progress {
   double probes_, done_ = 0;
 };
 
-/// The reader for a domain is its fastest place.
+/// Returns the place whose reads are measured for a domain: the fastest place of the domain.
 PlaceId reader_of(const Machine& machine, DomainId domain) {
   PlaceId best = machine.first_place(domain);
   for (PlaceId p = best; p < machine.first_place(domain + 1); ++p)

@@ -287,7 +287,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
 }
 
 Machine flat_machine(std::uint32_t num_places) {
-  if (num_places == 0) fail("machine: it has no places; it needs at least one");
+  if (num_places == 0) fail("machine: there are no places; at least one is needed");
   return machine_from_text(fmt::format("core:{}", num_places));
 }
 

@@ -53,7 +53,7 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts);
 /// True if poise juggle cannot remove this cause, so that the user has to.
 bool is_for_user(JuggleCause::Kind kind);
 
-/// Name of the kind for JSON, such as "spinning" or "one_cpu".
+/// Name of a kind of cause in JSON output, such as "spinning" or "one_cpu".
 const char* name_of(JuggleCause::Kind kind);
 
 }  // namespace poise

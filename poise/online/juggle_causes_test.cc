@@ -69,7 +69,8 @@ TEST(JuggleCauses, the_cause_names_the_cpu_to_which_all_threads_are_bound) {
   }
 }
 
-TEST(JuggleCauses, unevenly_bound_threads_lead_to_the_advice_to_use_a_multiple_of_the_cpus) {
+TEST(JuggleCauses,
+     advises_a_thread_count_divisible_by_the_cpu_count_if_threads_are_bound_unevenly) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {1}, {0}});
   const JuggleCause cause = causes_of(patient.facts()).front();

@@ -204,8 +204,8 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   return orders;
 }
 
-/// Measures the work per second of cpu time, which converts work to seconds of a cpu of average
-/// speed.
+/// Measures the rate of work: how many of the program's units of work a thread does per second of
+/// cpu time. Divided by this rate, work becomes seconds of a cpu of average speed.
 void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   double run_s = 0, work = 0;
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -259,7 +259,8 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   members_ = std::move(members);
 }
 
-/// Updates members from the readings: gains of known threads, initial values of new ones.
+/// Updates the list of threads from the readings: what each known thread has gained since its last
+/// reading, and the initial values of new threads.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) {
     first_s_ = point_s_ = now_s;
@@ -440,7 +441,7 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // The place was busy for as long as the thread that was ready for the longest time there.
+    // The place counts as busy for the longest time for which one of its threads was ready.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {

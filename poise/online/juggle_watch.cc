@@ -14,9 +14,10 @@ namespace {
 
 constexpr JuggleTuning kTuning;
 
-/// Fraction of a window below which sleep, or a wait that the kernel has not reported yet, is
-/// ignored. A broken window, in which a thread both ran and slept, is therefore missed if either
-/// part is shorter than this: twice this fraction of the broken windows.
+/// Fraction of a window. If a thread slept for less than this, its sleep is ignored, because it may
+/// be noise, or a wait for a cpu that the kernel has not reported yet. A window in which a thread
+/// both ran and slept is called broken. It is not recognised if the thread ran, or slept, for less
+/// than this fraction of it. So the share of broken windows that is missed is twice this fraction.
 double sleep_tolerance(double window_s) {
   return kTuning.negligible + kTuning.uncounted_wait_s / window_s;
 }
@@ -66,8 +67,9 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   }
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // If threads sleep in turn, their total run time exceeds ready_s, the longest time for which
-    // one of them was ready. Only ready_s counts as requested, so no more than that counts as used.
+    // If the threads of a place sleep in turn, the sum of their run times exceeds ready_s, the
+    // longest time for which one of them was ready. The place counts as wanted for ready_s only, so
+    // its threads must not count as having used more than that.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;

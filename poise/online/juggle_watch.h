@@ -73,8 +73,9 @@ class JuggleWatch {
   double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
   std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
   std::optional<double> phase_s_;            // while threads are balanced, the last known one
-  // Exponential averages per place: the fraction of the time in which a thread was ready or
-  // running, and the fraction in which one ran, times the speed of the place.
+  // Two exponential averages per place: for which fraction of the time one of its threads was ready
+  // or running (wanted_), and for which fraction one was running, times the speed of the place
+  // (done_).
   std::vector<double> wanted_, done_;
   std::vector<double> taken_s_;  // per place: what other programs took in this window
   std::vector<Use> use_;         // scratch, per place

@@ -83,9 +83,9 @@ double divisible_end_s(const LendingView& view) {
 }
 
 // Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
-// starts at the end for divisible tasks and steps to the next time at which a task ends, until all
-// tasks are finished by then. At the start every rank lacks less than one task per thread, so about
-// one step per rank is enough.
+// starts at the end time for divisible tasks and steps to the next time at which a task ends, until
+// all tasks are finished by then. At the start, less than one task per thread is left unfinished on
+// each rank, so about one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -113,7 +113,8 @@ class WholeTasks {
     set_next(next);
     std::ranges::push_heap(ends_, std::greater<>());
   }
-  // Ends that differ by less than this are equal, because the difference is rounding.
+  // If two end times differ by less than this, they count as equal, because the difference is only
+  // rounding.
   double slack_s() const { return 1e-12 * (view_.busy_s + view_.queued * view_.task_s); }
 
  private:
@@ -204,8 +205,9 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// Returns the task and the borrower for one further loan: the pair for which the later of both
-// ranks finishes soonest. Returns null if no loan helps. Ties: the first task, the first borrower.
+// Chooses a task and a borrower for one further loan, so that the lender and this borrower have
+// both finished as early as possible. Returns null if no loan lets both finish before the lender
+// would finish without it. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -234,8 +236,9 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std
   if (steps) *steps = taken;
   const double end_s = whole.end_s() + whole.slack_s();
   if (whole.end_s() > limit_s) return {};
-  // Number of tasks that this rank cannot finish by end_s. Each loan takes time from the rank's own
-  // tasks and so increases this number, so the loop repeats until it is stable.
+  // Number of tasks that this rank cannot finish by end_s and therefore lends. Each loan takes time
+  // from the rank's own tasks and so increases this number. The loop repeats until the number no
+  // longer changes.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;

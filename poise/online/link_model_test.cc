@@ -35,7 +35,7 @@ TEST(Link, learns_latency_from_round_trips) {
 }
 
 // The program did something else for ten seconds between the two waits.
-TEST(Link, ignores_answers_to_requests_of_an_earlier_wait) {
+TEST(Link, ignores_a_round_trip_whose_request_was_sent_before_the_current_wait) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());

@@ -52,7 +52,7 @@ TEST(LoanPolicy, the_work_of_a_decision_does_not_grow_with_the_number_of_ranks) 
   }
 }
 
-TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
+TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_nearest_idle_ranks) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(1000);
   for (std::uint32_t rank = 999; rank > 1; rank -= 2)
@@ -134,7 +134,7 @@ TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
   EXPECT_EQ(policy.room_at(peer, 1000, 1), 0u);
 }
 
-TEST(LoanPolicy, decides_sooner_if_a_steal_request_waits) {
+TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
   LoanPolicy policy(LoanSettings{});
   policy.decided(1, 10e-6);
   EXPECT_FALSE(policy.is_due(1 + 15e-6, true));
@@ -143,7 +143,7 @@ TEST(LoanPolicy, decides_sooner_if_a_steal_request_waits) {
   EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
 }
 
-TEST(Thieves, requests_beyond_the_limit_are_declined_unless_they_are_lasting) {
+TEST(Thieves, declines_task_requests_beyond_the_limit_except_those_marked_as_lasting) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

@@ -38,10 +38,11 @@ inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kMaxResultDelay_s;
 }
 
-/// Decides how long the progress thread sleeps between polls. Each wake-up takes a core from a
-/// task. If idle ranks can wake it, it sleeps long. Otherwise it sleeps for a fraction of the
-/// remaining work: while much work remains, a thief loses little, and between short tasks the other
-/// threads poll.
+/// Decides how long the progress thread sleeps between polls. Each time it wakes up, it takes a
+/// core from a task. If idle ranks can wake it, it may sleep long. Otherwise it sleeps for a
+/// fraction of the time that the remaining work takes: while much work remains, a late answer costs
+/// a thief little. If tasks are short, it may sleep long, too, because the threads that run tasks
+/// poll between them.
 class ProgressSleep {
  public:
   explicit ProgressSleep(double min_s) : min_s_(min_s) {}
@@ -60,7 +61,8 @@ class ProgressSleep {
 /// many idle ranks would keep a busy one from working.
 class WakeBackoff {
  public:
-  /// Returns for how many seconds wake-ups are ignored after one that led to `loans` loans.
+  /// Returns for how many seconds the next wake-ups are ignored after a wake-up that led to `loans`
+  /// loans.
   double after(std::uint64_t loans);
 
  private:

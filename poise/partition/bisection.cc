@@ -172,8 +172,9 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// Returns the best move that either lowers the imbalance or keeps it within the slack plus the
-  /// weight of the vertex.
+  /// Returns the vertex whose change of sides gains most, provided that the sides stay balanced:
+  /// afterwards, the weight of the left side must be closer to the requested weight than before, or
+  /// differ from it by at most split_.slack plus the weight of the vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;

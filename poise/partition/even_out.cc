@@ -12,7 +12,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// The weight comes first, so that binary search finds a given weight.
+/// A weight, and the vertex that has it. Pairs are ordered by their first member, so binary search
+/// finds a given weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 

@@ -150,7 +150,8 @@ class LoadCap {
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
     moves_.push_back({t, from, to});
-    // Rounding may leave a value below 0, which a tournament tree does not accept.
+    // Rounding may make a busy time negative, but a tournament tree accepts only values of at least
+    // 0.
     for (const PlaceId p : {from, to})
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
@@ -187,8 +188,9 @@ class LoadCap {
       }
   }
 
-  /// Returns a place in the range that stays below the cap with t: the one with the largest
-  /// affinity to t, or else the least busy one.
+  /// Returns a place in the range whose load stays below the cap if t is added. Prefers the place
+  /// with the largest affinity to t. If no such place has affinity to t, takes the one that would
+  /// finish t first.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
     near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
@@ -236,7 +238,8 @@ class LoadCap {
     std::vector<PlaceId> found;
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
-      // Splits the range into a few pieces of equal size and takes the least busy place of each.
+      // Splits the range of places into a few pieces of about equal size, and takes the least busy
+      // place of each piece.
       const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.candidates, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {

@@ -25,17 +25,19 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Divides the tolerance among nested cuts. If all cuts together may exceed a share by the factor
-/// f, the cuts inside the groups may use f^kept, and the cuts between `num_groups` groups the rest.
-/// The first of c cuts gets the factor f^(2 / (c + 1)), more than an equal part, because the
-/// messages that it cuts cost most.
+/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by
+/// some factor f. Of this, the cuts inside the groups may use f^k, where k is the result of this
+/// function, and the cuts between the `num_groups` groups f^(1 - k). The first of c nested cuts
+/// gets the factor f^(2 / (c + 1)), which is more than an equal part, because the messages that it
+/// cuts cost most.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
   return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
-/// The groups of one level inside a range of places, and the vertices that must be in one of them.
+/// The groups of one level into which a range of places is divided, and the vertices that are fixed
+/// to one of these groups.
 struct Siblings {
   std::vector<PlaceId> starts;  // first place of each group, then one past the last
   std::vector<Part> fixed;      // per vertex its group or kFree; empty: all are free
@@ -172,7 +174,8 @@ class Multisection {
     return split;
   }
 
-  /// The weight that each group may hold: its share plus what the cuts between the groups may add.
+  /// The weight that each group may hold: its share, plus the part of the tolerance that is
+  /// reserved for the cuts between these groups.
   std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
     const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
     const double sum = sum_of_shares(first, last);

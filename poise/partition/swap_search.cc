@@ -23,16 +23,17 @@ constexpr double kEndTemperature = 0.02;  // final temperature relative to the s
 /// which pays only if there is time to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-// Number of random vertices drawn to find one that can gain.
+// Maximum number of random draws to find a vertex whose move could lower the traffic.
 constexpr int kDraws = 4;
 // Number of trial swaps from which the start temperature is computed.
 constexpr int kSamples = 2000;
-/// One in this many candidates is drawn from all slots; the others are near the partner.
+/// One in this many candidates for a swap is drawn from all slots. The others are near the partner
+/// to which the swap should bring a vertex closer.
 constexpr std::uint64_t kAnywhereOneIn = 64;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-// Descent tries kDescentDegrees / degree partners of a vertex, within these limits: the higher the
-// degree, the longer each trial takes.
+// For a vertex with many partners, descent tries only kDescentDegrees / degree of them, because
+// each trial takes longer if the degree is high. The two other numbers limit how many it tries.
 constexpr std::size_t kDescentDegrees = 2048, kMinPartners = 4, kMaxPartners = 32;
 constexpr double kDescentScansPerEdge = 200;
 constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries
@@ -108,7 +109,7 @@ class Excess {
   std::vector<std::uint8_t> is_touched_;  // per node
 };
 
-/// Per slot, the range of slots that are in the same group of one level.
+/// The groups of one level: for each slot, the first slot of its group and the end of that group.
 struct SlotGroups {
   std::vector<Slot> first, last;
 };
@@ -251,8 +252,8 @@ class SwapSearch {
     return graph_.to[graph_.first[v] + random_.below(graph_.degree(v))];
   }
 
-  /// Draws edges until the two ends of one could be nearer to each other, and returns that edge.
-  /// After a few draws it returns the last one.
+  /// Draws random edges until it finds one whose two ends could be closer to each other, or until
+  /// it has drawn kDraws edges. Returns the edge drawn last.
   std::pair<Vertex, Vertex> edge_to_shorten() {
     Vertex v = 0, partner = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
@@ -322,9 +323,9 @@ class SwapSearch {
     excess_.add_all(slot_of_);
   }
 
-  /// Collects the slots that descent tries for v. For each of several partners these are the
-  /// partner's slot and a few slots of the smallest group around it that has other slots but does
-  /// not contain v.
+  /// Collects the slots that descent tries for v. Visits several partners of v. From each partner
+  /// it takes the partner's own slot and a few slots of a group around that slot: the smallest
+  /// group that has more than one slot and does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

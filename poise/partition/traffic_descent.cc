@@ -48,8 +48,9 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Lets tasks take their best step if it gains: at first all tasks, later only those whose
-  /// neighbours have moved. Returns false if no task took a step.
+  /// Moves each task, or exchanges it with another one, if that lowers the traffic. The first pass
+  /// visits all tasks; later passes visit only tasks whose neighbours have moved. Returns false if
+  /// no task has moved.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {

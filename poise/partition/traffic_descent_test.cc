@@ -38,7 +38,7 @@ struct PairDrawnAway {
   }
 };
 
-TEST(TrafficDescent, single_moves_leave_a_pair_of_tasks_that_must_move_together) {
+TEST(TrafficDescent, single_moves_cannot_improve_a_pair_of_tasks_that_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 

@@ -94,8 +94,9 @@ class BusyTimes {
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes anew the times X and A (see the top of this class) and the weights of spots in the
-  /// sum of busy^exponent. O(messages + spots). Does nothing under the formula `nuco`.
+  /// Computes the times X and A (see the top of this class) if a task has moved since, and the
+  /// weights of spots in the sum of busy^exponent. O(messages + spots), or O(spots) if none has
+  /// moved. Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
   /// Seconds that the messages of t would cost at its own place and at the places of its neighbours
@@ -103,6 +104,7 @@ class BusyTimes {
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
+  void wait_for_resources();
   void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
@@ -119,6 +121,7 @@ class BusyTimes {
   PairCosts costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
+  bool has_moved_ = true;          // a task, since X and A were computed
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
   std::vector<double> exposed_s_;  // per place: X; empty: nuco

@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-/// Cores of each place that are free, or would be after all tasks have left.
+/// Returns for each place the number of cores that all its tasks together may take.
 std::vector<std::int64_t> cores_of_places(const Machine& machine, const Capacity& capacity) {
   std::vector<std::int64_t> cores(machine.num_places());
   for (PlaceId p = 0; p < machine.num_places(); ++p) cores[p] = capacity.of_place(p);

@@ -77,7 +77,7 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after);
 
-/// Lower bounds on the makespan of any placement, one for each reason.
+/// Lower bounds on the makespan of any placement, each derived in a different way.
 struct MakespanBounds {
   double average_s = 0;       // all work over all speed
   double largest_task_s = 0;  // time of the largest task on the fastest place

@@ -15,16 +15,18 @@ namespace poise {
 
 constexpr std::uint32_t kMaxSubphases = 64;
 
-/// The load of each task in each subphase, from the workload's `subphase_load_s`. Only the ratios
-/// within a row matter, so loads may be scaled or predicted. Load without such a row (background,
-/// messages, other tasks) is divided in the same ratio as the sum of all rows.
+/// The load of each task in each subphase. A task's row in the workload's `subphase_load_s` tells
+/// only in which ratio to divide the task's load among the subphases, so the load itself may be
+/// scaled or predicted. Background load, messages, and tasks without a row are divided in the same
+/// ratio as the sum of all tasks with rows.
 class Subphases {
  public:
   /// Keeps a reference to the workload. O(tasks * subphases).
   explicit Subphases(const Workload& workload);
 
-  /// Number of subphases. It is 1 if only their sum counts (SubphaseRule::no_wait), if loads per
-  /// subphase are unknown, or if there would be more than kMaxSubphases.
+  /// Number of subphases. It is 1 if only the sum of a task's loads in all subphases counts
+  /// (SubphaseRule::no_wait), if loads per subphase are unknown, or if the workload has more than
+  /// kMaxSubphases subphases.
   std::uint32_t count() const { return static_cast<std::uint32_t>(part_.size()); }
   /// The fraction of all load in this subphase; the fractions add up to 1.
   double part(std::uint32_t subphase) const { return part_[subphase]; }

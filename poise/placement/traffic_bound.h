@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A cluster of tasks and the spectrum of its messages.
+/// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
   double weight = 0;                // sum over its tasks
   std::vector<double> eigenvalues;  // of D^-1/2 L D^-1/2, messages per weight, ascending

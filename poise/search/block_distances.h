@@ -25,7 +25,8 @@ class BlockDistances {
   /// Block b holds the children [first_child(b), first_child(b + 1)).
   std::uint32_t first_child(std::uint32_t block) const;
 
-  /// Returns the smallest weight per block, or 0 for a block that holds no child except the sender.
+  /// Returns for each block the smallest weight of a message from `child` to another child in the
+  /// block, or 0 if there is no other child in the block.
   const std::vector<double>& lightest_from(std::uint32_t child);
 
  private:

@@ -91,8 +91,8 @@ class EvenSubphases {
       }
   }
 
-  /// Pairs the busiest place of each subphase with every other place. Returns true if a step was
-  /// taken.
+  /// Moves or exchanges tasks between the busiest place of each subphase and every other place as
+  /// long as that gains. Returns true if any task has moved.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -125,10 +125,10 @@ class EvenSubphases {
     return best_.has_value();
   }
 
-  /// Keeps the step with the largest gain. The gain is the decrease, summed over all subphases, of
-  /// the time by which the busier of the two places exceeds the average. (Other places may be just
-  /// as busy, so the maximum alone would not show progress.) The time of all subphases must not
-  /// increase.
+  /// Keeps the move or exchange `step` if its gain is the largest so far and the makespan does not
+  /// increase. The gain is the decrease, summed over all subphases, of the time by which the busier
+  /// of the step's two places exceeds the average. The busiest time of all places would not show
+  /// progress, because other places may be just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
@@ -196,8 +196,9 @@ class EvenSubphases {
   std::vector<double> load_s_;     // per task and subphase
   std::vector<double> speed_;      // per place and subphase
   std::vector<double> average_s_;  // per subphase
-  // Per subphase, before and after the step that is considered: the busy time of the busier of its
-  // two places (at least the average), and of the busiest of all places.
+  // Busy times per subphase, before and after the step that consider() examines. pair_s_ is the
+  // time of the busier of the step's two places, but at least the average; all_s_ is the time of
+  // the busiest of all places.
   enum { kBefore, kAfter };
   std::array<std::vector<double>, 2> pair_s_, all_s_;
   Links sent_, received_;

@@ -36,7 +36,7 @@ Workload drawn(TaskId num_tasks, Random& random, SubphaseRule rule = SubphaseRul
   return workload;
 }
 
-TEST(EvenSubphases, places_tasks_of_the_same_subphase_apart) {
+TEST(EvenSubphases, puts_tasks_that_work_in_the_same_subphase_on_different_places) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -50,9 +50,9 @@ TEST(EvenSubphases, places_tasks_of_the_same_subphase_apart) {
   EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
 }
 
-/// Divides two iteration times by the shortest possible one, on 40 drawn problems of 8 tasks: that
-/// of greedy's placement, and that of the same placement after even_in_subphases(). Returns the
-/// arithmetic means of the two ratios.
+/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on 40 drawn
+/// problems of 8 tasks. Returns the arithmetic mean of the iteration time divided by the shortest
+/// possible one, first before and then after.
 std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule rule,
                                           const std::vector<double>& speed) {
   double sum_before = 0, sum_after = 0;
@@ -134,7 +134,7 @@ TEST(EvenSubphases, never_lengthens_the_iteration_and_keeps_pinned_tasks) {
     }
 }
 
-TEST(EvenSubphases, moves_nothing_if_messages_would_cost_more) {
+TEST(EvenSubphases, separates_tasks_only_if_that_saves_more_time_than_their_messages_then_cost) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -149,7 +149,7 @@ TEST(EvenSubphases, moves_nothing_if_messages_would_cost_more) {
   }
 }
 
-TEST(EvenSubphases, changes_nothing_without_loads_per_subphase) {
+TEST(EvenSubphases, keeps_the_placement_if_loads_per_subphase_are_unknown) {
   Random random(1);
   const Machine machine = flat_machine(2);
   const Placement uneven = blocked(20, 2);

@@ -37,16 +37,19 @@ struct Way {
 };
 
 /// The curve of total time against moved tasks, from the placement `far` back to the current one.
-/// Each point allows a longer iteration than the point before; every task whose return fits into
-/// that time goes back to its current place, largest first. The first point has at most the
-/// iteration time of `far`; the last one is the current placement. Tasks return only to places with
-/// room (room.h). O(points * (messages of moved tasks + tasks)).
+/// Each point has a limit on the iteration time, which is higher than that of the point before.
+/// Tasks return to their current places, largest first, if the iteration stays within the limit.
+/// The limit of the first point is the iteration time of `far`; the last point is the current
+/// placement. Tasks return only to places with room (room.h). O(points * (messages of moved tasks +
+/// tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
-/// Finds the shortest total time, steps * iteration + migration, of all points of this curve. Of
-/// the points whose total is within `tolerance` of it, returns the one that moves the fewest bytes.
-/// Saves computing time: if the migration is a smaller fraction of the total than `tolerance`, it
-/// tries only the first and the last point; otherwise it stops after the total has increased twice.
+/// Compares the total time, steps * iteration + migration, of some points on the way from `far`
+/// back to the current placement. Of the points whose total exceeds the shortest one by at most the
+/// fraction `tolerance`, returns the point that moves the fewest bytes. Saves computing time: if
+/// the migration to `far` takes at most the fraction `tolerance` of its total time, only the first
+/// and the last point are tried; otherwise points are skipped, except the last one, after the total
+/// has increased twice.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
 /// Returns single tasks to their current places as long as that shortens the total time, so that

@@ -40,7 +40,7 @@ std::uint32_t Surroundings::entry_for(PlaceId p) {
     domain = static_cast<std::uint32_t>(domains_.size());
     domains_.push_back({d, kNone, {}});
   }
-  near_.push_back({p, d, domains_[domain].first, {}, 0, 0});
+  near_.push_back({p, d, domains_[domain].first, {}, 0, 0, 0});
   domains_[domain].first = slot;
   return slot;
 }
@@ -59,7 +59,7 @@ void Surroundings::gather(TaskId t) {
     domains_[slot_of_domain_[near.domain]].exchange.add(near.exchange);
   }
   if (times_.resources()) leave_resources();
-  scans_ += times_.arcs_of(t).size() + near_.size();
+  scans_ += times_.arcs_of(t).size() + near_.size() + leaving_.size();
 }
 
 void Surroundings::change(SpotId spot, double seconds, std::uint8_t why) {

@@ -37,6 +37,16 @@ class Surroundings {
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
+  /// Prepares least_worth_at() for the selected task, with a worth that increases with the busy
+  /// time. Returns a lower bound on the values of all moves, as if the task did not arrive
+  /// anywhere. O(places with a partner + resources that its messages cross).
+  template <typename Worth>
+  double least_worth(const Worth& worth);
+
+  /// Lower bound on worth_at(), as if all messages of t were free at its new place. O(1).
+  template <typename Worth>
+  double least_worth_at(PlaceId to, const Worth& worth) const;
+
   /// Lower bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
 
@@ -61,9 +71,10 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // next entry of the same domain, or kNone
     Exchange exchange;
-    double now_s;  // cost there of the task's messages, with the task at its
-                   // current place
-    double worth;  // worth of the entry's change if the task is in the domain faced
+    double now_s;        // cost there of the task's messages, with the task at its
+                         // current place
+    double least_worth;  // worth of its change if the messages were free
+    double worth;        // worth of the entry's change if the task is in the domain faced
   };
   struct NearDomain {
     DomainId domain;
@@ -130,6 +141,8 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
+  double least_worth_ = 0;  // see least_worth()
+
   // How the time of resources changes if t leaves its place, and if it then arrives at a place
   // without partners in the domain `faced_`.
   std::vector<Change> leaving_;
@@ -146,6 +159,28 @@ class Surroundings {
   double worth_of_rest_ = 0;      // of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
+
+template <typename Worth>
+double Surroundings::least_worth(const Worth& worth) {
+  least_worth_ = worth(from_, times_.busy_s(from_) - relief_s_);
+  for (Near& near : near_) {
+    near.least_worth =
+        near.place == from_ ? 0 : worth(near.place, times_.busy_s(near.place) - near.now_s);
+    least_worth_ += near.least_worth;
+  }
+  if (times_.resources())
+    for (const Change& left : leaving_)
+      least_worth_ += worth(left.spot, times_.busy_s(left.spot) + left.seconds);
+  scans_ += near_.size() + leaving_.size();
+  return least_worth_;
+}
+
+template <typename Worth>
+double Surroundings::least_worth_at(PlaceId to, const Worth& worth) const {
+  const std::uint32_t slot = slot_of_[to];
+  if (slot == kNone) return least_worth_ + worth(to, least_busy_s(to));
+  return least_worth_ - near_[slot].least_worth + worth(to, least_busy_s(to) - near_[slot].now_s);
+}
 
 /// Computes the values that are the same for t at any place of the domain; `to` is one of these
 /// places.

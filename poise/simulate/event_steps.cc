@@ -125,8 +125,8 @@ double EventSteps::collection_s(const Workload& workload, const Placement& place
     std::vector<Transfer> up, down;
     std::vector<PlaceId> above;
     for (const PlaceId p : leaders) {
-      // Place p sends to the first place of its group on the level above. Above the top level the
-      // whole machine is one group, so its first place is 0.
+      // Place p sends to the first place of the group that encloses it on the next coarser level.
+      // Above the top level that group is the whole machine, whose first place is 0.
       const PlaceId to =
           level == 0 ? 0 : levels[level - 1].first_place[machine_.group_of(level - 1, p)];
       if (p == to) {

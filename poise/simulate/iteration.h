@@ -42,12 +42,14 @@ struct EngineOptions {
   double handshake_latencies = 2;
   /// Maximum size of the pieces in which messages travel, for Sharing::queue.
   std::uint64_t piece_bytes = 4096;
-  /// For Sharing::fluid, a fraction of the time of the busiest resource: starts and ends of
-  /// messages that are closer together count as simultaneous. If no value is given, the fraction is
-  /// 0 for small exchanges; for larger ones it is large enough to bound the time of the simulation.
+  /// For Sharing::fluid: starts and ends of messages count as simultaneous if the time between them
+  /// is below this fraction of the busiest resource's time. Without a value, the fraction is 0 for
+  /// small exchanges, and for larger ones it is large enough to limit the time that the simulation
+  /// takes.
   std::optional<double> precision = {};
-  /// If above 0, tasks are threads that share their places, and Juggle moves them after each such
-  /// period (threads.h). If 0, a place runs one task after the other. Replays use this option.
+  /// If above 0, tasks are threads that share their places, and Juggle moves them once per period
+  /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
+  /// option.
   double juggle_period_s = 0;
 };
 

@@ -78,7 +78,7 @@ TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
-TEST(Iteration, a_hub_that_sends_more_slowly_than_its_card_never_waits_for_the_card) {
+TEST(Iteration, a_sender_slower_than_its_network_card_never_waits_for_the_card) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({0, t, 1, 100});  // 0.1 s on the card
   for (const EngineOptions& options : {kFluid, kQueue}) {
@@ -122,7 +122,7 @@ TEST(Iteration, large_messages_wait_for_the_receiver) {
                    1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
 }
 
-TEST(Iteration, work_hides_messages_if_communication_overlaps) {
+TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap) {
   const std::vector<double> work_s(8, 10);
   const std::vector<Message> messages{{0, 1, 1, 2000}};
   const double message_s = 0.125 + 0.25 + 2 + 0.125;
@@ -195,7 +195,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
+TEST(Iteration, places_and_network_resources_are_busy_as_long_as_the_cost_model_says) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();
@@ -216,7 +216,8 @@ TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
   }
 }
 
-TEST(Iteration, merging_close_ends_of_flows_changes_the_time_by_at_most_twice_the_precision) {
+TEST(Iteration,
+     merging_nearly_simultaneous_ends_of_messages_changes_the_time_by_at_most_2_percent) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

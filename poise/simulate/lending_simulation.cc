@@ -563,7 +563,7 @@ void Simulation::happen(const Event& event) {
   switch (event.kind) {
     case Kind::arrival:
       rank.inbox.push_back(event.mail);
-      // A rank that runs a task or computes outside of the wait handles the message later.
+      // If the rank runs a task or computes outside of the wait, it handles the message later.
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
         if (rank.wake_at_s <= now_s_ && at_s < rank.busy_until_s)
@@ -667,8 +667,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // The rank must lend the tasks that it cannot run in the common time. It packs each of them and
-    // unpacks its result.
+    // Work that the rank cannot do in the time that all ranks need together for all work must be
+    // lent. The rank packs each lent task and unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

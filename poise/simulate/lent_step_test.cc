@@ -42,7 +42,7 @@ TEST(LentStep, leaves_background_loads_and_pinned_tasks_where_they_are) {
   EXPECT_NEAR(lent_step_s(machine, workload, Placement(1, 0)), 1, 1e-3);
 }
 
-TEST(LentStep, is_never_shorter_than_the_bound_nor_much_longer_than_without_lending) {
+TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by_much) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -51,8 +51,9 @@ void summarise(const ReplayPlan& plan, Replay& replay) {
 
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
-  if (plan_.steps == 0) fail("steps is 0; it must be at least 1");
-  if (plan_.every == 0) fail("every is 0; there must be at least 1 step between decisions");
+  if (plan_.steps == 0) fail("the number of steps is 0; it must be at least 1");
+  if (plan_.every == 0)
+    fail("every is 0; the number of steps from one decision to the next must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);
@@ -310,7 +311,8 @@ class Replayer::Run {
   OverlapClocks clocks_;
   std::vector<std::optional<Known>> known_;  // per phase, at the current places
   std::optional<EventSteps> events_;
-  // If there is a model of loads: a phase with the loads of one step.
+  // With a model of loads, changed_ is the phase changed_phase_ with the loads of step
+  // changed_step_.
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;

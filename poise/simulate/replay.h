@@ -56,8 +56,8 @@ struct ReplayStep {
   double makespan_s = 0;
   double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
   Loans loans;
-  // Times before the step; all are 0 without a decision. Only the event engine computes the time of
-  // collecting measurements.
+  // Times of the decision before this step, of collecting the measurements for it, and of its
+  // migrations; all are 0 if there was no decision. Only the event engine computes collection_s.
   double decision_s = 0, collection_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
   double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
@@ -116,7 +116,7 @@ class Replayer {
   void find_first_places(const Placement& start);
   void find_bounds();
   std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }
-  /// Sets the loads of a copy of the step's phase to those of the model.
+  /// Sets the loads of `workload`, a copy of the step's phase, to those of the model of loads.
   void set_loads(std::uint64_t step, Workload& workload) const;
 
   Trace trace_;

@@ -73,7 +73,7 @@ TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, repeats_the_last_phase_or_starts_over_at_the_end_of_the_trace) {
+TEST(Replay, after_the_trace_ends_repeats_the_last_phase_or_the_whole_trace_as_requested) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
@@ -102,7 +102,7 @@ TEST(Replay, identifies_tasks_by_name) {
   EXPECT_THAT(past_s, ElementsAre(5, 1));
 }
 
-TEST(Replay, places_new_tasks_where_the_trace_has_them) {
+TEST(Replay, a_task_that_appears_later_starts_at_the_place_recorded_in_the_trace) {
   Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};
   trace.phases[1].names = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
@@ -192,7 +192,7 @@ TEST(Replay, gives_the_same_times_as_a_simple_replay_by_the_formula) {
   }
 }
 
-TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
+TEST(Replay, the_time_of_all_steps_is_at_least_the_sum_of_their_lower_bounds) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -208,7 +208,7 @@ TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
   }
 }
 
-TEST(Replay, overlapping_steps_do_not_lengthen_a_repeated_phase) {
+TEST(Replay, if_all_steps_are_equal_letting_them_overlap_does_not_lengthen_the_run) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -222,7 +222,7 @@ TEST(Replay, overlapping_steps_do_not_lengthen_a_repeated_phase) {
   }
 }
 
-TEST(Replay, throws_if_the_parts_do_not_fit_together_or_the_plan_is_invalid) {
+TEST(Replay, throws_if_the_trace_the_plan_or_a_placement_is_invalid) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);
@@ -245,7 +245,7 @@ Machine nodes_on_a_switch() {
       "migrated_byte:0 migrated_task:0");
 }
 
-TEST(Replay, simulates_the_gathering_of_loads_and_the_migrations_event_by_event) {
+TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Replayer replayer(
@@ -319,7 +319,7 @@ TEST(Replay, places_lend_within_steps_and_strategies_move_tasks_between_them) {
   EXPECT_THROW(Replayer(trace, machine, Placement(40), plan), Error);
 }
 
-TEST(Replay, loads_follow_a_model_and_decisions_use_the_previous_step) {
+TEST(Replay, loads_follow_the_load_model_and_decisions_use_the_loads_of_the_previous_step) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4})};
   const Replayer replayer(

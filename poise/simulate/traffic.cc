@@ -21,8 +21,9 @@ struct Sum {
   double count = 0, bytes = 0;
 };
 
-/// Returns the position of a crossing on the route of a message, for sorting: out of the node, up
-/// through the tiers (the last tier is the finest), down again and into the other node.
+/// Returns a number by which the resources that a message crosses are sorted into the order of its
+/// route: out of the node, up through the tiers of the network (the last tier is the finest), down
+/// again, and into the other node.
 std::uint32_t position(const Crossing& crossing, DomainId from) {
   constexpr std::uint32_t kTiers = 1000;  // more than a machine has
   switch (crossing.kind) {

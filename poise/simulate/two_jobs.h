@@ -8,9 +8,9 @@
 
 namespace poise {
 
-/// Two programs whose threads compute for phase_s seconds each. Threads of the same program never
-/// share a place. The programs share threads_a + threads_b - places of the places, each of which
-/// runs one thread of either program.
+/// Two programs whose threads compute for phase_s seconds each. Every place is used, and threads of
+/// the same program never share a place. So the number of shared places is threads_a + threads_b -
+/// places; each of them runs one thread of each program.
 struct TwoJobs {
   std::uint64_t threads_a = 0, threads_b = 0, places = 0;
   double phase_s = 1;

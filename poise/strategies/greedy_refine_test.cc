@@ -16,7 +16,7 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyRefine, moves_a_task_only_if_its_place_would_exceed_the_threshold) {
+TEST(GreedyRefine, moves_a_task_only_if_keeping_it_would_make_its_place_busier_than_the_threshold) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);

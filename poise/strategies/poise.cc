@@ -26,8 +26,8 @@
 ///
 /// The total time is never longer than with the current placement, unless that placement exceeds
 /// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
-/// workload's capacity. Tasks follow another start only as far as they fit. Where cores are few,
-/// local search exchanges tasks.
+/// workload's capacity. If a start of step 2 exceeds these limits, only the moves that fit are
+/// adopted from it. If cores are limited, local search also exchanges tasks in its first stage.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h); the current placement decides which of several equal places a task gets, and
@@ -74,9 +74,9 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Measured cost of each part of a decision, in scans per entry. An entry is a task, or one
-/// direction of a pair of tasks that exchange messages.
-constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
+/// Measured cost of each part of a decision, in scans (scan_budget.h) per task and per direction of
+/// each pair of tasks that exchange messages.
+constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
@@ -127,10 +127,10 @@ class Search {
     }
   }
 
-  /// Runs local search from the current placement again, with a limit on the migration time that
-  /// doubles from stage to stage: few tasks move first, and others follow where that pays. A
-  /// migration longer than all steps could save does not pay. Ends after two stages without a
-  /// shorter total.
+  /// Runs local search from the current placement again, in stages. Each stage limits the total
+  /// time of migrations, and the limit doubles from stage to stage: few tasks move at first, and
+  /// others follow if that pays. The stages end after two that do not shorten the total time, or
+  /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kDescent)) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
@@ -162,7 +162,8 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if places may be full and the budget allows a pass that the user did not request.
+  /// True if another pass should run although the user did not ask for passes: the number of cores
+  /// per place is limited, so that places may be full, and the budget allows a pass.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() ||
         static_cast<double>(number) >= tuning_.passes_if_few_cores ||
@@ -172,7 +173,9 @@ class Search {
     return true;
   }
 
-  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
+  /// Perturbs the best placement several times and searches again from each. Returns false if no
+  /// further pass is useful: the best placement has reached its bound, or too many passes in a row
+  /// have improved nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -213,10 +216,11 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage of local search. Leaves enough of the budget to compute the curve back to the
-  /// current placement.
+  /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
+  /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
+    const double scans = budget_.left() - kWayBack * entries_;
+    if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
   Outcome descended_from(const Placement& start) {
@@ -294,7 +298,9 @@ class Search {
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
-    fail("strategy poise: passes and budget_s have no effect with from_scratch=1; leave them out");
+    fail(
+        "strategy poise: if from_scratch is 1, the options passes and budget_s have no effect; "
+        "leave both out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

@@ -139,7 +139,7 @@ TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time) {
   EXPECT_LT(sums("stencil3d", "").total_s, sums("stencil3d", ",fine_exponent=49").total_s);
 }
 
-TEST(Poise, moves_fewer_bytes_if_the_total_time_is_nearly_the_same) {
+TEST(Poise, accepts_a_slightly_longer_total_time_to_migrate_fewer_bytes) {
   const Sums usual = sums("geometric", ""), shortest = sums("geometric", ",same_total=0");
   EXPECT_LT(usual.bytes, 0.95 * shortest.bytes);
   EXPECT_LT(usual.total_s, 1.002 * shortest.total_s);
@@ -188,7 +188,7 @@ TEST(Poise, refuses_more_passes_if_it_starts_from_scratch) {
   EXPECT_THROW(parse_strategy("poise:from_scratch=1,budget_s=1").rebalance(problem), Error);
 }
 
-TEST(Poise, no_single_task_could_return_and_shorten_the_total_time) {
+TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -229,7 +229,7 @@ TEST(Poise, respects_the_memory_of_places) {
   }
 }
 
-TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
+TEST(Poise, keeps_tasks_that_exchange_bytes_in_one_node_if_bandwidth_between_nodes_is_low) {
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};
@@ -244,7 +244,7 @@ TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, gathers_tasks_on_few_places_if_messages_cost_more_than_work) {
+TEST(Poise, with_costly_messages_gives_iterations_no_longer_than_nuco_and_refine_comm) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;
@@ -290,13 +290,13 @@ TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
   EXPECT_LE(hops, 8u);
 }
 
-TEST(Poise, no_tuned_number_has_the_name_of_a_knob) {
+TEST(Poise, no_tuning_parameter_has_the_name_of_a_strategy_option) {
   for (const Strategy& strategy : strategies())
     for (const Knob& number : strategy.tuning)
       for (const Knob& knob : strategy.knobs) EXPECT_NE(number.name, knob.name) << strategy.name;
 }
 
-TEST(Poise, reads_tuning_numbers_like_knobs) {
+TEST(Poise, tuning_parameters_are_read_and_checked_like_strategy_options) {
   const Choice choice = parse_strategy("poise:steps=3,candidates=5");
   EXPECT_EQ(choice.text(), "poise:steps=3,candidates=5");
   EXPECT_THROW(parse_strategy("poise:candidates=0"), Error);

@@ -45,8 +45,9 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
   return donors;
 }
 
-/// Brings the donor below the threshold. Returns false if its tasks do not fit elsewhere. One sweep
-/// is enough: a task that does not fit now will not fit later, when the other places hold more.
+/// Moves tasks away from the donor, an overloaded place, until it is below the threshold. Returns
+/// false if its tasks do not fit on other places. Visiting each task once is enough: other places
+/// only fill up, so a task that does not fit now will not fit later.
 bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& places,
              std::vector<Migration>& moves) {
   const double speed = now.machine.speed_of(donor.place);

@@ -43,7 +43,7 @@ TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   EXPECT_LT(ring.iteration_s(placed), 6.1);
 }
 
-TEST(RefineComm, uses_distances_which_refine_ignores) {
+TEST(RefineComm, moves_tasks_to_the_places_of_their_distant_senders) {
   // Tasks 1 and 2 must leave place 0. Each receives a message from one task; the two senders are on
   // places 2 and 3 of the other node.
   Example far = example("node:2 core:2 factors:100,1 message:0.01", {1, 1, 1, 1, 1, 1, 1, 1},

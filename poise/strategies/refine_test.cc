@@ -31,7 +31,7 @@ Example example(const char* machine, const std::vector<double>& loads_s,
   return made;
 }
 
-TEST(Refine, moves_nothing_within_tolerance) {
+TEST(Refine, moves_nothing_if_the_imbalance_is_within_the_tolerance) {
   const Example near = example("core:2", {10, 10.9}, {0, 1});  // 4 % above the average
   EXPECT_EQ(near.refined(), near.current);
 }
@@ -50,7 +50,7 @@ TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_task_is_large_enough)
   EXPECT_EQ(after.migrations, 4u);
 }
 
-TEST(Refine, finds_the_lowest_threshold_if_tolerance_cannot_be_reached) {
+TEST(Refine, reaches_the_shortest_makespan_if_the_requested_tolerance_is_impossible) {
   // The load of the first task is 6, nearly three times the average load of a place, so the best
   // placement gives it a place of its own.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});

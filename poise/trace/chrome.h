@@ -32,7 +32,7 @@ class ChromeTrace {
   /// to_s.
   void arrow(Row from, double from_s, Row to, double to_s, std::string_view name);
 
-  /// Returns the text of the file, which has the title if it is not empty.
+  /// Returns the text of the file. If `title` is not empty, the file shows it.
   std::string text(std::string_view title = {}) const;
 
  private:

@@ -119,9 +119,9 @@ Banner read_banner(const std::string& name, std::string_view text) {
       !is_one_of(2, {"real", "integer", "pattern"}) || !is_one_of(3, {"general", "symmetric"}) ||
       (words[1] == "array" && words[2] == "pattern"))
     fail(
-        "{}:1: \"{}\" is not the header of a matrix that Poise can read; it must be {} matrix "
-        "FORMAT FIELD SYMMETRY, where FORMAT is coordinate or array, FIELD is real, integer or "
-        "pattern (only with coordinate), and SYMMETRY is general or symmetric",
+        "{}:1: \"{}\" is not the header of a matrix that Poise can read. The header must be: {} "
+        "matrix FORMAT FIELD SYMMETRY. FORMAT is coordinate or array; FIELD is real or integer or, "
+        "in the format coordinate, also pattern; SYMMETRY is general or symmetric",
         name, line, kMagic);
   return {words[1] == "array", words[2] == "pattern", words[3] == "symmetric"};
 }

@@ -43,7 +43,7 @@ TEST(MatrixMarket, reads_each_entry_as_bytes_from_its_row_to_its_column) {
   EXPECT_EQ(trace.assumed.size(), 1u);
 }
 
-TEST(MatrixMarket, symmetric_entries_count_in_both_directions) {
+TEST(MatrixMarket, an_entry_of_a_symmetric_matrix_counts_in_both_directions) {
   EXPECT_EQ(bytes_of(market("%%MatrixMarket MATRIX Coordinate pattern symmetric\r\n3 3 2\r\n2 1\r\n"
                             "3 2\r\n")),
             (Rows{{0, 1, 0}, {1, 0, 1}, {0, 1, 0}}));

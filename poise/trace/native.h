@@ -30,7 +30,7 @@ struct Attachment {
   std::string tag, payload;
 };
 
-/// Returns the bytes of a file with the trace, and with the attachments after its phases.
+/// Returns the bytes of a file that contains the phases of the trace, followed by the attachments.
 std::string write(const Trace& trace, const std::vector<Attachment>& attachments = {});
 
 /// Returns the payload of the attachment with this tag, or nothing if the file has none.

@@ -19,7 +19,8 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Identifies a row of slices: its group, and its number in the group.
+/// Identifies a row of time slices in the file by the number of its group and its number in the
+/// group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
 /// The name of a slice of work for another place.
@@ -48,13 +49,14 @@ std::optional<Activity> activity_of(const element& event) {
 
 RowId row_of(const element& event, const std::string& where) {
   const auto group = field<std::int64_t>(event, "pid"), row = field<std::int64_t>(event, "tid");
-  if (!group) fail("{} needs an integer \"pid\"", where);
+  if (!group) fail("{}: the field \"pid\" must be an integer", where);
   return {*group, row.value_or(0)};
 }
 
 Span span_of(const element& event, Activity activity, const std::string& where) {
   const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
-  if (!start_us || !time_us) fail("{} needs numbers \"ts\" and \"dur\"", where);
+  if (!start_us || !time_us)
+    fail("{}: the fields \"ts\" (start) and \"dur\" (duration) must be numbers", where);
   if (!(0 <= *start_us && 0 <= *time_us))
     fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
   const bool is_borrowed = field<std::string_view>(event, "name") == kBorrowed;
@@ -80,7 +82,7 @@ void add(Rows& rows, const element& event, const std::string& where) {
     rows.row_names[row_of(event, where)] = name_in(event);
 }
 
-/// Groups without a slice are places that did nothing.
+/// A group of rows in which no time slice lies is a place that did nothing.
 void add_idle_groups(Rows& rows) {
   for (const auto& [group, name] : rows.group_names) {
     const auto first = rows.spans.lower_bound({group, INT64_MIN});
@@ -175,14 +177,14 @@ Timeline timeline_from_text(const std::string& path, std::string_view text) {
   if (parser.parse(text.data(), text.size()).get(file) != simdjson::SUCCESS ||
       file["traceEvents"].get(events) != simdjson::SUCCESS)
     fail(
-        "{}: it is not a timeline; record one with POISE_TIMELINE, POISE_TASKS_TRACE or poise "
-        "juggle --trace",
+        "{}: the file is not a timeline; record one with POISE_TIMELINE, POISE_TASKS_TRACE or "
+        "poise juggle --trace",
         path);
   Rows rows;
   std::size_t number = 0;
   for (const element event : events) add(rows, event, fmt::format("{}: event {}", path, number++));
   if (rows.spans.empty() && rows.group_names.empty())
-    fail("{}: the file shows no activity; some event must have the category {}", path,
+    fail("{}: the file shows no activity; at least one event must have the category {}", path,
          fmt::join(kActivities, " or "));
   Timeline timeline = timeline_of(std::move(rows));
   std::string_view title = path;

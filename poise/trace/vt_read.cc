@@ -20,7 +20,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/// Limit on phases that a file may add as identical to the one before.
+/// Maximum number of phases that a file may list as identical to the phase before them.
 constexpr std::uint64_t kMaxRepeats = 1 << 18;
 
 /// The current position in the file, for error messages.
@@ -221,7 +221,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // A sender or receiver that is not a task needs a home, even if its name does not contain one.
+  // The key has the home even if the name does not contain it: join() puts a sender or receiver
+  // that no rank lists as a task on its home rank.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 

@@ -36,7 +36,7 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
   add(text, ",\"{}\":{}.0", key, bytes);
 }
 
-/// Numbers of tasks or of messages, grouped by place.
+/// Indexes of tasks or of messages, grouped by place.
 struct ByPlace {
   std::vector<std::size_t> first;  // per place, then one past the last
   std::vector<std::size_t> items;

@@ -40,7 +40,7 @@ Workload Recorder::end_phase(double now_s) {
 }
 
 void Recorder::Log::add_to(Workload& phase, std::vector<Message>& messages) const {
-  // A sum is empty if its task or pair appeared in the last phase but not in this one.
+  // A sum is 0 if its task, pair or place was used in the previous phase but not in this one.
   for (const auto& [task, load_s] : load_s_.entries()) phase.tasks[task].load_s += load_s;
   for (const auto& [pair, sent] : sent_.entries())
     if (sent.count > 0)

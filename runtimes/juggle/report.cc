@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Run time of the thread, divided by the time that has passed since it began to take part.
+/// Run time of the thread, divided by the time that has passed since the balancer began to balance
+/// it.
 double share(const ThreadTally& thread) {
   const double since_s = thread.seen_s - thread.part_since_s;
   return since_s > 0 ? thread.run_s / since_s : 0;

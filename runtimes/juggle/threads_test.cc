@@ -36,7 +36,7 @@ TEST(Threads, start_times_are_read_even_if_the_command_name_contains_brackets_an
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
 
-TEST(Threads, children_are_read_as_process_ids) {
+TEST(Threads, ids_of_child_processes_are_read_from_the_list_of_the_kernel) {
   EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
   EXPECT_THAT(parse_children(""), IsEmpty());
 }

@@ -9,8 +9,8 @@
 namespace poise::juggle {
 
 struct Tuning {
-  // Intervals between scans of /proc for threads, and between counts of the threads of known
-  // processes. A count is cheaper than a scan.
+  // The next numbers say how often /proc is scanned for threads, and how often the threads of known
+  // processes are counted. A count is cheaper than a scan.
   //
   // Time between two scans as a share of the run so far: a new thread is found at most that late.
   double scan_share = 0.1;

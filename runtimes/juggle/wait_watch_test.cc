@@ -27,7 +27,7 @@ bool has_news(const WaitWatch& watch, int timeout_ms) {
   return ::poll(&news, 1, timeout_ms) == 1;
 }
 
-/// Waits for ever in a call of this name.
+/// Waits for ever in the blocking call that `call` names.
 void wait_by(const std::string& call) {
   if (call == "barrier") {
     pthread_barrier_t barrier;
@@ -50,8 +50,9 @@ void wait_by(const std::string& call) {
   }
 }
 
-/// Only PreloadedProgram runs this test, in which a thread waits for ever.
-TEST(Preloaded, DISABLED_a_thread_waits_for_ever_by_the_call_in_WAITS_BY) {
+/// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
+/// process of its own and ends that process.
+TEST(Preloaded, DISABLED_a_thread_waits_for_ever_in_a_given_call) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
     std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
@@ -135,7 +136,7 @@ TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_it_probes_are_taken) {
+TEST(WaitTable, a_thread_gets_a_table_slot_unless_all_slots_in_its_range_are_in_use) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

@@ -17,7 +17,8 @@ namespace {
 constexpr ObjectId kObjects = 23;
 constexpr std::uint64_t kSteps = 16;
 
-/// Sends to objects drawn from its own state and hashes all messages received, in order. A message
+/// An object that sends messages to objects chosen by a random generator, whose seed is the state
+/// of the object. It hashes all messages that it receives, in order, into that state. A message
 /// that is lost, duplicated, delayed or reordered changes every later state.
 struct Gossip {
   ObjectId id = 0;
@@ -181,8 +182,8 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // Sleeps may last too long, so the heavy objects need not be spread evenly. But each of up to
-  // four ranks must have at least one of the four.
+  // A sleep may last longer than its object asked for, so the strategy may spread the four heavy
+  // objects unevenly. But with up to four ranks, each rank must have at least one of them.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
@@ -207,7 +208,7 @@ int warnings_in(const std::string& text) {
   return count;
 }
 
-TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warning) {
+TEST(Collection, a_strategy_that_exceeds_its_time_budget_moves_no_object_and_warns_once) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                              {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
   testing::internal::CaptureStderr();
@@ -306,7 +307,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
     }
 }
 
-TEST(Collection, refuses_subphases_from_64_on) {
+TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
@@ -360,12 +361,13 @@ TEST(Collection, a_timeline_covers_every_place) {
     EXPECT_GT(balance_s, 0);
     EXPECT_GT(work_s, 0);
     EXPECT_LE(work_s + wait_s + balance_s, end_s(timeline));
-    // The spans of a place cover its steps, so they do not exceed the slowest rank's wall time.
+    // The times for which a place worked, waited and balanced do not overlap, so their sum is at
+    // most the wall time of the slowest rank.
     EXPECT_LE(work_s + wait_s + balance_s, 1.001 * wall_s);
   }
 }
 
-TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_remaining_steps) {
+TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_steps_after_the_last) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

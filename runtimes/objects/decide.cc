@@ -110,8 +110,8 @@ Outcome Decider::on_every_rank(const Measurements& own, Decision& decision) {
   return outcome;
 }
 
-/// Decides the first of two levels, where every host is one place that is as fast as all its places
-/// together.
+/// Decides the first of two levels: distributes the tasks over the hosts. Every host counts as one
+/// place that is as fast as all its places together.
 Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
   const Machine& machine = layout_.machine;
   MachineParts parts;
@@ -209,7 +209,7 @@ Outcome Decider::in_two_levels(const Measurements& own, Decision& decision) {
     places.resize(num_objects_);
     for (const Migration& migration : allgather_rows(leaders_, found))
       places[migration.task] = migration.to;
-    // If the strategy failed on one leader, no object moves.
+    // If the strategy failed on the leader of one host, no object moves on any host.
     outcome.trouble = first_text(leaders_, trouble);
     if (!outcome.trouble.empty())
       places.assign(all.current.places().begin(), all.current.places().end());

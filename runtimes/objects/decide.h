@@ -22,7 +22,7 @@ struct Decision {
   double imbalance_before = 0;         // as measured
   double imbalance_after = 0;          // as predicted
   std::optional<MeasuredPhase> phase;  // on rank 0: the input of the decision
-  // On rank 0, the reason why `placement` is the current one; empty if the strategy succeeded.
+  // On rank 0, the reason why the strategy failed, so that no object moves; empty if it succeeded.
   std::string failure;
 };
 
@@ -38,8 +38,8 @@ class Decider {
   Decider(const Decider&) = delete;
   Decider& operator=(const Decider&) = delete;
 
-  /// Collective. Returns the current placement if the strategy fails, exceeds its time budget, or
-  /// returns different placements on different ranks.
+  /// Decides on a placement. Keeps the current placement if the strategy fails, exceeds its time
+  /// budget, or returns different placements on different ranks. Collective.
   Decision decide(const Measurements& own);
 
   Mode mode() const { return mode_; }

@@ -53,12 +53,12 @@ void expect_balance(Mode mode, std::uint32_t ranks_per_host, double at_most) {
   EXPECT_EQ(Placement(of_root), decision.placement) << "rank " << rank;
 }
 
-TEST(Decider, decisions_by_rank_0_and_by_all_ranks_are_balanced) {
+TEST(Decider, placements_are_balanced_whether_rank_0_or_every_rank_computes_them) {
   expect_balance(Mode::root, 0, 1.06);
   expect_balance(Mode::replicated, 0, 1.06);
 }
 
-TEST(Decider, decisions_in_two_levels_are_balanced) {
+TEST(Decider, placements_decided_first_among_hosts_and_then_within_them_are_balanced) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %

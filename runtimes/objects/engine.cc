@@ -102,8 +102,8 @@ void Engine::create_runner() {
   if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
 }
 
-/// Creates a runner that offloads steps. If there is only one rank, the runner is destroyed again,
-/// since nothing can be offloaded; it is created only so that wrong settings are reported.
+/// Creates a runner that offloads steps. With only one rank nothing can be offloaded, so the runner
+/// is destroyed again; creating it has reported any invalid settings.
 void Engine::create_offloading_runner() {
   workers_.push_back(std::make_unique<Worker>(directory_));
   std::string problem;
@@ -184,7 +184,7 @@ Measurements Engine::measure() {
   return own_measurements(objects_, directory_, meter_, recorder_->end_phase(cpu_now_s()), guard_);
 }
 
-/// Adds a phase to the trace without a decision.
+/// Adds a phase to the trace for steps after which no decision is made.
 void Engine::record_phase() {
   const Measurements all = gather_measurements(comm_, measure(), 0);
   if (layout_.rank == 0)
@@ -220,8 +220,8 @@ BalanceResult Engine::balance() {
   return result;
 }
 
-/// Adds up the bytes of all ranks, and keeps the data about this decision that when_to_balance()
-/// needs.
+/// Adds up the migrated bytes of all ranks, and stores the cost and the predicted imbalance of this
+/// decision for when_to_balance().
 void Engine::add_result(BalanceResult& result) {
   double bytes = static_cast<double>(result.migrated_bytes);
   sum_over_ranks(comm_, {&bytes, 1});

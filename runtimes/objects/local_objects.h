@@ -28,8 +28,8 @@ struct LocalObject {
 /// The objects in order of their ids.
 class LocalObjects {
  public:
-  /// With `one_place_per_thread` the objects are also listed by place. `directory` must outlive
-  /// this object.
+  /// If `one_place_per_thread` is true, by_place() lists the objects of each place. `directory`
+  /// must outlive the LocalObjects.
   LocalObjects(const ObjectDirectory& directory, bool one_place_per_thread);
 
   std::size_t size() const { return objects_.size(); }
@@ -45,8 +45,8 @@ class LocalObjects {
   /// The indices of the objects at each of this rank's places; empty without one place per thread.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
-  /// Removes the objects that have left, whose `object` is null, and adds those that arrived. The
-  /// directory must be up to date.
+  /// Removes the objects that have left this rank (their `object` is null) and adds those that have
+  /// arrived. The directory must be updated before.
   void update(std::vector<LocalObject> arrived);
 
  private:

@@ -44,8 +44,9 @@ Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int roo
 
 using balance::MeasuredPhase;
 
-/// Sorts the measurements of all ranks by task and place. Loads are wall or CPU seconds divided by
-/// the threads of a place. Throws Error unless every object appears exactly once.
+/// Sorts the measurements of all ranks by task and place. The load of a task is its wall time or
+/// CPU time in seconds, divided by the number of threads per place. Throws Error unless every
+/// object appears exactly once.
 MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
                        bool use_wall_time, std::uint32_t threads_per_place);
 

@@ -11,9 +11,9 @@ namespace poise::objects {
 
 namespace {
 
-// MPI tags. A rank can be at most one all-to-all exchange ahead of another, so two tags, used in
-// turn, keep the exchanges apart. The first piece of a message has the tag itself, all further
-// pieces the tag plus one.
+// MPI tags. A rank can be at most one all-to-all exchange ahead of another, so successive exchanges
+// alternate between two tags. The first piece of a message is sent with the tag of its exchange,
+// all further pieces with that tag plus one.
 constexpr int kFirstRoundTag = 10;
 constexpr int kPointToPointTag = 20;
 

@@ -10,8 +10,8 @@
 
 namespace poise::objects {
 
-/// The objects that one rank has to send and receive to reach a new placement. Every rank knows
-/// both placements, so the ranks need not communicate to make the plan.
+/// The objects that one rank has to send and receive when a new placement replaces the current one.
+/// Every rank knows these two placements, so the ranks make the plan without communication.
 struct MigrationPlan {
   std::uint64_t num_migrations = 0;  // sum over all ranks
   std::size_t num_arriving = 0;

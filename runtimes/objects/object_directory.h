@@ -21,11 +21,12 @@ class ObjectDirectory {
   PlaceId place_of(ObjectId id) const { return placement_.of(id); }
   int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
   bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
-  /// Throws Error if there is no object `to`. The text does not name the sender, because the line
-  /// that ends the job does.
+  /// Throws Error if there is no object `to`. The error text does not name the sender, because the
+  /// message with which the job then ends names it.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
-      fail("cannot send a message to object {}; ids are below {}", to, num_objects());
+      fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,
+           num_objects());
   }
 
   const JobLayout& layout() const { return layout_; }

@@ -44,11 +44,13 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 /// follows a load that changes within two or three steps.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// Smallest unit of cost, in seconds. It keeps costs finite if all steps are empty.
+/// Lower limit for the unit in which the costs of steps are given, in seconds. It keeps costs
+/// finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
-/// The buffer of an offloaded object has spare room for headers, so that it need not grow, which
-/// would copy it: this many bytes, plus the object's size divided by the divisor.
+/// Spare room for headers in the buffer of an offloaded object: kSpareBytes plus the object's size
+/// divided by kSpareDivisor. Without spare room the buffer would have to grow, which copies the
+/// object.
 inline constexpr std::size_t kSpareBytes = 1024;
 inline constexpr std::size_t kSpareDivisor = 8;
 

@@ -146,8 +146,9 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (function.meaning != Meaning::communicator_create_group)
     return communicators_.created(parent, made, std::nullopt);
   if (made == mpi_.comm_null) return;
-  // The call was collective over the new communicator only. Its ranks may have created different
-  // numbers of other communicators before.
+  // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
+  // created different numbers of communicators before. So the new communicator is identified by its
+  // tag and group, not by a count of communicators.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };
@@ -230,7 +231,8 @@ void Interpreter::add_neighbourhood(const Function& function, const Arguments& a
   }
 }
 
-/// The ranks to which this rank sends, in the order of its blocks.
+/// The ranks to which this rank sends in neighbourhood collectives, in the order of the blocks in
+/// its send buffer.
 std::vector<int> Interpreter::neighbours(const Communicator& communicator) const {
   int kind = 0, count = 0;
   std::vector<int> receivers;

@@ -15,7 +15,7 @@ namespace poise::profile {
 /// few phases (series.h).
 class Journal {
  public:
-  /// `head` is a block with everything except its phases.
+  /// `head` is the profile of this rank without its phases.
   Journal(const std::string& folder, RankProfile head);
   ~Journal();
   Journal(const Journal&) = delete;

@@ -43,7 +43,8 @@ struct Place {
   std::int32_t origin = 0;  // the new rank of the process whose old rank is this new one
 };
 
-/// The arguments of a distributed graph for one node. Another rank may have described this node.
+/// The neighbours and edge weights of one node of a distributed graph, as they are passed to MPI.
+/// The program may have passed them on another rank.
 struct Adjacency {
   std::vector<std::int32_t> ends[2], weights[2];  // in, out
 };
@@ -294,8 +295,8 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // Either all ranks pass weights or none does. A rank without edges passed no weights, but must
-  // pass weights if others do.
+  // Either all ranks pass weights or none does. A rank whose own node has no edges may have passed
+  // no weights, but it must pass the weights of the node that it receives.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

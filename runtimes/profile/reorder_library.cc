@@ -54,7 +54,7 @@ void answer(const ReorderRequest& request, ReorderAnswer& reply) {
   if (!plan.is_better()) fail("no order of the ranks is better than the current one");
 }
 
-/// Calls the function. Returns false and sets the reason if it throws.
+/// Calls `function`. If the function throws, returns false and stores the reason in `reply`.
 template <typename Function>
 bool is_done(Function function, ReorderAnswer& reply) {
   try {

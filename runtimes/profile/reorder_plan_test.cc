@@ -55,7 +55,7 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, packages_count_only_if_the_package_of_every_rank_is_known) {
+TEST(ReorderPlan, cpu_packages_are_ignored_unless_the_package_of_every_rank_is_known) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};
@@ -67,7 +67,7 @@ TEST(ReorderPlan, packages_count_only_if_the_package_of_every_rank_is_known) {
   EXPECT_EQ(plan.rank_at, (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
-TEST(ReorderPlan, network_switches_become_a_level_if_all_are_known) {
+TEST(ReorderPlan, network_switches_are_ignored_unless_the_switch_of_every_host_is_known) {
   const std::vector<RankSite> sites = {site("a.site"), site("b"), site("c"), site("d")};
   std::vector<JobHost> hosts = {{.name = "a", .leaf_switch = "s"},
                                 {.name = "b", .leaf_switch = "t"},
@@ -79,7 +79,7 @@ TEST(ReorderPlan, network_switches_become_a_level_if_all_are_known) {
   EXPECT_FALSE(plan_order(seats_of(sites, hosts), edges).is_better());
 }
 
-TEST(ReorderPlan, a_part_of_a_given_machine_keeps_its_distances) {
+TEST(ReorderPlan, the_places_of_ranks_on_a_given_machine_keep_their_distances_in_hops) {
   const Machine machine = machine_from_text("torus:4x4 core:2");
   const std::vector<std::int32_t> places = {31, 0, 9, 8, 30, 2, 17, 5};
   const Seats seats = seats_on(machine, places);

@@ -18,8 +18,8 @@ struct ReorderRequest {
   std::size_t num_ranks = 0;
   const TopologyEdge* edges = nullptr;  // between ranks of the new communicator
   std::size_t num_edges = 0;
-  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. Empty, or
-  /// not valid for these ranks: the machine is built from the sites.
+  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. If the text is
+  /// empty, or the machine is not valid for these ranks, a machine is built from the sites.
   const char* machine = "";
 };
 

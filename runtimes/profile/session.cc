@@ -269,8 +269,8 @@ void Session::cut_all(std::int64_t now_ns) {
 void Session::abandon() { cut_all(clock_ns()); }
 
 Cuts Session::agreed_cuts() {
-  // For each kind of cut, the number of phases and its negative, so that one maximum over the ranks
-  // gives both the largest and the smallest number.
+  // For each kind of cut, stores the number of phases and the negative of this number. One maximum
+  // over the ranks then gives both the largest and the smallest number of phases.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =

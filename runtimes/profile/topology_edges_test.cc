@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-// Edges in both directions become one, whose weights are added up.
+// For each pair of ranks, the summed weights of the edges between them in both directions.
 using Pairs = std::map<std::pair<int, int>, int>;
 
 Pairs pairs_of(const TopologyEdges& edges) {

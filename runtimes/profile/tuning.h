@@ -11,18 +11,18 @@ namespace poise::profile::tuning {
 /// about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 
-/// Maximum number of phases of a series in memory. When there are more, neighbours with the same
-/// label are merged.
+/// Maximum number of phases that a series (series.h) holds in memory. When there are more,
+/// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
 /// slices.
 inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
 
-/// Number of collectives that are searched for a period, and number of equal repeats that make a
-/// period.
+/// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
+/// At most kMaxTokens collectives are searched for it.
 inline constexpr std::size_t kMaxTokens = 4096;
 inline constexpr std::size_t kRepeats = 3;
-/// A period is discarded if more than one token in this many does not fit.
+/// A recognised iteration is discarded if more than one in kOddShare collectives does not fit it.
 inline constexpr std::size_t kOddShare = 8;
 /// Phases that are shorter than this on all ranks are merged at the end.
 inline constexpr std::int64_t kMinPhase_ns = 10'000'000;

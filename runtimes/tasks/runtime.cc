@@ -39,8 +39,8 @@ std::mutex& mutex_of_mpi() {
   return mutex;
 }
 
-// Returns the offset at which a literal argument is stored after other literals. No type needs an
-// alignment above its size.
+// Returns the offset at which a literal argument is stored after other literals. The alignment
+// follows from the argument's size, because no type needs an alignment above its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
@@ -200,7 +200,7 @@ Self Runtime::self() const {
 
 void Runtime::describe(Task& task, With&& with) const {
   if (!(with.cost >= 0) || std::isinf(with.cost))
-    fail("With::cost is {}; it must be a finite number of 0 or more", with.cost);
+    fail("With::cost is {}; the cost of a task must be a finite number of 0 or more", with.cost);
   task.cost = with.cost;
   task.priority = with.priority;
   task.pinned = with.pinned;
@@ -245,7 +245,7 @@ void Runtime::progress() {
 }
 
 // Lets MPI progress during a wait. Under MPI_THREAD_SERIALIZED the program may call MPI again once
-// the wait has ended, so a thread that notices the end late must not call it.
+// the wait has ended, so a thread that notices the end late must not call MPI.
 void Runtime::progress_in_wait() {
   if (!any_thread_ && !is_main_thread()) return;
   std::unique_lock lock(engine_mutex_, std::try_to_lock);
@@ -375,8 +375,8 @@ std::uint64_t Runtime::enter(unsigned team) {
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail(
-        "this thread calls wait({}), but other threads of the team call wait({}); all must give "
-        "the same number",
+        "this thread calls wait({}), but other threads of its team call wait({}); all threads of "
+        "a team must pass the same number of threads",
         team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
@@ -433,7 +433,8 @@ void Runtime::work_in_background() {
   }
 }
 
-// A program's policy may call counters() while its thread holds the engine's mutex.
+// A program's policy may call counters() on a thread that already holds the engine's mutex, which
+// is then not locked again.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

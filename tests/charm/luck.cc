@@ -38,8 +38,10 @@ struct Luck {
   double checksum(std::uint64_t sum) const { return static_cast<double>(sum); }
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
-      poise::fail("the objects counted {} steps before the last phase, but {} after it", before,
-                  after);
+      poise::fail(
+          "the sum of the step counters of all objects was {} before the run and {} after it; this "
+          "program fails on purpose",
+          before, after);
   }
 };
 

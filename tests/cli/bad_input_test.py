@@ -22,7 +22,7 @@ class BadInput(CliTest):
 
     # The command line.
 
-    def test_a_missing_command_is_refused(self):
+    def test_poise_without_a_command_is_refused(self):
         self.assert_refused(says="--help")
 
     def test_the_error_of_an_unknown_command_suggests_the_nearest(self):
@@ -42,7 +42,7 @@ class BadInput(CliTest):
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
         self.assert_refused("strategies", "all", says='"all"')
 
-    def test_numbers_that_are_not_whole_or_out_of_range_are_refused(self):
+    def test_option_values_that_are_out_of_range_or_not_whole_numbers_are_refused(self):
         plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
         for flag in "--seed", "--phase", "--every":
             for text in "-1", "1.5", "x", "", "99999999999999999999":
@@ -70,7 +70,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
                             says='the list of strategies "keep," contains an empty name')
 
-    def test_invalid_knobs_are_refused(self):
+    def test_unknown_and_invalid_parameters_of_a_strategy_are_refused(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"
         self.assert_refused(*compare, "nuco:alhpa=1", says=['"alhpa"', 'did you mean "alpha"?'])
         self.assert_refused(*compare, "nuco:alpha=-1", says=["alpha=-1", "0 to"])
@@ -104,7 +104,7 @@ class BadInput(CliTest):
         topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'
         self.assert_refused(*compare, self.write("m.xml", topology), says="m.xml")
 
-    def test_a_machine_with_fewer_places_than_the_placement_is_refused(self):
+    def test_a_machine_with_fewer_places_than_the_placement_uses_is_refused(self):
         self.write("wide", "0\n1\n2\n5\n")
         message = self.assert_refused("compare", "g.graph", "--placement", "wide", "--machine",
                                       "core:4", says=["wide", "6 places", "has 4", "--start"])
@@ -160,7 +160,7 @@ class BadInput(CliTest):
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_a_graph_without_machine_and_placement_is_refused(self):
+    def test_plan_refuses_a_graph_if_neither_a_machine_nor_a_placement_is_given(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
 
     def test_inconsistent_metis_files_are_refused(self):
@@ -176,7 +176,7 @@ class BadInput(CliTest):
             with self.subTest(name=name):
                 self.assert_refused("compare", self.write(name, content), "-m", "core:2", says=name)
 
-    def test_invalid_vt_files_are_refused(self):
+    def test_invalid_trace_files_of_the_runtime_vt_are_refused(self):
         files.write_vt(self.folder, "ok", [[[1.0]], [[2.0]], [[3.0]]])
         self.json_of("compare", "ok", "--json")
         (self.folder / "ok.1.json").unlink()
@@ -195,7 +195,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
                             says="b.0.json")
 
-    def test_native_files_with_wrong_counts_in_the_header_are_refused(self):
+    def test_poise_trace_files_that_are_truncated_or_have_wrong_counts_in_the_header_are_refused(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         for cut in 4, 16, len(good) // 2, len(good) - 1:
@@ -207,17 +207,17 @@ class BadInput(CliTest):
                 self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
                                     says="lie.poise")
 
-    def test_loads_that_would_overflow_are_refused(self):
+    def test_task_loads_that_are_too_large_for_the_computation_are_refused(self):
         files.write_vt(self.folder, "huge", [[[1.0], [1e300]]])
         self.assert_refused("compare", "huge", says=["huge", "phase 1", "1e+15 seconds"])
 
-    def test_an_unknown_phase_is_refused(self):
+    def test_a_phase_that_the_trace_does_not_contain_is_refused(self):
         files.write_vt(self.folder, "two", [[[1.0], [2.0]]])
         self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
         self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
 
-    def test_generate_reports_an_unknown_kind_before_missing_options(self):
+    def test_generate_reports_an_unknown_kind_of_workload_before_it_reports_missing_options(self):
         self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])
         self.assert_refused("generate", "leanmd", says="--tasks")
 
@@ -248,7 +248,7 @@ class BadInput(CliTest):
         self.write("old", "kept\n")
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
 
-    def test_the_exit_status_is_1_if_no_strategy_works(self):
+    def test_compare_exits_with_status_1_if_every_strategy_fails(self):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "orb", says="orb", status=1)
 
 

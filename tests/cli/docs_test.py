@@ -23,7 +23,7 @@ class Docs(CliTest):
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_variables_is_generated_from_the_code(self):
+    def test_the_table_of_environment_variables_in_the_guides_is_generated_from_the_code(self):
         page = self.run_poise("variables", "--page").stdout
         self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
                          "write it again: build/bin/poise variables --page > docs/variables.md")
@@ -32,7 +32,7 @@ class Docs(CliTest):
             self.assertIn(f"| `{row['name']}` |", page)
             self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
 
-    def test_every_environment_variable_that_the_code_reads_is_in_the_table(self):
+    def test_every_environment_variable_that_the_code_reads_is_documented(self):
         known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}
         read = set()
         for folder in "poise", "runtimes", "faces", "apps", "tests", "bench":
@@ -42,12 +42,12 @@ class Docs(CliTest):
         self.assertGreater(len(read), 5)
         self.assertEqual(read - known, set())
 
-    def test_a_misspelt_variable_is_reported_and_the_command_runs(self):
+    def test_a_misspelt_environment_variable_is_reported_and_the_command_still_runs(self):
         done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))
 
-    def test_a_misspelt_variable_is_reported_once_if_the_command_starts_a_program_of_poise(self):
+    def test_a_misspelt_environment_variable_is_reported_once_if_one_poise_command_starts_another(self):
         for outer in "juggle", "profile":
             with self.subTest(outer):
                 done = self.run_poise(outer, "--", POISE, "topo", "-m", "core:2", cwd=self.folder,

@@ -39,7 +39,7 @@ class Metrics(CliTest):
                 self.assert_metrics(got, model.metrics(machine, graph, before, after))
                 self.assertNotIn("decision_s", got)
 
-    def test_no_task_counts_as_moved_without_a_current_placement(self):
+    def test_evaluate_counts_no_task_as_moved_if_the_previous_placement_is_not_given(self):
         machine, graph, _, after = self.write_case(1)
         got = self.json_of("evaluate", "g.graph", "--placement", "after", "--machine", machine.text, "--model", "nuco",
                            "--json")

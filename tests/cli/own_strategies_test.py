@@ -84,7 +84,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(len((self.folder / "calls").read_text()), rows["exec:python3 count.py"]["decisions"])
         self.assertEqual(rows["exec:python3 count.py"]["decisions"], rows["greedy"]["decisions"])
 
-    def test_a_placement_with_the_name_of_another_row_is_refused(self):
+    def test_compare_refuses_a_placement_file_that_has_the_name_of_a_strategy_or_of_another_file(self):
         self.assert_refused("compare", "t.poise", "-s", "greedy", "--also", "greedy=places", says="greedy")
         self.assert_refused("compare", "t.poise", "-s", "keep", "--also", "a=places", "--also", "a=places", says='"a"')
 
@@ -123,14 +123,14 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_strategy_program_may_answer_before_it_has_read_a_large_problem(self):
+    def test_a_strategy_program_may_print_its_placement_without_reading_the_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)
         self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
-    def test_a_strategy_in_a_shared_object_is_called(self):
+    def test_a_strategy_can_be_loaded_from_a_shared_library(self):
         (self.folder / "mine.c").write_text(PLUGIN)
         subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-I", ROOT, "mine.c", "-o",
                         "libmine.so"], cwd=self.folder, check=True, timeout=60)
@@ -141,8 +141,8 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
-    def test_invalid_plugins_programs_and_placement_files_are_refused(self):
-        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
+    def test_plugins_and_strategy_programs_and_placement_files_are_refused_if_they_are_invalid(self):
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "the name of a library is missing"),
                                  (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
                                  (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),

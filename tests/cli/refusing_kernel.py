@@ -52,7 +52,7 @@ def refusing(call, error, second_argument_below=None):
 
 
 def can_refuse():
-    """Returns whether filters can be installed on this system."""
+    """Returns whether a process may install a seccomp filter on this system."""
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(Exception):

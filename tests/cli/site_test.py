@@ -41,7 +41,7 @@ static inline int poise_inline(int x) {
 
 
 class Site(unittest.TestCase):
-    def test_the_api_page_has_each_comment_below_the_declaration_it_describes(self):
+    def test_the_api_page_shows_each_comment_below_the_declarations_it_describes(self):
         page = site.api_page(HEADER)
         self.assertIn("What this is.", page)
         self.assertIn("## Machines\n\n```c\nint poise_make(const char* text,\n               int how);\nint poise_drop(int which);\n```\n\n"
@@ -49,14 +49,14 @@ class Site(unittest.TestCase):
         self.assertIn("static inline int poise_inline(int x);", page)
         self.assertNotIn("return y", page)
 
-    def test_the_api_page_has_every_function(self):
+    def test_the_api_page_lists_every_function_of_the_c_interface(self):
         header = (ROOT / "poise" / "poise.h").read_text(encoding="utf-8")
         declared = set(re.findall(r"(?m)^[a-z].*?\b(poise_\w+)\(", header))
         self.assertGreater(len(declared), 40)
         page = "\n".join(re.findall(r"(?s)```c\n(.*?)```", site.api_page(header)))
         self.assertEqual({name for name in declared if f"{name}(" not in page}, set())
 
-    def test_files_that_a_page_links_to_are_copied(self):
+    def test_files_that_a_guide_links_to_are_copied_beside_its_html_page(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "docs" / "sub").mkdir(parents=True)

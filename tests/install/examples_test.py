@@ -83,7 +83,7 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
-    def test_a_cmake_project_in_c_can_use_the_component_c(self):
+    def test_a_cmake_project_in_c_can_use_the_cmake_component_for_c(self):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
 
@@ -91,7 +91,7 @@ class Examples(unittest.TestCase):
         self.moves(self.by_cmake("plain_c", languages="C", components="", source="../program.c",
                                            target="poise::c"))
 
-    def test_a_cmake_project_in_c_that_asks_for_cpp_gets_an_error_with_the_reason(self):
+    def test_a_cmake_project_in_c_that_asks_for_the_cpp_component_gets_an_error_with_the_reason(self):
         with self.assertRaisesRegex(AssertionError, "need a project with the language CXX"):
             self.by_cmake("wrong", languages="C", components="COMPONENTS cxx", source="../program.c", target="poise::c")
         with self.assertRaisesRegex(AssertionError, "nonsense"):
@@ -103,19 +103,19 @@ class Examples(unittest.TestCase):
                                            source="../program.cc", target="poise::poise"))
 
     @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
-    def test_a_cmake_project_in_fortran_compiles_the_module(self):
+    def test_a_cmake_project_in_fortran_compiles_the_installed_fortran_module(self):
         expected = "makespan 3.000, moves 3"
         self.assertIn(expected, self.by_cmake("in_fortran", languages="C Fortran", components="COMPONENTS fortran",
                                               source="../program.f90", target="poise::fortran"))
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
 
-    def test_pkg_config_builds_c_and_cpp_programs(self):
+    def test_c_and_cpp_programs_build_with_the_flags_of_pkg_config(self):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
     @unittest.skipUnless(shutil.which("make"), "there is no make")
-    def test_a_makefile_with_pkg_config_builds_c_and_cpp_programs(self):
+    def test_a_makefile_that_calls_pkg_config_builds_c_and_cpp_programs(self):
         folder = pathlib.Path("made")
         folder.mkdir()
         for suffix, package, flags in ("c", "poise", "CFLAGS"), ("cc", "poise-cxx", "CXXFLAGS"):
@@ -130,7 +130,7 @@ class Examples(unittest.TestCase):
                 run(["make", "-C", folder, package], {"PKG_CONFIG_PATH": where})
                 self.moves(run([str(folder / package)]))
 
-    def test_the_installed_command_reads_a_topology_of_hwloc(self):
+    def test_the_installed_library_accepts_a_topology_object_of_hwloc(self):
         hwloc = run(["pkg-config", "--cflags", "--libs", "hwloc"]).split()
         self.assertIn("6 places", self.by_compiler(["cc", "-Wall", "-Werror"], ["topology.c"], "poise", *hwloc))
 

@@ -44,7 +44,7 @@ def numbers(said, name):
 
 
 def edges_of(ranks):
-    """Returns (rank, rank, weight) as a run prints them. Edges of undirected topologies occur in one direction only."""
+    """Returns the edges (rank, neighbour, weight) that the ranks of a topology print. Edges without a weight get 1."""
     edges = []
     for rank, (_, said) in ranks.items():
         weights = [] if "weighted=F" in said else numbers(said, "out_weights")
@@ -58,7 +58,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Returns the smallest cost over all ways to choose and order the processes."""
+    """Returns the smallest cost of these edges over all ways to give each rank a different one of the places."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -81,8 +81,8 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """Checks that every node has the same neighbours with and without reordering, and that each process has at most
-        one node."""
+        """Checks that every node of a topology has the same neighbours with and without reordering, and that no process
+        has two nodes of it."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},
@@ -101,7 +101,7 @@ class Reorder(unittest.TestCase):
         self.assertLessEqual(after, before, name)
         return after < before
 
-    def test_topologies_of_c_programs_are_reordered(self):
+    def test_mpi_process_topologies_of_c_programs_are_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -123,7 +123,7 @@ class Reorder(unittest.TestCase):
                 self.assertEqual(refused(plain_run), refused(changed_run))
                 self.assertGreaterEqual(len(refused(plain_run)), SIZE)
 
-    def test_nothing_changes_if_reorder_is_false_or_POISE_REORDER_is_not_set(self):
+    def test_mpi_process_topologies_are_not_reordered_if_reorder_is_false_or_POISE_REORDER_is_0(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -135,7 +135,7 @@ class Reorder(unittest.TestCase):
                 asked = self.run_one(mpi, [program, "1"], {})
                 self.assertEqual(sorted(off.stdout.splitlines()), sorted(asked.stdout.splitlines()))
 
-    def test_ranks_keep_their_order_if_the_library_or_the_machine_is_missing(self):
+    def test_mpi_ranks_keep_their_order_if_the_reorder_library_is_missing_or_the_machine_is_unknown_or_too_small(self):
         lonely = self.folder / "libpoise_profile.so"
         shutil.copy(LIBRARY, lonely)
         for mpi in installations():
@@ -149,7 +149,7 @@ class Reorder(unittest.TestCase):
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
                     self.assertIn(reason, done.stderr)
 
-    def test_topologies_of_fortran_programs_are_reordered(self):
+    def test_mpi_process_topologies_of_fortran_programs_are_reordered(self):
         heads = {"mpif.h": ("implicit none\ninclude 'mpif.h'", "integer :: comm"),
                  "mpi": ("use mpi\nimplicit none", "integer :: comm"),
                  "mpi_f08": ("use mpi_f08\nimplicit none", "type(MPI_Comm) :: comm")}
@@ -175,7 +175,7 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_the_profile_counts_the_reordered_topologies(self):
+    def test_the_profile_counts_the_mpi_process_topologies_that_were_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"

@@ -21,9 +21,10 @@ import nonsense  # noqa: E402
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE = 2
 TIMEOUT_S = 120
-RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # the rank in variables of Open MPI and MPICH
+# The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}.out" 2> "$OUTPUT/{RANK}.err"', "sh"]
-# Open MPI does not look for networks, which takes 0.2 s.
+# These settings keep Open MPI from looking for networks, a search that takes 0.2 s.
 QUICK_START = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
 # Without these, a variable would not be read.
 NEEDED = {"POISE_PROFILE_PARTS": {"POISE_PROFILE": "profile"}, "POISE_PROFILE_PERIOD_NS": {"POISE_PROFILE": "profile"},

@@ -14,7 +14,8 @@ KINDS = [
 
 
 def draws(names, which, seed):
-    """Returns (variable, value): every value of each variable (all), or one value of each of up to 12 (some)."""
+    """Returns pairs (variable, value). If `which` is "all", these are all values for each variable; if it is "some",
+    one value for each of at most 12 variables. The seed determines the draw."""
     kinds = list(KINDS)
     draw = random.Random(seed)
     draw.shuffle(kinds)

@@ -52,7 +52,7 @@ void submit_pauses(Context& context, int tasks, const With& with_of) {
   for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
-TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
+TEST(Faults, only_the_task_whose_on_lend_callback_throws_fails) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
@@ -81,7 +81,7 @@ TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
   }
 }
 
-TEST(Faults, wait_reports_the_exception_that_on_finish_throws) {
+TEST(Faults, wait_reports_the_exceptions_that_on_finish_callbacks_throw) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   std::atomic<int> finished = 0;
   submit_pauses(context, 40, [&](int t) {
@@ -111,7 +111,7 @@ const auto kUnreadable = function("unreadable", [](int number) {
   return result;
 });
 
-TEST(Faults, the_on_finish_callback_is_called_if_the_result_is_unreadable) {
+TEST(Faults, the_on_finish_callback_is_called_even_if_the_result_of_its_task_is_unreadable) {
   Context context(MPI_COMM_WORLD);
   std::atomic<int> finished = 0;
   for (int number = 0; number < 5; ++number)
@@ -120,7 +120,7 @@ TEST(Faults, the_on_finish_callback_is_called_if_the_result_is_unreadable) {
   EXPECT_EQ(finished, 5);
 }
 
-TEST(Faults, the_on_finish_callback_is_destroyed_before_the_wait_ends) {
+TEST(Faults, the_on_finish_callback_of_a_task_is_destroyed_before_wait_returns) {
   Context context(MPI_COMM_WORLD, {.threads = 3});
   for (int wait = 0; wait < 20; ++wait) {
     const auto held = std::make_shared<std::atomic<int>>();
@@ -130,7 +130,7 @@ TEST(Faults, the_on_finish_callback_is_destroyed_before_the_wait_ends) {
   }
 }
 
-TEST(Faults, a_policy_may_throw_any_exception_without_harm) {
+TEST(Faults, tasks_run_on_their_own_rank_if_the_lending_policy_throws) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { throw 1; };
   policy.load = [](const LendingView&) -> double { throw 2; };
@@ -141,7 +141,7 @@ TEST(Faults, a_policy_may_throw_any_exception_without_harm) {
   EXPECT_EQ(context.counters().lent, 0u);
 }
 
-TEST(Faults, the_on_finish_callback_must_not_wait) {
+TEST(Faults, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
   Context context(MPI_COMM_WORLD);
   std::string text;
   submit_pauses(context, 1, [&](int) {
@@ -159,13 +159,13 @@ TEST(Faults, the_on_finish_callback_must_not_wait) {
   }
 }
 
-TEST(Faults, a_wait_with_a_team_of_zero_threads_is_refused) {
+TEST(Faults, wait_refuses_zero_as_the_number_of_waiting_threads) {
   Context context(MPI_COMM_WORLD);
   EXPECT_THROW(context.wait(0), Error);
   context.wait();
 }
 
-TEST(Faults, unknown_functions_are_refused) {
+TEST(Faults, a_task_with_an_unregistered_function_id_is_refused) {
   Context context(MPI_COMM_WORLD);
   try {
     context.submit(With{}, 123456, {});
@@ -271,7 +271,7 @@ TEST(Faults, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST(Faults, two_threads_can_wait_for_two_contexts_at_the_same_time) {
+TEST(Faults, two_threads_can_wait_for_the_tasks_of_two_contexts_at_once) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";
@@ -295,7 +295,7 @@ TEST(Faults, two_threads_can_wait_for_two_contexts_at_the_same_time) {
 }
 
 // This must be the last test: the context that it abandons exists until the process ends.
-TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait) {
+TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait_for_tasks) {
   const auto leave = [] {
     Context context(MPI_COMM_WORLD, {.threads = 2});
     context.wait();

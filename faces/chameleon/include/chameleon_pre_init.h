@@ -1,5 +1,5 @@
-// CHAMELEON recorded the affinity here before OpenMP pins threads. Poise pins no threads, so this
-// does nothing.
+// In CHAMELEON, this function records the CPU affinity before OpenMP pins threads. Poise does not
+// pin threads, so here the function does nothing.
 //
 // The interface is that of CHAMELEON:
 // Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),

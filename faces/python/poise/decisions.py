@@ -220,9 +220,10 @@ def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
 
 
 def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = "poise", *, seed: int = 0) -> np.ndarray:
-    """Decides with a strategy and returns the place of each task, (n,) uint32. `machine` is a Machine or the argument
-    of one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task
-    (None: blocks of consecutive tasks). The result depends on nothing else. Raises Error."""
+    """Returns the place of each task that a strategy chooses, (n,) uint32. `machine` is a Machine or the argument of
+    one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task (None:
+    blocks of consecutive tasks). The result depends only on these arguments, `strategy` and `seed`. Raises Error if an
+    argument is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = _places(current, tasks.num_tasks, "current")
     if not isinstance(strategy, str):

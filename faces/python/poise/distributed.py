@@ -26,7 +26,7 @@ class Ranks(Protocol):
         the caller may change the data that it sent."""
 
     def reduce(self, values: np.ndarray, operation: str) -> np.ndarray:
-        """The largest values ("max") or their sums ("sum") over all ranks, (n,) uint64."""
+        """Returns the element-wise maximum ("max") or sum ("sum") of `values` over all ranks, (n,) uint64."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +38,9 @@ class OwnPlan:
 
 
 class _MpiRanks:
-    """Ranks of a communicator of mpi4py. No rank knows who sends to it: once all its messages have been received, a rank
-    enters a non-blocking barrier, as in poise/poise_mpi.h."""
+    """Ranks of a communicator of mpi4py. A rank does not know in advance which ranks send to it. It enters a
+    non-blocking barrier when the messages that it sent have been received, and stops receiving when the barrier is
+    complete, as in poise/poise_mpi.h."""
 
     def __init__(self, comm: Any) -> None:
         from mpi4py import MPI
@@ -133,7 +134,7 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
 def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, messages: Any = None, strategy: str = "poise", *,
                      size_bytes: Any = None, pinned: Any = None, neighbour_ranks: Any = None, background_s: float = 0.0,
                      seed: int = 0) -> OwnPlan:
-    """Decides on all ranks together; n own tasks, m messages that they send.
+    """Decides where the tasks of all ranks should run. A rank passes its n tasks and the m messages that they send.
 
     ranks          a communicator of mpi4py, or an object with the members of Ranks; rank r is place r of the machine
     global_ids     (n,)  whole numbers, unique among the tasks of all ranks
@@ -142,7 +143,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
                          global ids neighbours[indptr[t]:indptr[t + 1]]
     size_bytes     (n,)  bytes that a migration sends
     pinned         (n,)  tasks that must stay
-    neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Given on all ranks or on none.
+    neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Pass it on all ranks or on none.
     background_s         seconds of work of this rank that belong to no task
 
     Collective. If the input of one rank is wrong, all ranks raise Error; the other ranks' text names that rank.

@@ -51,7 +51,7 @@ class Workload:
     pinned        (n,)    tasks that must stay
     background_s  (p,)    seconds of work of a place that belong to no task
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
-    kind_load_s   (n, k)  loads of kinds of work that overlap: processor cores first, then GPUs and the like
+    kind_load_s   (n, k)  loads by kind of work (processor cores first, then GPUs and the like); different kinds overlap
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
     capacity              limit per place for its tasks, or for the cores that they take: one number, or (p,)
     cores         (n,)    cores that each task takes; 1 without it

@@ -28,8 +28,8 @@ inline double anchor_weight(const Task& task) { return 1 + static_cast<double>(t
 /// `keeps_groups`, by the node where each task is now; swaps then even out the groups.
 std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand, bool keeps_groups);
 
-/// Returns the node of each group. Groups are exchanged only between nodes with equal places and
-/// shares, and only if no tasks are pinned there.
+/// Returns the node of each group. Two nodes exchange their groups only if their places are alike,
+/// they have equal shares of the load, and no tasks are pinned to either of them.
 std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
                                const std::vector<NodeId>& group_of);
 

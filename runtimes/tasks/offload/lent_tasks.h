@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of this rank that other ranks run: lent tasks, by slot, and tasks of which a copy runs
-// elsewhere.
+// The tasks of this rank that other ranks run: tasks that were lent, stored by slot number, and
+// tasks of which another rank runs a copy.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace poise::tasks {
 
-/// Marks the slot number of a replicated task; the other bits hold its ticket.
+/// This bit of a slot number is set if the task is replicated; the other bits then hold the task's
+/// ticket (token.h).
 inline constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
 
 class LentTasks {

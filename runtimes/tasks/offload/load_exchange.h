@@ -19,8 +19,8 @@ class LoadExchange {
 
   /// Writes this rank's load into the table, unless it had no tasks before and has none now.
   void publish(const TaskPool::State& state);
-  /// Updates the known loads from the table, before a decision that uses them. Each call reads at
-  /// most the next kMaxTableReads entries.
+  /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
+  /// reads at most kMaxTableReads entries, and continues where the previous call stopped.
   void read_table();
   /// While this rank has tasks, sends its load to one rank after the other. These messages ring no
   /// doorbell.

@@ -15,18 +15,18 @@
 
 namespace poise::tasks {
 
-/// The order in which tasks are run:
-/// - borrowed tasks first, because other ranks wait for them; within a function the longest first,
-/// so that short ones are left for the end (each passes at most kMaxPassed shorter ones);
-/// - then by priority, and within a priority pinned tasks first, because no other rank can take
-/// them;
-/// - then the oldest first. Children of a task come newest first instead: this walks a tree of
-/// tasks depth first, which needs little memory.
+/// The order in which tasks run:
+/// - Borrowed tasks come first, because other ranks wait for them. A borrowed task is put before at
+/// most kMaxPassed shorter ones of the same function, so that short tasks are left for the end.
+/// - Then come tasks of higher priority; of the same priority, first the pinned ones, because no
+/// other rank can take them.
+/// - Then come older tasks. But the children of a task are taken newest first: a tree of tasks is
+/// walked depth first, which needs little memory.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Adds a borrowed task. Task::queued must hold the task's bytes.
+  /// Adds a borrowed task, whose member `queued` must hold the number of its bytes.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
@@ -58,7 +58,8 @@ class Queue {
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
-  /// Totals over the lendable tasks: their cost per function, and the bytes in and out.
+  /// Totals over the lendable tasks: their cost per function, and the bytes that travel to another
+  /// rank with them and back.
   const std::vector<double>& cost() const { return cost_; }
   const Bytes& bytes() const { return bytes_; }
   /// True if at least one lendable task has a cost other than 1.

@@ -15,7 +15,8 @@ namespace poise::tasks {
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
-  /// Returns a free token for `ticket`. It is reused when its last owner drops it.
+  /// Returns an unused token, set to the ticket of a replicated task. When its last owner drops the
+  /// token, it is unused again.
   std::shared_ptr<std::uint64_t> make(Ticket ticket);
 
  private:
