@@ -16,6 +16,7 @@ is installed. Then every model predicts every iteration, and is judged by
 Each is reported for all programs, for those used for calibration, and for those held out.
 
 ./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
+./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and keeps them, too
 ./dev bench trust --judge    judges the kept measurements again, with the models of today
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
@@ -48,10 +49,11 @@ import sys
 import tempfile
 
 from intervals import are_apart, median_interval
-from keep import RESULTS, ROOT, keep
+from keep import RESULTS, ROOT, keep, stamp
 
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "trust")]
 import cluster_network  # noqa: E402
+import lending  # noqa: E402
 import native_trace  # noqa: E402
 import programs  # noqa: E402
 from cluster import seconds  # noqa: E402
@@ -402,6 +404,22 @@ def measure(cluster_name, options):
             yield row
 
 
+def measure_lending(rounds):
+    """Returns the rows of steps whose ranks lend tasks."""
+    print("lending, measured and simulated")
+    rows = list(lending.rows(BIN, rounds))
+    held_out = [row for row in rows if row["held_out"]]
+    within = sum(row["is_within"] for row in held_out)
+    print(f"{within} of {len(held_out)} held out are within 10 % or two half-widths of the interval")
+    return {"measured": stamp(), "rows": rows}
+
+
+def keep_lending(rows):
+    """Replaces the rows of lending in the kept results."""
+    path = RESULTS / "trust.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"lending": rows}, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--judge", nargs="?", const=RESULTS / "trust.json", metavar="FILE", type=pathlib.Path,
@@ -409,13 +427,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="iterations of each map (default: 9)")
     parser.add_argument("--programs", nargs="+", help="only these, keep nothing")
     parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
+    parser.add_argument("--lending", action="store_true", help="measure and keep only steps whose ranks lend tasks")
     options = parser.parse_args()
     if options.judge:
         print_verdicts(verdicts(json.loads(options.judge.read_text())["results"]))
         return 0
-    if not shutil.which("mpirun") or not (BIN / "trust_replay").exists():
+    harness = "trust_lending" if options.lending else "trust_replay"
+    if not shutil.which("mpirun") or not (BIN / harness).exists():
         print("trust: skipped, there is no MPI", file=sys.stderr)
         return SKIPPED
+    if options.lending:
+        keep_lending(measure_lending(options.rounds))
+        return 0
     rows = []
     for cluster in options.clusters:
         print(f"{cluster}: {machine_of(CLUSTERS[cluster])}", flush=True)
@@ -425,7 +448,7 @@ def main():
     found = verdicts(rows)
     print_verdicts(found)
     if not options.programs and options.clusters == list(CLUSTERS):
-        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT))
+        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT), lending=measure_lending(options.rounds))
     return 0
 
 
