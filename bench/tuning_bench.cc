@@ -176,7 +176,8 @@ int main(int argc, char** argv) {
         options.together.empty()
             ? variants_of(options.names)
             : std::vector<Variant>{{.setting = options.together, .total = {}, .from_scratch = {}}};
-    if (variants.empty()) fail("--names={}: no tuned number has this name", options.names);
+    if (variants.empty())
+      fail("--names={}: no number in poise/search/tuning.h has such a name", options.names);
     for_each_case(options.cases,
                   [&](const Case& one, const Kind&) { try_variants(one, variants); });
     json rows = json::array();

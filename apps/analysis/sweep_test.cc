@@ -28,7 +28,7 @@ TEST(Sweep, tries_balancing_every_1_2_5_10_20_and_so_on_steps_if_no_periods_are_
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }
 
-TEST(Sweep, changes_the_first_number_of_node_4_core_8_to_reach_the_wanted_number_of_places) {
+TEST(Sweep, changes_the_first_number_of_a_machine_text_to_reach_the_wanted_number_of_places) {
   EXPECT_EQ(with_places("node:4 core:8 factors:2,1", 64), "node:8 core:8 factors:2,1");
   EXPECT_EQ(with_places("core:8", 3), "core:3");
   EXPECT_THAT([] { with_places("node:4 core:8", 12); },

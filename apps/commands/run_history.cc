@@ -37,7 +37,8 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("a run has \"how\": \"{}\", but it must be profiled, own order or mapped", name);
+  fail("a run has \"how\": \"{}\", but \"how\" must be \"profiled\", \"own order\" or \"mapped\"",
+       name);
 }
 
 RunHistory history_from(const Json& json) {

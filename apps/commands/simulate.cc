@@ -69,7 +69,9 @@ void check_engine(const Options& options) {
         "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
         "--engine events");
   if (options.lend && !options.juggle.empty())
-    fail("--lend and --juggle exclude each other: places lend tasks, or share them as threads");
+    fail(
+        "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
+        "other places, and --juggle lets the tasks of a place share its core as threads");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }

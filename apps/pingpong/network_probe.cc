@@ -107,8 +107,8 @@ NetworkTimes measure_network(const NetworkProbe& probe,
   }
   if (!listener.is_done())
     throw std::runtime_error(
-        fmt::format("\"{}\" succeeded but no messages were timed; check that it starts the program "
-                    "whose path is appended to it",
+        fmt::format("\"{}\" succeeded, but no messages were timed; this command must start the "
+                    "program whose path Poise appends to it",
                     probe.launcher));
   return std::move(listener).result();
 }

@@ -116,7 +116,7 @@ TEST(Traffic, matrix_knows_for_each_row_which_node_its_places_belong_to) {
   EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }
 
-TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {
+TEST(Traffic, sums_messages_between_groups_of_places_and_ignores_messages_inside_a_place) {
   const Machine machine = machine_from_text("node:2 core:2");
   Workload workload;
   workload.tasks.resize(3);
@@ -129,13 +129,13 @@ TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {
   EXPECT_EQ(traffic_of(machine, workload, placement, 64).grouping.num_groups, 4u);
 }
 
-TEST(Traffic, on_a_machine_without_nodes_consecutive_places_form_the_rows_of_the_matrix) {
+TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_stands_for_consecutive_places) {
   const Grouping grouping = grouping_of(flat_machine(1000), 64);
   EXPECT_LE(grouping.num_groups, 64u);
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
 }
 
-TEST(Traffic, counts_migrations_by_distance) {
+TEST(Traffic, counts_migrations_inside_a_domain_inside_a_node_and_between_nodes) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 8});

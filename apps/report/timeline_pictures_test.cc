@@ -69,7 +69,7 @@ TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_lef
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
-TEST(Shares, of_work_are_computed_from_the_time_after_the_last_decision_only) {
+TEST(Timelines, percentages_of_work_count_only_the_time_after_the_last_decision) {
   Timeline after = run();
   after.places[0].push_back({5, 7, Activity::work});
   after.places[1].push_back({5, 6, Activity::work});
@@ -79,7 +79,7 @@ TEST(Shares, of_work_are_computed_from_the_time_after_the_last_decision_only) {
               HasSubstr("the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, of_no_run_give_an_empty_page_and_titles_are_HTML_escaped) {
+TEST(Timelines, without_runs_the_page_is_empty_and_with_runs_their_titles_are_HTML_escaped) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

@@ -31,7 +31,7 @@ TEST(Format, whole_numbers_have_commas_between_thousands) {
   EXPECT_EQ(count_text(1234567), "1,234,567");
 }
 
-TEST(Format, uses_the_singular_for_one) {
+TEST(Format, a_noun_is_singular_after_1_and_plural_after_0) {
   EXPECT_EQ(count_text(1, "node"), "1 node");
   EXPECT_EQ(count_text(0, "node"), "0 nodes");
 }

@@ -163,7 +163,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     margin_s *= kMarginGrowth;
   }
   throw poise::SystemError(fmt::format(
-      "a rank started too late in each of {} attempts; the host is too busy for measurements",
+      "in each of {} attempts, a rank was not ready at the common start time; the host is too busy "
+      "for measurements",
       kMaxTries));
 }
 
