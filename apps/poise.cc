@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
 #include <sstream>
@@ -32,6 +33,20 @@ void print_error(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   fmt::print(stderr, "poise: {}\n", text);
+}
+
+/// Prints a note for every environment variable whose name seems misspelt. Also stores these names
+/// in a variable, so that programs which this command starts do not report them again.
+void note_misspelt_variables() {
+  const std::string name(poise::kNotedNames);
+  const char* const noted = std::getenv(name.c_str());
+  std::string names = noted == nullptr ? "" : noted;
+  const auto notes = poise::notes_on_misspelt(environ);
+  for (const auto& [misspelt, note] : notes) {
+    fmt::print(stderr, "poise: {}\n", note);
+    names += (names.empty() ? "" : " ") + misspelt;
+  }
+  if (!notes.empty()) ::setenv(name.c_str(), names.c_str(), 1);
 }
 
 void run(CLI::App& app, int argc, char** argv) {
@@ -71,8 +86,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help says more, with an example.");
-  for (const std::string& note : poise::notes_on_misspelt(environ))
-    fmt::print(stderr, "poise: {}\n", note);
+  note_misspelt_variables();
   try {
     run(app, argc, argv);
     return 0;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares the lending of two builds: `./dev bench builds --before BUILD --after BUILD`. Each is a build folder with
-bin/tasks_lending.
+"""Compares how fast two builds of Poise lend tasks: `./dev bench builds --before BUILD --after BUILD`. Each
+BUILD is a build folder that contains bin/tasks_lending.
 
-Runs of the two builds alternate, in random order within each pair. For each case it prints the median of the ratio
-before / after with its 95 % interval. On a quiet machine, the lower end should be at least 0.98. Without the two
-folders it does nothing."""
+The two builds run in pairs, in random order within each pair. For each case the script prints a ratio with its
+95 % interval: the median over the pairs of the time of the build `before` divided by that of the build `after`.
+On a quiet machine, the lower end of the interval should be at least 0.98. Without both options the script
+compares nothing."""
 
 import argparse
 import json

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares Charm++'s own balancers with Poise's on real Charm++ programs. It prints four parts and
-stores them as JSON under bench/results:
+"""Compares Charm++'s own balancers with Poise's on real Charm++ programs. Each part of the benchmark is printed
+and stored as JSON under bench/results.
 
-live      The programs of the NucoLB paper's table III run under every balancer: on 2 PEs, on more
-          PEs than cores, and on 32 PEs that sleep instead of computing, like those of NUMA32. The
-          part reports migrated objects and seconds per decision, and milliseconds per iteration
-          after the last decision.
-machines  All balancers decide for the same measured phases on the papers' machines. Loads and
-          messages come from LB dumps of the live program; objects start round-robin, as in Charm++.
-          Charm++'s balancers run by +LBSim, Poise's by `poise plan`, and `poise evaluate` judges
-          all placements.
-million   One decision for a million objects on eight PEs, made by one PE or group by group.
-network   Two programs run on the multicore build and on a network build, if `./dev charm
-          netlrts-linux-x86_64` made one or --network names one."""
+Part `live`: the programs of table III of the NucoLB paper run under every balancer. They run on 2 PEs, on more PEs
+than cores, and on 32 PEs (as many as those of the paper's machine NUMA32) that sleep instead of computing. The part
+reports the migrated objects and the seconds of each decision, and the milliseconds per iteration after the last
+decision.
+
+Part `machines`: all balancers decide for the same measured phases on the papers' machines. Loads and messages come
+from LB dumps of the running programs; objects start round-robin, as in Charm++. Charm++'s balancers replay the dumps
+with +LBSim, Poise's strategies decide by `poise plan`, and `poise evaluate` judges all placements.
+
+Part `million`: one decision for a million objects on eight PEs, made by one PE or separately by groups of PEs.
+
+Part `network`: two programs run on the multicore build of Charm++ and on a network build. The part needs a network
+build, from `./dev charm netlrts-linux-x86_64` or named by --network."""
 
 import argparse
 import dataclasses
@@ -127,7 +129,7 @@ def shown(value, factor, form):
 
 
 def measured(app, folder):
-    """Makes dumps of the program's second and next phases, on two PEs."""
+    """Runs the program on two PEs, and returns dumps of its phases from the second one on."""
     stem = folder / app.program
     out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
                          "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)
@@ -144,8 +146,8 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
-    # Any program that links the balancer can replay a dump. It also does its own work, so a program with little work is
-    # used.
+    # To replay a dump, Charm++ needs a program that links the balancer. Any such program will do, but it also does
+    # its own work, so one with little work is used.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -162,15 +164,15 @@ def replayed(balancer, stem, dump, places):
 
 
 def planned(strategy, stem, machine):
-    """Lets Poise decide on the same dump."""
+    """Lets a strategy of Poise decide on a dump. Returns the new places, the seconds of the decision, and "ok"."""
     chosen = stem.with_suffix(".json")
     report = poise_json("plan", f"{stem}.0", "--machine", machine, "--strategy", strategy, "-o", chosen)
     return json.loads(chosen.read_text())["placement"], report["decision_s"], "ok"
 
 
 def decisions(balancer, dumps, machine, stem):
-    """Measures one row: each decision starts from the placement that the previous one left, with a newly
-    measured phase."""
+    """Measures one balancer on one machine. It decides once for each dump of a phase, and each decision starts
+    from the placement of the previous one."""
     num_places = MACHINES[machine]
     places = [i % num_places for i in range(len(dumps[0].ids()))]
     reports, seconds = [], []
@@ -217,9 +219,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. The decision time is
-    that of the slowest group, because all groups decide at the same time. Loads are equal at first, so moving objects
-    takes a small part of the time."""
+    """Returns the seconds of the decision and of the whole balancing, as Charm++ prints them. Groups of PEs
+    decide at the same time, so the decision takes as long as that of the slowest group. Loads are equal at
+    first, so moving objects takes only a small part of the balancing."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
@@ -244,7 +246,8 @@ BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
 
 
 def network(home, repeats):
-    """Runs the same programs on the shared-memory build and on the network build, whose messages go through sockets."""
+    """Runs the same programs on two builds of Charm++: the shared-memory build, and the network build, whose
+    messages go through sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

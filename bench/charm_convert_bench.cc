@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures what a Charm++ balancer costs in addition to its strategy: it converts Charm++'s
-// statistics to a workload, and the placement back to PEs. The input is a 3-D stencil whose rows
-// are grouped by PE and shuffled, as Charm++ delivers them.
+// statistics to a workload, and the placement back to PEs. The input is a 3-D stencil. Its objects
+// are sorted by PE but shuffled within each PE, and its messages are shuffled, because Charm++
+// delivers them in such an order.
 //
 // The benchmark convert/STRATEGY/TASKS/PLACES measures the CPU time of the conversion alone. Its
-// counter `share` divides that by the strategy's own time on the same workload. For strategies that
-// ignore messages, no messages are converted.
+// counter `share` is this time divided by the strategy's own time on the same workload. For
+// strategies that ignore messages, no messages are converted.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>

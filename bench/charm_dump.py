@@ -6,9 +6,14 @@ same objects and messages."""
 import struct
 
 HEADER = struct.Struct("<20s")  # the magic number, sizes and versions
-COUNTS = struct.Struct("<iiiii")  # counts of PEs (twice), objects, migratable objects, communication records
-PE = struct.Struct("<ddddBii")  # total, idle, background, speed, available, objects, number
-OBJECT = struct.Struct("<iiQidBBH")  # array, handle, id, handle, wall time, movable, async, size
+# Numbers of PEs (stored twice), of objects, of migratable objects, and of communication records.
+COUNTS = struct.Struct("<iiiii")
+# Fields of a PE: total time, idle time, background time, speed, whether it is available, number of its objects, and its
+# own number.
+PE = struct.Struct("<ddddBii")
+# Fields of an object: number of its array, a handle, its id, another handle, its wall time, whether it is migratable,
+# whether it may migrate asynchronously, and its size.
+OBJECT = struct.Struct("<iiQidBBH")
 OBJECT_MESSAGES = 2
 FROM_OBJECT = -1
 
@@ -43,7 +48,8 @@ def read_record(reader):
 
 
 class Dump:
-    """Sorts objects by array and id, and selects records from one object to another."""
+    """A dump. Its objects are sorted by array and id; of its records, only messages from one object to another are
+    kept."""
 
     def __init__(self, data):
         reader = Reader(data)
@@ -68,7 +74,7 @@ class Dump:
         return [name[1] for name, _, _ in self.objects]
 
     def on(self, places, num_pes):
-        """Returns the bytes of a dump with `num_pes` PEs and these places of the objects."""
+        """Returns the bytes of a dump with `num_pes` PEs, in which the objects have these places."""
         totals = [0.0] * num_pes
         for place, (_, wall_s, _) in zip(places, self.objects):
             totals[place] += wall_s

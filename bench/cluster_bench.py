@@ -75,7 +75,7 @@ def nominal_s(streams, message_bytes, rates, delays_s):
     return busiest_s + max(delays_s[sender // 4 != receiver // 4] for sender, receiver in streams)
 
 
-# ---- inside the cluster
+# ---- inside the cluster: functions that send messages between its hosts
 
 def connected(sender, receiver):
     """Returns both ends of a connection between two hosts."""
@@ -142,8 +142,9 @@ def time_of(ends, message_bytes):
 
 
 def measure_inside(wanted):
-    """Prints the seconds of all repeats, case by case. The first message of a connection is not counted. The
-    processes have real-time priority, because waiting for a core is not part of the network's time."""
+    """Prints the seconds of all repeats, one line per case. A message that is not measured first warms up each
+    connection. This process has real-time priority if allowed, because the time to wait for a core is no
+    property of the network."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     for name in wanted["cases"]:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures decisions by all ranks: the memory of a rank, as processes of MPI, with the tasks per rank and the number of
-ranks varied apart; and CPU time and cost beside the decision of one rank, on ranks that are threads."""
+"""Measures decisions that all ranks make together. The memory of a rank is measured under MPI, for several numbers of
+ranks and of tasks per rank. CPU time and cost are compared with those of a decision by one rank; here, ranks are
+threads of one process."""
 
 import argparse
 import json
@@ -13,7 +14,7 @@ from keep import ROOT, keep
 from mpi import mpiexec
 
 BIN = ROOT / "build" / "bin"
-# Ranks, tasks per rank, messages to either side of a task.
+# Number of ranks, tasks per rank, and messages that each task sends in each of two directions.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
           (4, 250_000, 3), (8, 125_000, 3)]
 # Ranks, tasks, recipe of the workload.
@@ -23,7 +24,7 @@ LINE = re.compile(r"messages per task: ([\d.]+) MB at most, ([\d.]+) allowed")
 
 
 def memory(ranks, tasks, degree):
-    """Ends this program if the bound does not hold."""
+    """Measures the memory of a rank. Ends this program if it exceeds the allowed memory."""
     megabytes, allowed = map(float, LINE.search(mpiexec(ranks, [BIN / "distributed_in_c", tasks, degree])).groups())
     return {"name": "memory", "ranks": ranks, "tasks_per_rank": tasks, "messages_per_task": 2 * degree,
             "megabytes": megabytes, "bound_megabytes": allowed}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: distributed_cost RANKS TASKS RECIPE: one decision by one rank and by all ranks, which are
-// threads here. Prints as JSON the CPU time of both decisions, without the time in communication
-// functions, and the total cost of both placements: the predicted time of 10 steps and of the
-// migrations.
+// Usage: distributed_cost RANKS TASKS RECIPE. Measures one decision, made first by one rank and
+// then by all ranks, which are threads here. Prints as JSON the CPU time of both decisions, without
+// the time in communication functions, and the total cost of both placements: the predicted time of
+// 10 steps and of the migrations.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -59,7 +59,8 @@ struct Cost {
   int collectives = 0;  // that each rank calls
 };
 
-/// CPU time is that of the process, because leaders may decide with several threads.
+/// Measures a decision that all ranks make together. The ranks are threads here, and their leaders
+/// may decide with several threads, so the CPU time is that of the whole process.
 Cost distributed(const Problem& problem) {
   const std::vector<OwnArrays> own = split(problem);
   SimulatedRanks simulated(problem.machine.num_places());

@@ -119,7 +119,8 @@ def png(pixels):
 
 
 def heat_map(title, x_label, y_label, cells, x_values, y_values):
-    """Draws a heat map. `cells` maps (column, row) to the mean speed-up there; the colours range from 1 to 2."""
+    """Draws a heat map. `cells` maps the column and the row of a cell to a mean speed-up. The first colour
+    stands for a speed-up of 1, the last for 2."""
     blank = b"\xf0\xf0\xf0"
     pixels = [[colour_of(cells[c, r] - 1) if (c, r) in cells else blank
                for c in range(len(x_values))] for r in reversed(range(len(y_values)))]

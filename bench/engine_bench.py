@@ -18,7 +18,8 @@ BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 600
 AGREES = 0.05  # two simulations agree if their relative difference is below this
 
-# Each row has machine, program, objects, steps, loads and sharing, followed by the limits for CPU seconds and bytes.
+# Each row: machine, program, number of objects, number of steps, "steady" or "drifting" loads, how messages share a
+# link ("fluid" or "queue"), and two limits: CPU seconds and bytes of memory.
 NUMA80 = "node:20 numa:2 core:2 bandwidth:0 shared_network:1.25e8"
 CLUSTER80 = "node:10 numa:2 core:4"
 CLUSTER32K = "rack:32 node:64 numa:2 core:8 uplink:2e11"
@@ -57,7 +58,8 @@ def compared():
 
 
 def differences(rows):
-    """Returns {model: median, maximum and agreeing share of the relative differences from SimGrid}."""
+    """Returns for each model of Poise how far its times differ from SimGrid's: the median and the largest
+    relative difference, and the number of programs that agree."""
     found = {}
     for model in rows[0]["predicted_s"]:
         off = [abs(row["predicted_s"][model] / row["simgrid_s"] - 1) for row in rows]

@@ -6,7 +6,7 @@ import math
 
 from drawing import COLOURS, line_plot
 
-# The curves of the strategies that were timed first are solid, the others dashed.
+# If there are more strategies than colours, the colours repeat with the next pattern: first solid lines, then dashes.
 DASHES = ["", "6 4", "2 3"]
 
 
@@ -30,7 +30,8 @@ def n_log_n(points, label="n log n"):
 
 
 def draw(results):
-    """Returns the SVG. Grey dots grow like n log n from nuco's first point."""
+    """Returns the plot as SVG. For comparison, a curve of grey dots starts at the first point of the strategy
+    nuco and grows like n log n."""
     curves = curves_of(results)
     curves += [n_log_n(curve["points"]) for curve in curves if curve["label"] == "nuco"]
     return line_plot("One decision: 3-D stencil, 30 tasks a place", "tasks", "CPU seconds", curves,

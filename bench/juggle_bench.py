@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
-meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
-of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a
-balancing point as the number of threads grows.
+"""Measures what `poise juggle` gains and costs. Each program runs alternately without and with it, and the share
+of the cpu time that other programs used is recorded.
 
-Last come two OpenMP kernels: ep, whose phases are long, and cg, whose phases are far shorter than any period,
-with GCC's and LLVM's run-times, which wait actively and passively. The share of the machine that other programs
-used is recorded."""
+The first programs are threads that compute and meet at barriers. A program runs alone, or beside another program
+that computes on one of the cpus, or two programs share the cpus. These cases are those of section 6 of the paper
+(Hofmeyr et al., "Juggle", HPDC 2011). If n threads with work e each run on m cpus, their run time is at least
+e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the cost of a
+balancing point for growing numbers of threads.
+
+The last programs are two OpenMP kernels, with the run-times of GCC and LLVM, whose threads wait actively or
+passively. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter
+than any balancing period."""
 
 import argparse
 import contextlib
@@ -33,10 +37,10 @@ RUNNERS = {
     "proactive": ["juggle", "--policy", "proactive", "--period", "50ms"],
     "auto": ["juggle"],
 }
-# The phase length e is 2 s, so the period of 100 ms is e / 20.
+# The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# If another program runs as well, the balancer uses a short period.
+# Beside another program, the policy `proactive` balances every 20 ms instead of every 50 ms.
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"]}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
@@ -185,8 +189,8 @@ def measure(name, threads, repeats):
 
 
 def cost(threads):
-    """Measures a balancing point with this number of threads, all of which compute; they are bound to the cpus
-    in turn."""
+    """Measures the cost of a balancing point with this number of threads. All threads compute; they are bound to
+    the cpus round-robin."""
     cpus = len(os.sched_getaffinity(0))
     scenario = {"phase_s": COST_S * cpus / threads, "phases": 1, "options": ["--bound"]}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus at hand, and puts the theory
-beside them. A machine of 16 cpus repeats the paper's pairs, 8 threads on 7 cpus and 16 on 12; on m < 8 cpus they become
-m + 1 threads on m.
+"""Measures the points of the figures of Hofmeyr et al., "Juggle" (HPDC 2011), on the cpus of this machine, and
+computes what theory predicts for them. A machine of 16 cpus repeats two cases of the paper: 8 threads on 7 cpus,
+and 16 threads on 12 cpus. A machine with m < 8 cpus runs m + 1 threads on them instead.
 
-Programs without and with the balancer alternate on the same cpus, round after round, until the time is over. If there
-are 16 cpus, two experiments run at the same time, on eight cpus each. Work is cpu time, so a disturbed machine lengthens
-a run but not the work. Phases are shorter than the paper's, and periods are shortened by the same factor. A speed-up is
-the time without over the time with the balancer, paired by round: the median, with a 95 % interval that assumes nothing
-about the distribution. The script needs no packages and runs on machines without a compiler (--out)."""
+Each program runs without and with the balancer in turn, on the same cpus. Such rounds are repeated until the
+time that --seconds gives is over. On 16 cpus, two experiments run at the same time, on eight cpus each. The work
+of a thread is a fixed cpu time, so other programs on the machine lengthen a run but do not change its work.
+Phases are shorter than the paper's, and balancing periods are shortened by the same factor. The speed-up of a
+round is the time without the balancer divided by the time with it. The median over all rounds is stored with a
+95 % confidence interval that assumes nothing about the distribution.
+
+The script needs only Python's standard library. With --out it also runs on machines without a compiler."""
 
 import argparse
 import collections
@@ -33,8 +36,9 @@ BIN = ROOT / "build" / "bin"
 TIMEOUT_S = 60
 PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
-LANE = 8  # cpus of an experiment, as on the paper's machines
-# OpenMP programs with one long phase, phases of milliseconds (ft, is), and shorter ones; and the work of one cpu.
+LANE = 8  # number of cpus of one experiment, as on the paper's machines
+# OpenMP programs, with the work for one cpu. ep has one long phase, ft and is have phases of milliseconds, and cg has
+# shorter ones.
 KERNELS = {"ep": ("--points", 30_000_000, []), "cg": ("--iterations", 60, ["--side", "500"]),
            "ft": ("--steps", 1.5, ["--size", "128"]), "is": ("--steps", 4, ["--keys", "8000000"])}
 
@@ -54,7 +58,8 @@ def by_period(shares, phase_s):
 
 
 def synthetic(m, less):
-    """Yields the experiments with the program `phases` on m cpus, or on `less` cpus where the paper has 7 of 8."""
+    """Yields the experiments with the program `phases` on m cpus. Where the paper uses 7 of its 8 cpus, the
+    experiment uses `less` cpus."""
     over = less + 1  # threads on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
@@ -78,7 +83,7 @@ def synthetic(m, less):
 
 
 def programs(m, less, most):
-    """Yields the experiments with OpenMP programs, and those that divide the same work among ever more threads."""
+    """Yields the experiments with OpenMP programs, and those in which ever more threads share the same work."""
     pairs = {(less + 1, less)} | ({(16, 12)} if most >= 16 else set())
     for threads, cpus in sorted(pairs):
         for kernel in KERNELS:
@@ -131,7 +136,8 @@ def strangers(cpus, are_there):
 
 
 def measured(experiment, runner, cpus):
-    """Runs the program once on these cpus; returns its time, and the balancer's counts if there is one."""
+    """Runs the program once on these cpus. Returns its time and, if it ran under the balancer, numbers that the
+    balancer counted, such as migrations."""
     balancer = experiment["runners"][runner]
     command = command_of(experiment, runner)
     with strangers(cpus, experiment.get("strangers")), tempfile.TemporaryDirectory() as folder:
@@ -195,7 +201,8 @@ class Runs:
 
 
 def theory(experiment, balancer):
-    """Returns the speed-ups over static threads that the paper's formulas and the simulation predict."""
+    """Returns the speed-ups that the paper's formulas and the simulation predict, relative to threads that never
+    move."""
     if experiment.get("kernel") or experiment.get("strangers"):
         return {}
     period = balancer[balancer.index("--period") + 1] if "--period" in balancer else "100ms"
@@ -216,7 +223,8 @@ def key_of(row):
 
 
 def point(row):
-    """Adds to a row of samples the medians with their intervals."""
+    """Returns the row, which has the samples of all rounds, with the medians of these samples and their
+    intervals added."""
     ratios = [plain / own for plain, own in zip(row["plain_s"], row["with_s"])]
     return {**row, "rounds": len(ratios), "speedup": median_interval(ratios), "plain": median_interval(row["plain_s"]),
             "with": median_interval(row["with_s"]), "migrations_per_s": median_interval(row["migrations_per_s_each"]),
@@ -258,9 +266,10 @@ def keep_plots(rows):
 
 
 def keep_added(files):
-    """Keeps the points that --out wrote on another machine, as keep() keeps those of this one."""
+    """Stores points that a run with --out measured on another machine. The file has the form in which keep()
+    stores the points of this machine."""
     first = json.loads(files[0].read_text())
-    # At the end of the runs, their own threads are in the load average.
+    # The load average from before the runs is stored, because at their end it includes their own threads.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}

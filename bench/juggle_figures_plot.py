@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Draws the measured points of Juggle's figures beside the theory, as SVG."""
+"""Draws the measured points of Juggle's figures together with the theory, as SVG."""
 
 from drawing import COLOURS, line_plot
 
@@ -16,7 +16,8 @@ def period_over_phase(row):
     return period_s(row) / row["phase_s"]
 
 
-# figure -> title, label of the x axis, x of a row, whether the axis is logarithmic
+# For each figure: the title, the label of the x axis, a function from a row to its x, and whether the x axis is
+# logarithmic.
 FIGURES = {
     "6": ("n threads on {cpus} cpus, one phase", "threads", lambda row: row["threads"], False),
     "8": ("{threads} threads on {cpus} cpus, one phase", "period / phase", period_over_phase, False),
@@ -25,15 +26,16 @@ FIGURES = {
     "17": ("{threads} threads on {cpus} cpus, one phase", "period in ms", lambda row: 1e3 * period_s(row), True),
     "reactive": ("{threads} threads on {cpus} cpus, a period of 20 ms", "phase in ms", lambda row: 1e3 * row["phase_s"], True),
 }
-# policy -> the columns of the theory beside it
+# The theoretical value that is drawn as a curve beside the measured points, by balancer. For balancers that are not
+# listed, it is `simulated`.
 PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
 
 
 def draw_one(rows, figure):
     title, x_label, x_of, is_log = FIGURES[figure]
     curves, marks = [], []
-    # Only the figure `reactive` compares runners. In the others a runner's name contains the period, which is on the
-    # x axis.
+    # Only the figure `reactive` has one curve per policy of the balancer. In the other figures the balancers differ
+    # only in their period, which is on the x axis.
     names = list(dict.fromkeys(row["runner"] for row in rows)) if figure == "reactive" else [""]
     for colour, name in zip(COLOURS, names):
         own = sorted((row for row in rows if name in ("", row["runner"])), key=x_of)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the CPU time of one balancing point's decision (poise/online/juggle_team.h) for 1,000
-// threads on 64 to 256 cpus, in one domain and in eight. The readings come from memory, so only the
-// decision is measured, without reading /proc and setting affinities. The goal is 1 ms per point.
+// Measures the CPU time of one decision of the balancer (poise/online/juggle_team.h) for 1,000
+// threads on 64 to 256 cpus, in one memory domain and in eight. The readings of the threads come
+// from memory, so the time to read /proc and to set affinities is not included. The goal is 1 ms
+// per decision.
 //
 //     juggle_points_bench [--benchmark_...]
 //
-// Names are point/THREADS/CPUS/DOMAINS, and reaction/THREADS/CPUS for the moves when a thread
-// begins to wait.
+// The benchmark point/THREADS/CPUS/DOMAINS measures the decision at the end of a period. The
+// benchmark reaction/THREADS/CPUS measures the decision when a thread begins to wait.
 #include <benchmark/benchmark.h>
 #include <cstdint>
 #include <vector>
@@ -19,7 +20,8 @@ using namespace poise;
 
 constexpr double kPeriodS = 0.1;
 
-/// Threads that compute all the time on fair cpus and follow the balancer's orders.
+/// A simulated program. Its threads compute all the time, threads on the same cpu share it equally,
+/// and every thread moves as the balancer orders.
 class Program {
  public:
   Program(std::uint32_t threads, std::uint32_t cpus) : cpu_of_(threads), on_(cpus, 0) {
@@ -78,7 +80,8 @@ void point(benchmark::State& state) {
 }
 BENCHMARK(point)->ArgsProduct({{1000}, {64, 128, 256}, {1, 8}})->Unit(benchmark::kMicrosecond);
 
-/// The reaction to a thread that begins to wait, by a team whose threads report their waits.
+/// Measures the balancer's decision when a thread begins to wait, in a team whose threads report
+/// their waits.
 void reaction(benchmark::State& state) {
   const auto threads = static_cast<std::uint32_t>(state.range(0));
   const auto cpus = static_cast<std::uint32_t>(state.range(1));

@@ -29,16 +29,17 @@ def commit():
 
 
 def stamp():
-    """Returns what is the same for all rows of a run. The load average is that of the last minute, at the end of the
-    run."""
+    """Returns the date, commit, machine and load average, which all rows of a run share. The load average is
+    that of the minute before this call, so call it at the end of the run."""
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
             "machine": f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}
 
 
 def merged(stored, rows, key):
-    """Returns the stored rows, in which the new rows replace those with the same key. `key` is a tuple of columns;
-    several rows may have the same key. Rows with a new key come last."""
+    """Returns the stored rows together with the new ones. `key` is a tuple of columns. New rows replace the
+    stored rows that have the same values in these columns; several rows may share these values. New rows that
+    replace none come last."""
     def of(row):
         return json.dumps([row.get(column) for column in key])
 
@@ -57,11 +58,11 @@ def stored_rows(name):
 
 
 def keep(name, rows, key=None, **more):
-    """Writes NAME.json with `rows` under "results", and beside it the items of `more`, which are summaries of all
-    rows.
+    """Writes NAME.json with `rows` under "results". The items of `more`, such as summaries of all rows, are
+    written beside "results".
 
-    A run of all rows replaces the file. A run of only some rows passes `key`, the columns that identify a row; stored
-    rows with other keys stay."""
+    A run of all rows passes no `key`, and replaces the file. A run of only some rows passes in `key` the columns
+    that identify a row; stored rows that this run did not measure stay."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     measured = stamp()

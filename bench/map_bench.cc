@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares `poise map` with other ways to map ranks, one to a slot. The communication matrices are
-// generated ones with the patterns of typical programs, and recorded ones; the machines are trees,
-// tori, dragonflies and NUMA nodes.
+// Compares `poise map` with other ways to map ranks to cores, one rank to a core. Some
+// communication matrices are generated with the patterns of typical programs, others are recorded.
+// The machines are trees, tori, dragonflies and NUMA nodes.
 //
 //     map_bench [--only=TEXT] [--max_ranks=N] [--benchmark_out=FILE]
 //
-// The methods compared with it: block order; Scotch's mapping; TreeMatch; METIS, whose parts get
-// the places in the machine's order (for these three, ranks that share a place are moved to the
-// nearest free one); and the greedy mapping of Hoefler and Snir, "Generic topology mapping
-// strategies for large-scale parallel architectures" (ICS 2011). The measure is the sum of bytes
-// times hops. Times are CPU seconds. Recorded matrices are those of $POISE_TEST_DATA/matrices,
-// where it is set.
+// The other ways are block order; Scotch's mapping; TreeMatch; METIS, whose parts are put on the
+// places in the machine's order; and the greedy mapping of Hoefler and Snir, "Generic topology
+// mapping strategies for large-scale parallel architectures" (ICS 2011). If Scotch, TreeMatch or
+// METIS puts several ranks on a place, the surplus ranks are moved to the nearest free places. A
+// map is judged by the sum of bytes times hops over all messages. Times are CPU seconds. Recorded
+// matrices are read from $POISE_TEST_DATA/matrices if that variable is set.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -47,7 +47,8 @@ struct Instance {
   Workload workload;
 };
 
-/// The list was fixed before the first run: kinds of programs, each on machines of suitable sizes.
+/// A number of ranks, and the machines on which their maps are compared. The list was fixed before
+/// the first run, so that the results could not influence it.
 struct Size {
   TaskId ranks;
   std::vector<const char*> machines;
@@ -177,8 +178,8 @@ Placement greedy(const Machine& machine, const Workload& workload) {
   return placement;
 }
 
-/// Maps by a strategy of the table, with ranks of equal load. Ranks that share a place are moved
-/// apart afterwards.
+/// Maps ranks by a strategy of Poise, which regards all ranks as equally loaded. Ranks that share a
+/// place are moved apart afterwards.
 Placement by_strategy(const char* text, const Machine& machine, const Workload& workload) {
   Workload equal = workload;
   for (Task& task : equal.tasks) task = {.load_s = 1};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the strategy `poise` with every mapping tool at a balancing step: workloads of many
-// kinds that have drifted since they were balanced, one decision of each tool, judged by the
-// predicted iteration. The parts are mapping/instances, mapping/peers and mapping/judge.
+// Compares the strategy `poise` with mapping tools at one balancing step. The workloads are of many
+// kinds; they were balanced, and their loads have drifted since. Each tool decides once, and the
+// predicted iteration times are compared. The parts of the program are mapping/instances,
+// mapping/peers and mapping/judge.
 //
 //     mapping_bench [--quick] [--only=TEXT] [--peers=A,B:KNOB=VALUE,…] [--limit=STRATEGY]
 //                   [--seed=N] [--recipes=A|B…] [--machines=A|B…] [--tasks=N,M…]
 //                   [--traces=FOLDER] [--export=DIR | --import=DIR] [--benchmark_out=FILE]
 //
-// Before it drifts, a phase is balanced by scotch, nuco and poise in turn; another --seed makes
-// other instances and begins with another of these. Other recipes, machines and numbers of tasks
-// give more instances. Times are CPU seconds of all threads, the least of several calls. --export
-// writes the instances for tools outside the library (mapping_peers.py), and --import judges the
-// placements that these left. Traces are those of $POISE_TEST_DATA/traces unless --traces names a
-// folder.
-// --limit names a strategy that shows what could be reached, such as anneal; it does not count as
-// one of the tools compared with.
+// Before the drift, a workload is balanced by scotch, nuco or poise; these take turns from instance
+// to instance. Another --seed makes other instances and begins with another of the three.
+// --recipes, --machines and --tasks make further instances. Times are CPU seconds of all threads,
+// the least of several calls. --export writes the instances for tools outside the library
+// (mapping_peers.py), and --import judges the placements that these tools wrote. Traces are read
+// from $POISE_TEST_DATA/traces unless --traces names a folder. --limit names a strategy, such as
+// anneal, that shows how short an iteration could be; it does not count as a mapping tool.
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>

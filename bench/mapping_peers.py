@@ -17,17 +17,18 @@ import sys
 import tempfile
 import time
 
-# Allowed excess of the most loaded place over the average, as a fraction of the average: for tools that partition, and
-# for tools that map tasks to a machine. Poise without a current placement gets the latter, too.
+# The load of the fullest place may exceed the average load by this fraction. MAPPING_TOLERANCE is used for SharedMap,
+# and for Poise without a current placement; TOLERANCE is used for KaMinPar and Mt-KaHyPar.
 TOLERANCE = 0.03
 MAPPING_TOLERANCE = 0.05
 MOST_MAPPED_PLACES = 48  # maximum number of places for Mt-KaHyPar, which needs seconds for more
 MOST_SECONDS = 100  # time limit per tool for all cases
-LARGEST_TOTAL = 2**29  # maximum sum of the weights, which SharedMap adds up in 32 bits
+# Limit for the sum of the vertex weights that SharedMap gets, because it adds them up in 32 bits.
+LARGEST_TOTAL = 2**29
 
 
 class Machine:
-    """Returns the number of places of a machine text and the factor between any two of them."""
+    """A machine given as text: its number of places, and the cost factor between any two places."""
 
     def __init__(self, text):
         words = dict(word.split(":") for word in text.split())

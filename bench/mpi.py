@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-# Open MPI needs these to run as root and with more ranks than cores; MPICH ignores them.
+# Open MPI needs these variables to run as root and with more ranks than cores; MPICH ignores them.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}

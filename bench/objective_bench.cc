@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How near the strategy `poise` comes to the shortest total time, steps * iteration + migration, of
-// all strategies: keeping the current placement, every other row of the table, and the outside
-// tools, relabelled so that most load stays where it is.
+// Measures how near the strategy `poise` comes to the shortest total time (steps * iteration +
+// migration) that any strategy reaches. The other strategies are those of Poise, outside tools, and
+// keeping the current placement. The parts of outside tools are also renumbered so that most load
+// stays where it is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
-//     [--ours=STRATEGY]
-//                     [--rows] [--alone] [--benchmark_out=FILE]
+//                     [--ours=STRATEGY] [--rows] [--alone] [--benchmark_out=FILE]
 //
-// Every kind of workload on three machines at three sizes is a cell. From each cell, --draws cases
-// are drawn by --seed: task sizes times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is
-// fresh (the kind's own) or was balanced before the loads drifted. Totals are predictions, so
-// they repeat exactly; the CPU seconds of our decision stand beside them. --rows prints every case,
-// --alone compares with keeping only: for profilers.
+// A cell is a kind of workload, one of three machines, and one of three numbers of tasks. From each
+// cell, --draws cases are drawn at random with --seed. In a case, the sizes of all tasks are
+// multiplied by 0, 1, 10 or 100. A placement is used for 1 to 1,000 steps. The start is either the
+// usual initial placement of the kind ("fresh"), or a placement that was balanced before the loads
+// drifted. Totals are predictions, so they are the same in every run; only the CPU seconds of
+// Poise's decisions are measured. --rows prints every case. --alone compares only with keeping the
+// placement, for use under a profiler.
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
@@ -79,7 +81,8 @@ bool is_outside(std::string_view name) {
   return name.starts_with("metis") || name.starts_with("scotch");
 }
 
-/// Every other strategy; the outside tools appear twice, as they are and with relabelled parts.
+/// Returns the placements of all other strategies. The placement of an outside tool appears twice:
+/// as it is, and with its parts renumbered so that most load stays where it is.
 std::vector<Answer> others(const Case& of, bool only_keep) {
   if (only_keep) return {answer_of(of, "keep", of.current), answer_of(of, "scotch", of.current)};
   std::vector<std::string> names = {"scotch:remap=1"};
@@ -161,8 +164,8 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   return row;
 }
 
-/// Groups the cases by each of their properties, and lists those in which another strategy is
-/// better.
+/// Groups the cases by each of their properties, and lists the cases in which another strategy has
+/// a shorter total time than `poise`.
 json report_of(const std::vector<Result>& results) {
   std::map<std::string, std::vector<const Result*>> groups;
   json behind = json::array();

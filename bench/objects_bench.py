@@ -5,13 +5,15 @@
 Prints a table and stores it as JSON under bench/results.
 
 Each program runs on two ranks for three phases. Two decisions precede the last phase, whose iterations are
-evaluated. `of ideal` is the time of an ideal iteration (its work spread evenly over the ranks, without waiting)
-divided by the measured time: median and quartiles over all iterations of all runs. `faster` is the median over
-rounds of the time without balancing divided by the time with it. Both numbers of a ratio come from the same
-iteration or round, because a core of a virtual machine may be half as fast a few seconds later. Runs during
-which other programs used more than a share of a core are repeated. Rows with more ranks than cores sleep
-instead of computing. Programs limited by memory share it with the other rank, and those limited by messages
-share them, so even a perfect balance would not reach the ideal."""
+evaluated. In an ideal iteration, the work is spread evenly over the ranks and no rank waits. `of ideal` is the
+time of the ideal iteration divided by the measured time: median and quartiles over all iterations of all runs.
+`faster` is the time without balancing divided by the time with it: median over the rounds. Both numbers of a
+ratio come from the same iteration or round, because a core of a virtual machine may be half as fast a few
+seconds later.
+
+A run is repeated if other programs used too large a share of a core during it. If there are more ranks than
+cores, the program sleeps instead of computing. Programs that are limited by memory or by messages would not
+reach the ideal even with a perfect balance, because the two ranks share the bandwidth."""
 
 import argparse
 import dataclasses
@@ -70,7 +72,8 @@ class Case:
         }
 
     def undisturbed(self, strategy):
-        """Returns a run during which hardly anything else ran, or the last of several."""
+        """Runs the program until a run was hardly disturbed by other programs, but at most MOST_TRIES times.
+        Returns the last run."""
         for _ in range(MOST_TRIES):
             start_s, others_s = time.monotonic(), foreign_s()
             run = self.run(strategy)
@@ -99,7 +102,8 @@ def places_of(events):
 
 
 def of_ideal(places, steps):
-    """Returns ideal time divided by measured time for groups of steps after the last decision."""
+    """Returns one ratio per group of `steps` steps after the last decision: the ideal time of the group, with
+    its work spread evenly over the places, divided by the measured time."""
     phases = []
     for spans in places:
         since = max((i + 1 for i, (_, _, what) in enumerate(spans) if what == "balance"), default=0)
@@ -120,7 +124,7 @@ CASES = [
     Case("stencil4d", "--points 8 --stiff 100", 8),
     Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
     Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # reads tens of gigabytes per second
-    # A point takes twice as long as with a grid that fits into the cache.
+    # The grid is larger than the cache, so a point takes twice as long as in a small grid.
     Case("poisson3d", "--blocks 6 --points 24", 45, bound="memory"),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
     Case("nbody", "--pieces 64 --particles 16384", 16, steps=2, cycle=8),
@@ -133,8 +137,8 @@ CASES = [
 
 
 def measure(case, strategies, repeats):
-    """Runs all strategies in turns, in a different order each time, so that a periodic disturbance does not
-    always meet the same one."""
+    """Runs each strategy once per round, in a different order in each round, so that a periodic disturbance does
+    not always hit the same strategy."""
     runs = {strategy: [] for strategy in strategies}
     order = list(strategies)
     for seed in range(repeats):

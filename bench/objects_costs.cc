@@ -58,8 +58,8 @@ std::uint64_t rounds_of_100us() {
   return static_cast<std::uint64_t>(static_cast<double>(rounds) * 1e-4 / least_s);
 }
 
-/// Relative overhead on this rank: the CPU time of steps in a collection divided by that of the
-/// work alone, minus 1.
+/// Relative overhead of a Collection on this rank: the CPU time of its steps divided by that of the
+/// objects' work alone, minus 1.
 double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
@@ -106,8 +106,9 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   return best;
 }
 
-/// Seconds to exchange the same bytes by plain MPI in both directions at once. The memory exists
-/// already, or is freshly allocated, as that of a migrated object.
+/// Returns the seconds that two ranks need to exchange messages by plain MPI, both sending at once.
+/// With `into_new_memory`, each message is received into newly allocated memory, as migrated
+/// objects are; otherwise all are received into the same memory.
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

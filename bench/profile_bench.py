@@ -20,7 +20,8 @@ ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_RO
 
 
 def times(mpi, program, variables):
-    """Returns the nanoseconds of each call, by name. The variables are set for the rank only, not for the launcher."""
+    """Returns the nanoseconds of each MPI call, by the name of the call. `variables` are set in the environment
+    of the rank, but not in that of the launcher."""
     command = [f"mpirun.{mpi}", "-np", "1"]
     for name, value in variables.items():
         command += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, value]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Repeats the experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and runs
-programs whose load moves with balancing (prediction), lending (reaction), and both.
+"""Repeats the experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine. Also runs programs
+whose load moves during the run: with balancing (prediction), with lending (reaction), and with both.
 
-Runs with and without lending alternate. Results are the best of several runs, or medians where loads
-move. `one process` runs the same work as OpenMP tasks in a single process with the same number of
-threads, which is the ideal. Ratios can be compared between machines, seconds cannot. Prints tables and
-keeps them as JSON under bench/results."""
+Runs with and without lending alternate. A result is the best of several runs or, for programs whose load moves,
+their median. The ideal is `one process`: the same work as OpenMP tasks in a single process with the same number
+of threads. Ratios can be compared between machines, seconds cannot. The tables are printed, and stored as JSON
+under bench/results."""
 
 import argparse
 import contextlib
@@ -35,7 +35,8 @@ def matmul(ranks, arguments, **variables):
 
 
 def in_turns(repeats, **ways):
-    """Calls each variant `repeats` times and returns the results; variants alternate, forwards and backwards."""
+    """Calls each variant `repeats` times, and returns its results by name. Variants are called in turn; every
+    second round calls them in reverse order."""
     results = {name: [] for name in ways}
     for i in range(repeats):
         for name in list(ways)[::-1 if i % 2 else 1]:
@@ -89,8 +90,9 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """Experiments 1 and 2, power caps and clocks: a competing process runs on the core of the second of
-    two equal ranks. A step is much longer than the competitor's busy periods and the scheduler's time slices."""
+    """Experiments 1 and 2: two ranks have equal work, and the core of the second one is slow. The paper slows it
+    down by a power cap or a lower clock; here, a competing process runs on it. A step takes much longer than a
+    time slice of the system's scheduler, and than the time that the competitor computes at a stretch."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"
@@ -109,7 +111,8 @@ def slow_core(repeats):
 
 
 def one_owner(repeats):
-    """Experiment 3: the first of two ranks has all tasks, from small to large ones."""
+    """Experiment 3: at the start, the first of two ranks has all tasks. The tasks of the first row are the
+    smallest, those of the last row the largest."""
     table = Table("one rank has everything", ["size", "tasks", "without s", "with s", "gain",
                                               "one process s", "of ideal"])
     for size, tasks in (50, 2400), (100, 1200), (150, 400), (300, 60), (450, 20), (600, 10):
@@ -125,7 +128,8 @@ def one_owner(repeats):
 
 
 def threads(repeats):
-    """Experiment 3: more threads leave less time for lending. Tasks sleep, as threads outnumber cores."""
+    """Experiment 3: a rank with more threads finishes its own tasks sooner, which leaves less time for lending.
+    The tasks sleep instead of computing, because there are more threads than cores."""
     table = Table("threads per rank, tasks of 3 ms",
                   ["threads", "without s", "with s", "gain", "one process s", "of ideal"])
     for count in 1, 2, 4, 8, 16:
@@ -146,13 +150,14 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # otherwise periodic balancing would remove the imbalance
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # without keep, balancing would remove the imbalance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
 MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    # Each corner has the load once per period, so measurements do not predict where the load goes next.
+    # The extra load stays for 5 steps at each of the four corners of the grid, so it visits all four in one balancing
+    # period of 20 steps. Past measurements do not tell which corner is next.
     *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
       for kib in (128, 512)),
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
@@ -164,13 +169,15 @@ MOVING_PROGRAMS = [
 ]
 
 
-OFTENER = 3  # factor for the number of runs, to distinguish variants that differ by a few per cent
+# Variants of programs whose load moves differ by only a few per cent, so they run this many times as often as others.
+OFTENER = 3
 
 
 def moving(experiment, programs, repeats):
-    """Experiments 4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, with balancing at a fixed
-    period (prediction), lending (reaction), and both. Reports medians. The gain of both over one of them alone is the
-    median of the ratios within a round of runs, because these saw the same state of the host."""
+    """Experiments 4 and 5, and the paper's conclusion. Runs AMR, a limiter and loads that jump in three ways:
+    with balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times.
+    Runs of the same round see the same state of the host, so the gain of both ways together over one of them is
+    the median of the ratios within each round."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{
@@ -184,12 +191,14 @@ def moving(experiment, programs, repeats):
 
 RULES = {"no lending": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and number of steps: about one second of work per row
+# The cells along the side of a patch, and the number of time steps, with which the program `tsunami` computes for about
+# one second.
+OCEANS = [(8, 400), (16, 150), (24, 70)]
 
 
 def victims(repeats):
-    """Experiment 4: strong scaling of the tsunami from one rank to two with each policy, on oceans from
-    coarse to fine."""
+    """Experiment 4: strong scaling of the program `tsunami` from one rank to two, with each rule for choosing
+    the rank to which tasks are lent. The grids of its ocean are coarse to fine."""
     ways = *RULES, "one process"
     table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{way} s" for way in ways),
                                                *(f"{way} gain" for way in ways)])
@@ -204,7 +213,8 @@ def victims(repeats):
 
 
 def strong_scaling(repeats):
-    """Experiment 4: the tsunami on more ranks than cores with each policy; its cells sleep instead of computing."""
+    """Experiment 4: the program `tsunami` on more ranks than cores, with each rule for choosing the rank to
+    which tasks are lent. The program sleeps instead of computing."""
     rules = {**RULES, "lightest": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "lightest"}}
     ways = *rules, "one process"
     table = Table("tsunami asleep", ["ranks", *(f"{way} s" for way in ways),
@@ -235,8 +245,8 @@ def beside_one_process(repeats):
 
 
 def imbalances(busy):
-    """Returns the imbalance (busiest divided by average) of each iteration, computed from the busy times of two
-    workers per step. An iteration has two steps."""
+    """Returns the imbalance of each iteration: the time of the busiest worker of each step divided by the
+    average. `busy` has the busy times of two workers for every step; an iteration has two steps."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 
@@ -250,8 +260,8 @@ def busy_ranks(trace, num_objects):
 
 
 def limiter_steps(repeats):
-    """Experiment 5: imbalance of the limiter between ranks in each step, without and with lending, and
-    between the threads of one process. Medians of several runs."""
+    """Experiment 5: imbalance of the program `limiter` in each step. It is measured between ranks, without and
+    with lending, and between the threads of one process. Each value is the median of several runs."""
     table = Table("limiter, imbalance per step", ["step", "without", "with", "one process"])
     pieces, steps = 32, 24
     arguments = f"--pieces {pieces} --cells 512 --steps {steps} --placement uneven"

@@ -42,7 +42,7 @@ class Lammps:
 
 
 BALANCE = "balance 1.0 shift z 20 1.02"
-# Each case has a name, the original run, and one run for each advice that would be right.
+# Each case has a name, the original run, and, for each advice that would be right, a run that follows it.
 CASES = [
     ("lammps, a third of the box full", Lammps("void.lmp", 2, 300), {"objects": Lammps("void.lmp", 2, 300, BALANCE)}),
     ("lammps, the box full", Lammps("full.lmp", 2, 300), {"nothing": None}),
@@ -61,8 +61,8 @@ def output_of(command, folder):
 
 
 def measured(name, run, remedies, folder):
-    """Returns a row: what the diagnosis recommends, and what following it gains, measured by alternating pairs of
-    runs."""
+    """Returns a row: what the diagnosis recommends, and what a run gains by following it. The gain is measured
+    by pairs of runs without and with the advice."""
     output_of([POISE, "profile", "-o", folder / "run.poise", "--", *run.command(folder)], folder)
     diagnosis = json.loads(output_of([POISE, "diagnose", folder / "run.poise", "--json"], folder))
     first, run_s = diagnosis["advice"][0], diagnosis["efficiencies"]["run_s"]

@@ -36,7 +36,7 @@ void tasks_in_order(benchmark::State& state) {
   state.SetItemsProcessed(2 * state.iterations());
 }
 
-/// Messages to the six neighbours in a 3-D grid, one task after the other.
+/// Records messages: each task in turn sends one to each of its six neighbours in a 3-D grid.
 void messages_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto tasks = static_cast<TaskId>(state.range(0));

@@ -20,7 +20,8 @@ def known():
 
 
 def with_peers(name, extra):
-    """Returns the answers of NAME_peers.py to the cases of NAME_bench, if that script exists."""
+    """Returns the options for NAME_bench. If the script NAME_peers.py exists, other tools first solve the cases of
+    NAME_bench, and the options import their answers."""
     peers = ROOT / "bench" / f"{name}_peers.py"
     if not peers.exists() or "--no_peers" in extra:
         return [option for option in extra if option != "--no_peers"]
@@ -33,8 +34,8 @@ def with_peers(name, extra):
 
 
 def rows_of(measured, extra):
-    """Returns the rows of a benchmark's output. The name of a summary over some cases contains the options that
-    selected them."""
+    """Returns the rows of a benchmark's output. If options were given, they are added to the name of the row "summary",
+    because they select its cases."""
     dropped = "family_index", "per_family_instance_index", "repetition_index", "threads", "run_name", "run_type"
     rows = [{column: value for column, value in row.items() if column not in dropped} for row in measured["benchmarks"]]
     for row in rows:

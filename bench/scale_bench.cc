@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
 // runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one. The
-// time of a row is the time that the simulation took; its counters are the simulated times.
+// time of a row is how long the simulation took; the counters of the row are times within the
+// simulation.
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <string>

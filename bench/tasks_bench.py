@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Measures lending when one rank has all tasks. Each case runs without and with lending, with tasks split by
-hand, which shows what the host can do, and as OpenMP tasks in one process with as many threads; runs
-alternate, and the best of several counts. Then measures the cost of lending where all ranks have equal
-work, beside OpenMP tasks in the same processes; the cost of the progress thread beside long tasks; and how
-soon a lent task starts. Prints tables and stores them as JSON under bench/results."""
+"""Measures lending when one rank has all tasks. Each case runs in four ways: without lending, with lending,
+with tasks split by hand (which shows what the host can do), and as OpenMP tasks in one process with as many
+threads. These runs alternate, and the fastest of several counts.
+
+It also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in the same
+processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts.
+Prints tables and stores them as JSON under bench/results."""
 
 import argparse
 import json
@@ -17,9 +19,9 @@ PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The minimum needs more runs on two cores than on one, because both cores must be undisturbed at the same time.
+# The fastest run counts. Two cores need more runs than one, because both must be undisturbed at the same time.
 LONG = ["--repeats", "30"]
-CASES = [  # each row has ranks, arguments and the target gain
+CASES = [  # each row: number of ranks, arguments of the program, gain by lending that is the target
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
     (2, ["--tasks", "1000", "--us", "200", *OFTEN], 1.95),
     (2, ["--tasks", "1000", "--us", "50", *OFTEN], 1.6),
@@ -32,10 +34,11 @@ CASES = [  # each row has ranks, arguments and the target gain
 ]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# The longest tasks for which the progress thread still sleeps for its shortest time.
+# The progress thread sleeps longer while long tasks run. With longer tasks than these, it would sleep for longer than
+# its minimum.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
-PROGRESS_CORES = 0.02  # target: maximum use of cores per rank
-STARTS_US = {360000: 50, 64: 50}  # target: maximum time in µs until a lent task starts, by bytes of the task
+PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
+STARTS_US = {360000: 50, 64: 50}  # {bytes of a task: target, the maximum time in µs until the lent task starts}
 
 
 def measure(np, arguments, **variables):
@@ -61,7 +64,8 @@ def gains(extra):
 
 
 def balanced(extra):
-    """Measures two ranks with equal work, each on its own core, on which the OpenMP tasks run as well."""
+    """Measures two ranks with equal work, each bound to its own core, and compares them with OpenMP tasks on the same
+    cores."""
     rows = []
     for tasks, us in BALANCED:
         row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "100", *extra], **BOUND)

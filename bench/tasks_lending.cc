@@ -81,7 +81,8 @@ using Item = std::pmr::vector<char>;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Seconds of the runs of one kind, and their CPU seconds averaged over the ranks.
+// The seconds of the runs of one kind (such as those with lending), and for each run the CPU
+// seconds averaged over the ranks.
 struct Runs {
   std::vector<double> seconds, cpu_s;
   double best_s() const { return *std::min_element(seconds.begin(), seconds.end()); }
@@ -99,7 +100,8 @@ void meet_asleep() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Returns the seconds until the last rank has finished its part.
+// Runs `part` on all ranks, which start together. Stores the seconds until the last rank has
+// finished, and the CPU seconds averaged over the ranks.
 template <typename Part>
 void take_time(Runs& runs, Part part) {
   int num_ranks = 1;

@@ -31,7 +31,8 @@ def curve(label, rows, x, y, colour, dash=SIMULATED):
 
 
 def curves_by(rows, keys, x, series):
-    """Draws one colour per (threads, places); `series` is a list of (column, label, dash)."""
+    """Returns the curves of a plot. Rows that agree in the columns `keys` form a group with one colour. `series` lists
+    (column, label, dash) of the curves that each group has."""
     groups = {}
     for row in rows:
         groups.setdefault(tuple(int(row[key]) for key in keys), []).append(row)

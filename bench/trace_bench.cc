@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures reading and writing of traces: in the native format with 1M tasks and 6M messages, and
-// in vt files per MB.
+// Measures how fast traces are read and written: in Poise's native format with up to 1M tasks and
+// 6M messages, and in the formats of vt and METIS.
 #include <benchmark/benchmark.h>
 #include <filesystem>
 

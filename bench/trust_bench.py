@@ -16,6 +16,7 @@ is installed. Then every model predicts every iteration, and is judged by
 Each is reported for all programs, for those used for calibration, and for those held out.
 
 ./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
+./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and keeps them, too
 ./dev bench trust --judge    judges the kept measurements again, with the models of today
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
@@ -48,10 +49,11 @@ import sys
 import tempfile
 
 from intervals import are_apart, median_interval
-from keep import RESULTS, ROOT, keep
+from keep import RESULTS, ROOT, keep, stamp
 
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "trust")]
 import cluster_network  # noqa: E402
+import lending  # noqa: E402
 import native_trace  # noqa: E402
 import programs  # noqa: E402
 from cluster import seconds  # noqa: E402
@@ -61,12 +63,14 @@ CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
 SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # number of programs per run of the MPI harness; the maps of these programs alternate
+PROGRAMS_PER_RUN = 8  # number of programs that one run of the MPI harness measures, all their maps in turns
 TIMEOUT_S = 3600
-SIMGRID_DIFFERENCE = 0.01  # pairs of maps with a smaller difference in SimGrid are not judged
-EAGER_BYTES = 65536  # Open MPI's default limit over TCP
+SIMGRID_DIFFERENCE = 0.01  # two maps are compared only if their times in SimGrid differ by more than this fraction
+EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
 
-# Each row has racks, nodes per rack and places per node; Mbit/s of frames; one-way delays; work and bytes per program.
+# Each row has the numbers of racks, nodes per rack and places per node; the rates of links in Mbit/s of Ethernet
+# frames; the one-way delays in a rack and between racks; and for each program the mean work per place and the bytes of
+# all messages.
 CLUSTERS = {
     "narrow uplink": {"shape": (2, 4, 4), "out": 100, "in": 100, "uplink": 150, "near": "0s", "far": "0s",
                       "work_s": 0.04, "total_bytes": 14e6},
@@ -106,7 +110,7 @@ def cyclic(cluster, tasks):
 
 
 def shuffled(tasks, places, seed):
-    """Gives each place as many tasks as in block order, in random order."""
+    """Assigns the tasks at random, but as many to each place as in block order."""
     order = [task * places // tasks for task in range(tasks)]
     random.Random(seed).shuffle(order)
     return order
@@ -125,7 +129,7 @@ def planned(strategy, cluster, load_s, messages):
 
 
 def maps_of(cluster, load_s, messages):
-    """Returns {name: places}, in which each map occurs only once."""
+    """Returns {name of the map: place of each task}. If several maps are equal, only the first is kept."""
     tasks, places = len(load_s), num_places(cluster)
     maps = {"block": [task * places // tasks for task in range(tasks)], "cyclic": cyclic(cluster, tasks),
             "random": shuffled(tasks, places, 1), "random, again": shuffled(tasks, places, 2)}
@@ -161,7 +165,7 @@ def lines_of(command, **options):
 
 
 def measured(cluster, descriptions, rounds):
-    """Returns, for each program and map, the seconds of every round on the cluster."""
+    """Returns for each program and map the times of an iteration on the cluster in seconds, one per round."""
     racks, nodes, cores = cluster["shape"]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "replays")
@@ -205,14 +209,14 @@ def evaluated(machine, *options):
 
 
 def with_bytes(cluster):
-    """A model in which a byte between nodes takes its time at the rate of a card: ten times the cost of a byte inside
-    a node."""
+    """A model in which a byte between nodes takes as long as a node's card needs to send it, and a byte inside a node a
+    tenth of that."""
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 
 def with_links(cluster):
-    """A model with the rates and delays of the cluster, and without CPU time for messages. A card has one rate in
-    poise, so the lower of its two rates is used."""
+    """A model with the rates and delays of the cluster, in which messages take no CPU time. In poise, a network card
+    has only one rate, so this model uses the lower of its rates for sending and receiving."""
     near, far = (max(1, round(seconds(cluster[name]) * 1e9)) for name in ("near", "far"))
     card, uplink = payload(min(cluster["out"], cluster["in"])), payload(cluster["uplink"])
     return (f"{machine_of(cluster)} factors:{far},{near},1 latency:1e-9 bandwidth:{card} uplink:{uplink} "
@@ -267,9 +271,9 @@ def bottleneck(cluster, description):
 
 
 def queued(cluster, description):
-    """A model in which each link is a queue of its own. It serves messages in the order in which they become ready:
-    when their sender, or for large messages both ends, has done its work. The result is the time at which the last
-    link is done."""
+    """A model in which each link is a queue of its own and serves messages in the order in which they become ready. A
+    small message is ready when its sender has done its work, a large one when sender and receiver have done theirs.
+    Returns the time at which the last link is done."""
     rate, waiting = rates_of(description), {}
     work_s = work_of(cluster, description)
     for (sender, receiver), links, delay_s, count, size in crossings(cluster, description):
@@ -325,7 +329,7 @@ def differ_in_simgrid(one, other):
 
 
 def verdict(rows, value_of):
-    """Returns how well a prediction agrees with the measured rows."""
+    """Returns how well the predictions of a model agree with the measured times of `rows`."""
     found = {}
     found["tau"], found["pairs"] = tau(rows, value_of, lambda row: row["measured_s"][0],
                                        lambda a, b: are_apart(a["measured_s"], b["measured_s"]))
@@ -338,7 +342,8 @@ def verdict(rows, value_of):
 
 
 def verdicts(rows):
-    """Returns {model: {programs: verdict}}, and adds the predictions to the rows. SimGrid is judged as well."""
+    """Judges all models. Adds the predictions of each model to the rows, and returns {model: {group of programs: how
+    well predictions agree with measurements}}. SimGrid is judged like a model."""
     made = {name: programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
             for name, cluster in CLUSTERS.items()}
     rows = [row for row in rows if row["program"] in made[row["cluster"]]]
@@ -380,7 +385,7 @@ def batches(items, size):
 
 
 def measure(cluster_name, options):
-    """Returns the rows of all maps of all programs on one cluster."""
+    """Measures all maps of all programs on one cluster, and yields a row for each."""
     cluster = CLUSTERS[cluster_name]
     made = programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
     wanted = [name for name in made if not options.programs or name in options.programs]
@@ -399,6 +404,22 @@ def measure(cluster_name, options):
             yield row
 
 
+def measure_lending(rounds):
+    """Returns the rows of steps whose ranks lend tasks."""
+    print("lending, measured and simulated")
+    rows = list(lending.rows(BIN, rounds))
+    held_out = [row for row in rows if row["held_out"]]
+    within = sum(row["is_within"] for row in held_out)
+    print(f"{within} of {len(held_out)} held out are within 10 % or two half-widths of the interval")
+    return {"measured": stamp(), "rows": rows}
+
+
+def keep_lending(rows):
+    """Replaces the rows of lending in the kept results."""
+    path = RESULTS / "trust.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"lending": rows}, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--judge", nargs="?", const=RESULTS / "trust.json", metavar="FILE", type=pathlib.Path,
@@ -406,13 +427,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="iterations of each map (default: 9)")
     parser.add_argument("--programs", nargs="+", help="only these, keep nothing")
     parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
+    parser.add_argument("--lending", action="store_true", help="measure and keep only steps whose ranks lend tasks")
     options = parser.parse_args()
     if options.judge:
         print_verdicts(verdicts(json.loads(options.judge.read_text())["results"]))
         return 0
-    if not shutil.which("mpirun") or not (BIN / "trust_replay").exists():
+    harness = "trust_lending" if options.lending else "trust_replay"
+    if not shutil.which("mpirun") or not (BIN / harness).exists():
         print("trust: skipped, there is no MPI", file=sys.stderr)
         return SKIPPED
+    if options.lending:
+        keep_lending(measure_lending(options.rounds))
+        return 0
     rows = []
     for cluster in options.clusters:
         print(f"{cluster}: {machine_of(CLUSTERS[cluster])}", flush=True)
@@ -422,7 +448,7 @@ def main():
     found = verdicts(rows)
     print_verdicts(found)
     if not options.programs and options.clusters == list(CLUSTERS):
-        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT))
+        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT), lending=measure_lending(options.rounds))
     return 0
 
 

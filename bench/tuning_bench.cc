@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what each tuned number of `poise` (poise/search/tuning.h) contributes. It halves and
-// doubles one number at a time, on cases that were not used to choose the numbers.
+// Measures what each tuned number of the strategy `poise` (poise/search/tuning.h) contributes. The
+// benchmark halves and doubles one number at a time, on cases that were not used for the tuning.
 //
 //     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
 //                  [--benchmark_out=FILE]
 //
-// For each number and value it prints the geometric mean, the minimum and the maximum of three
-// ratios to the unchanged number: of the total time (steps * iteration + migration), of the
-// iteration time from scratch (from_scratch=1), and of the CPU seconds of all decisions.
-// --together sets several numbers at once instead. A number whose ratios all stay within half a
-// per cent is not needed. Times repeat exactly; CPU seconds do not.
+// For each number and value it prints ratios of the results with this value to the results with
+// the original one. For the total time (steps * iteration + migration), and for the iteration time
+// of `poise:from_scratch=1`, these are the geometric mean, the minimum and the maximum over all
+// cases. For the CPU seconds there is one ratio of the sums over all decisions. --together sets
+// several numbers at once instead. A number is not needed if all its ratios of times stay within
+// half a per cent. These ratios repeat exactly; those of CPU seconds do not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -42,7 +43,7 @@ struct Options {
   std::string names, together, out;
 };
 
-/// Ratios of the results with a changed number to those with the original number.
+/// Results with a changed tuning number divided by results with its original value.
 struct Ratios {
   double log_sum = 0, least = std::numeric_limits<double>::infinity(), largest = 0;
   double cpu_s = 0, usual_cpu_s = 0;
@@ -175,7 +176,8 @@ int main(int argc, char** argv) {
         options.together.empty()
             ? variants_of(options.names)
             : std::vector<Variant>{{.setting = options.together, .total = {}, .from_scratch = {}}};
-    if (variants.empty()) fail("--names={}: no tuned number has this name", options.names);
+    if (variants.empty())
+      fail("--names={}: no number in poise/search/tuning.h has such a name", options.names);
     for_each_case(options.cases,
                   [&](const Case& one, const Kind&) { try_variants(one, variants); });
     json rows = json::array();

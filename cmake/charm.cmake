@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Charm++ 6.10 or later is optional. If it is found, balancers and programs for it are built. It is
-# searched in CHARM_HOME (the folder with bin/charmc), which the build folder remembers, then where
-# `./dev charm` builds 6.10.
+# Charm++ 6.10 or later is optional. If it is found, the balancers and programs for it are built.
+# CMake looks for it first in CHARM_HOME (the folder with bin/charmc), which the build folder
+# remembers, and then in the folder into which `./dev charm` builds Charm++ 6.10.
 option(POISE_CHARM "Build for Charm++ where it is found" ON)
 set(CHARMC "")
 if(POISE_CHARM)
@@ -26,10 +26,10 @@ endif()
 
 add_custom_target(charm_programs)  # builds everything that charmc compiles
 
-# charm_object(OUT SOURCE [CI]) compiles SOURCE by charmc as C++17 (6.10's headers are not C++20)
-# and sets OUT to the object. A .ci file, if given, lies beside the source and has its module's
-# name. charmc takes any argument that contains a dot for a file, so the include path is joined to
-# its option.
+# charm_object(OUT SOURCE [CI]) compiles SOURCE with charmc as C++17, because the headers of Charm++
+# 6.10 are not valid C++20, and sets OUT to the object file. A .ci file, if given, lies in the
+# folder of the source and is named after its module. charmc takes any separate argument with a dot
+# for a file, so the include path is joined to its option.
 function(charm_object out source)
   get_filename_component(source ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)

@@ -8,14 +8,23 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
 
+set(folders ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${package} ${CMAKE_INSTALL_INCLUDEDIR}
+    ${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+    ${CMAKE_INSTALL_MANDIR}/man1 ${CMAKE_INSTALL_DOCDIR})
+install(CODE "if(NOT CMAKE_INSTALL_COMPONENT)
+  set(folders ${folders})
+  set(record ${CMAKE_BINARY_DIR}/install_folders.txt)
+  include(${CMAKE_SOURCE_DIR}/cmake/new_folders.cmake)
+endif()" ALL_COMPONENTS)
 install(TARGETS poise_command COMPONENT program)
 if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong COMPONENT program)
 endif()
 install(TARGETS poise_profile poise_reorder poise_juggle_waits
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise COMPONENT program)
-# poise::c is the shared library, which needs no other library. The static C++ libraries and their headers are under
-# include/poise, which is also an include path, so that "runtimes/…" is found below it.
+# poise::c is the shared library, which needs no other library. The headers of the static C++ libraries are installed
+# under include/poise. That folder is an include path of these libraries, because their headers include each other as
+# "runtimes/…".
 set(runtimes)
 foreach(library poise_c poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
   if(NOT TARGET ${library})

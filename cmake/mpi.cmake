@@ -8,9 +8,9 @@ function(use_mpi target visibility)
   target_compile_definitions(${target} ${visibility} OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endfunction()
 
-# mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. Ranks may outnumber
-# cores: Open MPI is told to oversubscribe, not to bind, and to yield when idle; it also needs two
-# variables to run as root.
+# mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more
+# ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The
+# first two variables allow Open MPI to run as root.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
 if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h

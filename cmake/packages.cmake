@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian packages: `ninja packages` writes poise, libpoise0 and libpoise-dev to the folder packages of the build. They
-# depend on what the build found, so build them on the distribution where they will be installed.
+# Debian packages: `ninja packages` writes poise, libpoise0 and libpoise-dev to the folder `packages` in the build
+# folder. The packages depend on the versions of the libraries that the build found, so build them on the distribution
+# on which they will be installed.
 set(CPACK_GENERATOR DEB)
 set(CPACK_OUTPUT_FILE_PREFIX ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGE_CONTACT "The Poise authors <poise@localhost>")
@@ -11,7 +12,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
-# One package per component, with its name and its description.
+# Each component becomes a package with this name and this description.
 set(packages program runtime development)
 set(name_of_program poise)
 set(text_of_program "Compares and simulates strategies of load balancing, profiles MPI programs, balances threads.")
@@ -28,7 +29,7 @@ foreach(package ${packages})
   list(APPEND CPACK_COMPONENTS_ALL ${package} copyright_${package})
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # because this package has the descriptions of machines
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # package poise has the descriptions of machines
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

@@ -3,7 +3,7 @@
 # file, so an installation may be moved. Compile and link the runtimes with mpicxx, mpicc or mpifort.
 file(RELATIVE_PATH POISE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 
-# pkg_config(NAME DESCRIPTION LIBS [CFLAGS …] [REQUIRES …])
+# pkg_config(NAME DESCRIPTION LIBS [CFLAGS …] [REQUIRES …]) writes and installs NAME.pc.
 function(pkg_config POISE_PC_NAME POISE_PC_DESCRIPTION POISE_PC_LIBS)
   cmake_parse_arguments(arg "" "CFLAGS;REQUIRES" "" ${ARGN})
   set(POISE_PC_REQUIRES ${arg_REQUIRES})
@@ -13,7 +13,7 @@ function(pkg_config POISE_PC_NAME POISE_PC_DESCRIPTION POISE_PC_LIBS)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# The static libraries need these libraries. The headers of the runtimes are in -I…/poise.
+# Lists the libraries that the static libraries need. The headers of the runtimes are in -I…/poise.
 set(libs "-lpoise_cxx")
 foreach(library SCOTCH METIS)
   if(${library}_INCLUDE AND ${library}_LIBRARY)

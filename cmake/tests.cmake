@@ -5,11 +5,11 @@ if(POISE_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
-add_custom_target(unit_tests)  # builds all test programs that need neither a launcher nor the command
+add_custom_target(unit_tests)  # builds all test programs that need neither mpirun nor the command `poise`
 
-# compile_quickly(TARGET HEADERS…) precompiles these headers if there are sanitizers, which otherwise double
-# the compiler's time. Ordinary builds do without, because precompiled headers of several checkouts
-# cannot share a compiler cache.
+# compile_quickly(TARGET HEADERS…) precompiles these headers, but only if sanitizers are on, with which compilation
+# takes twice as long. Ordinary builds do not precompile, because precompiled headers of several checkouts cannot share
+# a compiler cache.
 function(compile_quickly target)
   if(POISE_SANITIZE)
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <functional> <limits> <map> <memory>

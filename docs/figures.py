@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks the figures that README.md and the pages quote as measured. usage: docs/figures.py; prints a line per trouble.
+"""Checks the figures that README.md and the pages quote as measured. usage: docs/figures.py; prints a line per problem.
 
 A figure from bench/results is followed by a comment that names its row in a table of docs/results_tables.py:
 
@@ -11,10 +11,10 @@ The number before the comment must be that value, rounded to the digits that are
 `min`, `max` or `median` before the column combines several, and `times 100` makes per cent. If a row is stale, the word
 stale must stand in the same paragraph or table, or in the one before or after.
 
-A sentence that claims a speed (CLAIMS) with a ratio, per cent or time must have such a comment, or one that says why the
-number is not a measurement: <!-- given: WHY -->. A comment alone in a line applies to the next paragraph or table. Code and
-output between fences are not checked here, because tests run them. Decision records may state what was measured when
-they were written."""
+A sentence that claims a speed (CLAIMS) with a ratio, a percentage or a time must have such a comment, or the comment
+<!-- given: WHY -->, which says why the number is not a measurement. A comment alone in a line applies to the next
+paragraph or table. Code and output between fences are not checked here, because tests run them. Decision records may
+state what was measured when they were written."""
 
 import json
 import pathlib
@@ -33,7 +33,7 @@ CLAIMS = re.compile(r"\b(faster|slower|speed-?up|gain(s|ed)?|saves?d?|shorter|lo
 QUANTITY = re.compile(r"(?<![\w.])(x|×)?\d[\d,]*(\.\d+)?\s?(%|x\b|×|times\b|ns\b|[µu]s\b|ms\b|s\b|[GM]B/s)|(?<!\w)[x×]\d+(\.\d+)?")
 NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+")
 COMMENT = re.compile(r"<!--\s*(figure|given):\s*(.*?)\s*-->", re.S)
-MARK = "\x01"  # stands for a comment where a sentence is searched
+MARK = "\x01"  # stands for an HTML comment in text that is searched for claims
 COMBINE = {"min": min, "max": max, "median": statistics.median}
 
 
@@ -100,8 +100,8 @@ def blocks_of(text):
 
 
 def sentences_of(block):
-    """Returns the rows of a table, the items of a list, or the sentences. A comment belongs to the sentence before
-    it."""
+    """Splits a table into rows, a list into items, and other text into sentences. An HTML comment stays with the
+    sentence before it."""
     hidden = COMMENT.sub(lambda comment: re.sub(r"\s", "\0", comment[0]), block)
     pieces = hidden.split("\n") if hidden.lstrip().startswith("|") else re.split(r"(?<=[.:;])\s+(?!<!--)(?=\S)|\n(?=- )", hidden)
     return [piece.replace("\0", " ") for piece in pieces]
@@ -127,7 +127,8 @@ def check_block(block, near, claims_count):
 
 
 def troubles(page):
-    """Returns the problems of one page. The word stale may be in the paragraph before or after."""
+    """Yields the problems of one page. If a paragraph or table quotes a stale figure, the word stale may be in it, or
+    in the one before or after it."""
     blocks = list(blocks_of(page.read_text(encoding="utf-8")))
     for i, (line, block) in enumerate(blocks):
         near = "".join(text for _, text in blocks[max(i - 1, 0):i + 2])

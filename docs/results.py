@@ -3,8 +3,8 @@
 
 """Writes docs/results.md from bench/results/*.json: `./dev docs` calls this.
 
-A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits lie
-between. The number of commits is not printed, so that the page changes only when a figure becomes stale."""
+A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits were
+made since. The number of commits is not printed, so that the page changes only when a figure becomes stale."""
 
 import functools
 import json
@@ -64,7 +64,7 @@ def table_text(table, whole):
         lines.append("| " + " | ".join(letter if cell is None else cell.format_map(row) for cell in columns.values()) + " |")
     lines.append("")
     for i, stamp in enumerate(stamps):
-        lines += wrapped(f"- {f'({chr(97 + i)}) ' if len(stamps) > 1 else ''}{stamp}", "  ")
+        lines += wrapped(f"- {f'Rows marked {chr(97 + i)}: m' if len(stamps) > 1 else 'M'}{stamp[1:]}", "  ")
     return lines + ["", *(wrapped(table.note(rows)) + [""] if table.note else [])]
 
 

@@ -6,7 +6,7 @@ several stored rows. Medians come first, with the worst case beside them, and ev
 import dataclasses
 import statistics
 
-OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of others in mapping.json
+OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of other projects in mapping.json
 
 
 @dataclasses.dataclass
@@ -29,8 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Returns for each tool the iteration with `poise` divided by that with the tool, over all cases, and the tasks
-    that both move."""
+    """Returns a row per tool: the iteration time with `poise` divided by that with the tool, over all cases, and the
+    percentage of tasks that the tool moves."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -46,8 +46,9 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Returns the results of placements from scratch divided by those of mappers. The summary says in how many cases
-    the load cap holds."""
+    """Yields a row per mapping tool and quantity: the value for `poise` with from_scratch=1 divided by the value for
+    the tool, over all cases. `caps` says in how many cases the load stays within the cap, first for `poise`, then for
+    the tool."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -58,8 +59,8 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Returns for each group of instances and each quantity the result of `poise map` divided by that of the best
-    peer (traffic only), and divided by that of block order."""
+    """Yields a row per group of instances and quantity: its value for the assignment by `poise map` divided by its
+    value for block order. For the traffic, another row divides by the value of the best other tool."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -70,8 +71,8 @@ def maps(whole):
 
 
 def on_papers_machines(whole):
-    """Returns a row per program and machine: the objects moved per decision (mean of four) and the predicted
-    iteration."""
+    """Returns a row per program and machine. It holds for each balancer the number of objects that a decision moves
+    (the mean of four decisions) and the predicted time of an iteration."""
     rows = where(part="machines")(whole)
     for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
@@ -97,11 +98,12 @@ def nuco_beside_others(rows):
 def sorted_victims(rows):
     rows = [row for row in rows if row["ranks"] > 1]
     ratios = [row["paired gain"] / row["lightest gain"] for row in rows]
-    pairs = ", ".join(f"{row['paired gain']:.2f} against {row['lightest gain']:.2f} on {row['ranks']}" for row in rows)
-    verdict = ("This **does not confirm** that" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
-               "This confirms that" if min(ratios) > 1 else "This contradicts that")
-    return (f"{verdict} lending in sorted pairs gives a larger speed-up than lending to the least loaded rank (Klinkenberg et al. "
-            f"2020, figure 9, on up to 32 nodes): {pairs} ranks of one host.")
+    pairs = ", ".join(f"{row['paired gain']:.2f} and {row['lightest gain']:.2f} on {row['ranks']} ranks" for row in rows)
+    verdict = ("**do not confirm**" if max(abs(ratio - 1) for ratio in ratios) < 0.05 else
+               "confirm" if min(ratios) > 1 else "contradict")
+    return (f"The measured speed-ups {verdict} a result of Klinkenberg et al. 2020 (figure 9, on up to 32 nodes): lending in pairs of "
+            "ranks that are sorted by load gives a larger speed-up than lending to the least loaded rank. On one host, the "
+            f"speed-ups are, first with sorted pairs and then with the least loaded rank: {pairs}.")
 
 
 def runs_of_threads(whole):
@@ -126,7 +128,8 @@ def interval(values, digits=2):
 
 
 def points_of_figures(*figures):
-    """The measured points of these figures of the Juggle paper, with the theory of the same policy beside them."""
+    """Returns a function that yields the points measured for these figures of the Juggle paper, each with the speed-up
+    that the theory of its policy predicts."""
     promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
 
     def rows(whole):
@@ -143,11 +146,12 @@ def points_of_figures(*figures):
 
 
 def beside_theory(rows):
-    """How far the measured speed-ups are from the simulated ones."""
+    """Returns sentences that compare the measured speed-ups with those that the theory predicts."""
     ratios = [row["speedup"][0] / row["promised"] for row in rows if row["promised"]]
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
-    return (f"Measured divided by theoretical speed-up: median {statistics.median(ratios):.3f}, worst {min(ratios):.3f}, best {max(ratios):.3f} of "
-            f"{len(ratios)} points; {inside} intervals contain the theory.")
+    return (f"{len(ratios)} rows of the table have a theoretical speed-up. The measured speed-up divided by the theoretical one is "
+            f"{statistics.median(ratios):.3f} in the median, {min(ratios):.3f} at least and {max(ratios):.3f} at most. In {inside} of these rows "
+            "the theoretical speed-up is inside the interval that brackets show for the measured one.")
 
 
 def objects(whole):
@@ -186,7 +190,7 @@ def totals(whole):
 
 
 def tuned(whole):
-    """Yields a row per changed number: its name, its new value, and what it changed."""
+    """Yields a row for each tuning number and each value to which it was changed, with the effects of the change."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         yield {**row, "number": name, "value": value}
@@ -217,32 +221,43 @@ RATIOS = {"median": "{median:.3f}", "worst": "{worst:.3f}", "geometric mean": "{
           "arithmetic mean": "{arithmetic:.3f}", "above 1 in": "{lost} of {cases}"}
 SECONDS = {"without, s": "{without s:.4f}", "with, s": "{with s:.4f}", "one process, s": "{one process s:.4f}", "gain": "{gain:.2f}"}
 
-# benchmark -> (heading, tables)
+# the name of each benchmark -> its heading and its tables
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
-        Table("Iteration", "The table shows the predicted iteration time with `poise` divided by that with the tool, by the formula `nuco`. The cases "
-              "are workloads whose loads have drifted, and recorded phases. Below 1, `poise` gives the shorter iteration. The last "
-              "column has the tasks that the tool moves: median; worst case; arithmetic mean.",
+        Table("Iteration", "The cost model `nuco` predicts the time of an iteration. The table divides the time that it predicts for the "
+              "placement by `poise` by the time for the placement by the other tool: below 1, the iteration with `poise` is "
+              "shorter. The cases are generated workloads whose loads have drifted since they were balanced, and phases of recorded "
+              "programs. The last column shows what percentage of the tasks the other tool moves: first the median over the cases, "
+              "then the largest value, then the arithmetic mean.",
               against_tools, {"beside": "{tool}", **RATIOS, "it moves": "{moved}"}),
-        Table("From scratch", "The table divides the results of `poise:from_scratch=1` by those of a mapper, for the traffic (messages × latency factor) and the time of "
-              "the decision. The last column has the number of cases in which the load cap holds, for `poise` and for the mapper.", from_scratch,
+        Table("From scratch", "The strategy `poise:from_scratch=1` and a mapper both place all tasks anew. The table divides the result of "
+              "`poise:from_scratch=1` by that of the mapper. `nuco_messages` is the traffic: the number of messages between places, "
+              "each weighted by the latency factor of the two places. `decision_s` is the time of the decision. The load cap limits "
+              "the load of the busiest place to about 5 % above the lower bound. The last column shows in how many cases `poise` "
+              "keeps the load within this cap, and then in how many cases the mapper does.", from_scratch,
               {"beside": "`{tool}`", "quantity": "`{what}`", **RATIOS, "within the load cap": "{caps}"})]),
     "map": ("Maps of ranks: `poise map`", [
-        Table("Traffic", "The table divides the traffic with `poise map` by that with the best of treematch, METIS, Scotch and greedy, or with block order, for 37 of 65 "
-              "instances. Traffic is bytes × distance. Run times of programs were not measured.", maps,
+        Table("Traffic", "`poise map` assigns ranks to places. The traffic of an assignment is the sum over all messages of bytes × distance. "
+              "The table divides the traffic with `poise map` by the traffic of another assignment: either the best one of "
+              "treematch, METIS, Scotch and greedy, or block order, which fills one node after the other. The benchmark has 65 "
+              "instances, each of which is a communication matrix with a machine; the table has 37 of them. Run times of programs were not measured.", maps,
               {"instances": "{group}", "quantity": "{what}", **RATIOS})]),
     "objective": ("The total: `poise` beside every other strategy", [
-        Table("Total time", "The table shows the predicted time of K steps and the migration with `poise`, divided by the shortest one with `keep` or any "
-              "other strategy. The tools of others are METIS and Scotch, relabelled if that helps, and `keep`. Cases are drawn from "
-              "16 kinds of workload, three sizes and three machines. A decision is in time if it takes at most 1 % of K iterations, "
-              "or at most 2 ms plus 3 µs per task.", totals,
+        Table("Total time", "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus that of the "
+              "migration before them. The table divides the total time with `poise` by the shortest total time among all other strategies, including `keep`, which moves nothing. The "
+              "column `tools of others` divides it by the shortest total time among METIS, Scotch and `keep`. The parts of METIS "
+              "and Scotch are exchanged between places if that reduces migration. Cases are drawn from 16 kinds of workload, three sizes and "
+              "three machines. A decision is in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per "
+              "task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
     "tuning": ("What the tuned numbers of `poise` are worth", [
-        Table("Half and double", "One number at a time was halved or doubled, on cases that were not used to choose it. The table shows the total "
-              "time, and the iteration time of a placement from scratch, each divided by that with the number unchanged. Means "
-              "are geometric; the smallest and the largest ratio are in brackets.", tuned,
+        Table("Half and double", "The strategy `poise` has constants that were chosen by measurement. For each row of this table, one of these "
+              "constants was halved or doubled; the cases are not those by which it was chosen. `total` is the predicted time of "
+              "all steps and the migration. `from scratch` is the predicted time of an iteration if all tasks are placed anew "
+              "(`poise:from_scratch=1`). Each value is the time with the changed constant divided by the time with the unchanged "
+              "one: the geometric mean over the cases, and in brackets the smallest and the largest ratio.", tuned,
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"})]),
@@ -251,12 +266,16 @@ PAGES = {
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "trust": ("How far predicted times can be trusted", [
-        Table("Predicted against measured", "The table compares predicted with measured iterations of programs on emulated clusters. τ is Kendall's rank "
-              "correlation over pairs of maps whose 95 % intervals do not overlap. Held-out programs were not used for calibration.", verdicts,
+        Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
+              "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
+              "prediction puts all maps of a program in the order of their measured times. Two maps are compared only if the 95 % "
+              "intervals of their measured times do not overlap. Held-out programs were not used to calibrate the model.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
                "worst": "{worst_error:.1%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
-        Table("Error of the time of transfers", "The table shows the absolute value of the relative error of transfer times, over all cases and delays of a cluster.", cluster_errors,
+        Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
+              "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "
+              "median and the largest absolute value of this error over all measured cases of a cluster, with and without delays.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on five machines. "
@@ -266,9 +285,10 @@ PAGES = {
               {"machine": "`{machine}`", "program": "{program}", "objects": "{objects:,}", "steps": "{steps}", "loads": "{loads}",
                "sharing": "{sharing}", "s": "{run_s:.3g}", "GB": "{gigabytes:.2f}"})]),
     "objects": ("Objects on MPI", [
-        Table("Balancing", "The mini-apps start with a bad placement. `gain` is the iteration time before balancing divided by that after "
-              "two decisions: the median of alternating runs, then the worst and the best run. A row is noisy if the worst run is "
-              "10 % below the median. `of ideal` is the time of a perfectly balanced iteration divided by that with `poise`: median and quartiles.",
+        Table("Balancing", "The mini-apps start with a bad placement. `gain` is the time of an iteration before balancing divided by the time "
+              "after two decisions. It is the median over several runs; `worst to best` shows the smallest and the largest gain of "
+              "a run. A row is marked noisy if its worst gain is more than 10 % below the median. `of ideal` is the time of a "
+              "perfectly balanced iteration divided by the time with `poise`: the median, and in brackets the quartiles.",
               objects, {"program": "{program}", "ranks": "{ranks}", "limited by": "{bound}", "before, ms": "{before_ms:.1f}",
                         "`poise`, ms": "{iteration_ms:.1f}", "gain": "{faster:.2f}",
                         "worst to best": "{faster_range[0]:.2f} to {faster_range[1]:.2f}",
@@ -279,7 +299,7 @@ PAGES = {
                "plain MPI into new memory": "{raw_bytes_per_s_into_new_memory:.2g}", "plain MPI": "{raw_bytes_per_s:.2g}",
                "balancing 10,000 objects of 1 kB, s": "{greedy_10k_objects_of_1kB_s:.4f}"})]),
     "tasks": ("Tasks lent between ranks", [
-        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` compares the fastest run of each kind. "
+        Table("All tasks on the first rank", "The gain is the time without lending divided by the time with it. `best of n` divides the fastest run without lending by the fastest run with it. "
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
@@ -299,20 +319,24 @@ PAGES = {
         Table("Whom to lend to, tsunami on two ranks", "The speed-up is the time on one rank divided by the time on two ranks. The best of 3 runs counts.", where(experiment="tsunami, whom to lend to"),
               {"cells": "{cells}", "no lending": "{no lending gain:.2f}", "sorted pairs": "{paired gain:.2f}", "cost": "{cost gain:.2f}",
                "one process": "{one process gain:.2f}"}),
-        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The cells of the tsunami sleep instead of computing. The best of 3 runs counts.",
+        Table("Whom to lend to, more ranks than cores", "The speed-up is the time on one rank divided by the time on `ranks` ranks. The program is the tsunami simulation, whose cells sleep instead of computing. The best of 3 runs counts.",
               where(experiment="tsunami asleep"), {"ranks": "{ranks}", "no lending": "{no lending gain:.2f}",
                                                    "sorted pairs": "{paired gain:.2f}", "least loaded": "{lightest gain:.2f}",
                                                    "cost": "{cost gain:.2f}", "one process": "{one process gain:.2f}"}, sorted_victims),
-        *(Table(title, "Times are medians of 9 runs in seconds. The last two columns show how much faster the program is with lending and balancing together than with one of them alone, as medians over rounds of runs.", where(experiment=experiment),
+        *(Table(title, "Each program ran 9 times in each of five ways: without lending or balancing, with either, with both, and as one "
+              "process. Times are medians in seconds. `over lending` is the time with lending alone divided by the time with both; "
+              "`over balancing` is the time with balancing alone divided by the time with both. The programs took turns, so these "
+              "two ratios were computed for each turn; the table shows their medians.", where(experiment=experiment),
                 {"program": "{program}", "neither": "{neither:.2f}", "lending": "{lending:.2f}", "balancing": "{balancing:.2f}",
                  "both": "{both:.2f}", "one process": "{one process:.2f}", "over lending": "x{over lending:.3f}",
                  "over balancing": "x{over balancing:.3f}"})
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
         Table("Gains", "The gain is the time without `poise juggle` divided by the time with it. Times are medians, with the shortest and the longest "
-              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is e n/m. In the rows "
-              "of libomp with bound threads, the program without `poise juggle` is faulty: libomp was preloaded into a program of GCC, and both "
-              "run-times together bound all threads to one cpu.",
+              "run in brackets. A row is noisy if other programs used a part of the cpus during a run. The bound is the time e n/m of "
+              "n threads that compute for a time e on m cpus. In the rows of libomp with bound threads the gain is too large, because the "
+              "program was set up wrongly: libomp was preloaded into a program built with GCC, and the two OpenMP run-times together bound "
+              "all threads to one cpu.",
               runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
@@ -322,51 +346,64 @@ PAGES = {
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
     "juggle_figures": ("Threads: the figures of the Juggle paper", [
-        Table("Measured points beside theory", "Speed-up over threads that stay on their cpus, as median with a 95 % interval over the runs "
-              "(below six runs: from the smallest to the largest), and migrations per second. The load average is that before the runs. The theory is the idealised simulation "
-              "with these phases and this period (`poise theory`). Phases and periods are shorter than the paper's by the same factor. "
-              "Plots: figures [6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
+        Table("Measured points beside theory", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. The column `measured` "
+              "shows the median over the runs and in brackets its 95 % interval, or, if there were fewer than six runs, the "
+              "smallest and the largest value. `theory` is the speed-up of an idealised simulation with the same phases and the "
+              "same balancing period (`poise theory`). Phases and periods are shorter than the paper's, all by the same factor. The "
+              "load average was read before the runs. The measured points are plotted beside the theory for the figures "
+              "[6](../bench/results/juggle_figures_6.svg), [8](../bench/results/juggle_figures_8.svg), "
               "[9](../bench/results/juggle_figures_9.svg), [11](../bench/results/juggle_figures_11.svg) and "
-              "[17](../bench/results/juggle_figures_17.svg).",
+              "[17](../bench/results/juggle_figures_17.svg) of the paper.",
               points_of_figures("6", "7", "8", "9", "10", "11", "16", "17"),
               {"figure": "{figure}", "threads": "{on}", "phase": "{phase}", "balancer": "`{balancer}`", "runs": "{rounds}",
                "measured": "{gain}", "theory": "{theory}", "moves per s": "{moves}"}, beside_theory),
-        Table("When threads move: every period, as soon as others wait, or both", "Speed-up, as above, of threads that sleep at barriers and are bound. "
-              "`polled` looks for waits every 20 ms, because the program does not report them. The theory is that of ideal reactive balancing "
-              "(equation 21) or of the simulation. [A plot](../bench/results/juggle_figures_reactive.svg).", points_of_figures("reactive"),
+        Table("When threads move: every period, as soon as others wait, or both", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. All threads sleep at "
+              "barriers, and each is bound to a cpu. The program reports to the balancer which threads wait, except in rows with "
+              "`polled`: there the balancer itself finds out every 20 ms. For the policy `reactive`, "
+              "`theory` is the speed-up of ideal reactive balancing (equation 21 of the Juggle paper); for the other policies it is "
+              "the speed-up of an idealised simulation. [This plot](../bench/results/juggle_figures_reactive.svg) shows the speed-ups.", points_of_figures("reactive"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "measured": "{gain}", "theory": "{theory}",
                "moves per s": "{moves}"}),
-        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP, and their threads are bound unevenly. `phases` stands for EP without OpenMP.",
+        Table("Programs (figures 12 to 14)", "The programs use GCC's OpenMP. Their threads are bound to cpus, and some cpus have more threads than others. In "
+              "rows that say None instead of a program, Poise's test program `phases` ran instead of the paper's benchmark EP; "
+              "`phases` does not use OpenMP.",
               points_of_figures("12-14"),
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
-        Table("Beside two other programs (figure 15)", "One free thread per cpu that spins at barriers, and two programs that compute all the "
+        Table("Beside two other programs (figure 15)", "The program has as many threads as cpus. The threads are not bound to cpus and spin at barriers. Two other programs compute all the "
               "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
-        Table("Oversubscription (table 1)", "The same work in more threads, which go through 4 MiB of memory per cpu.",
+        Table("Oversubscription (table 1)", "The same work is divided among more and more threads. The threads of a cpu together go through 4 MiB of memory.",
               points_of_figures("table1"),
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
                "gain": "{gain}", "theory": "{theory}"})]),
     "charm": ("Charm++", [
-        Table("On the papers' machines", "Each cell has the objects moved per decision (arithmetic mean of four decisions) and the predicted "
-              "iteration in ms, by the formula `nuco`. The phases were recorded on two PEs, and objects start round-robin.", on_papers_machines,
+        Table("On the papers' machines", "Each cell contains two numbers. The first is the number of objects that the balancer moved per decision, as "
+              "arithmetic mean of four decisions. The second is the time of an iteration in ms that the cost model `nuco` predicts. "
+              "The loads and messages were recorded on two PEs of Charm++, and at first the objects are placed round-robin.", on_papers_machines,
               {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
                   "none", "RefineLB", "GreedyCommLB", "ScotchLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseLB")}},
               nuco_beside_others),
         Table("Group by group", "A million chares ran once on eight PEs of a host with two cores.", where(part="million"),
               {"balancer": "{balancer}", "PEs that decide": "{deciders}", "decision, s": "{decision_s:.3f}", "balancing, s": "{balanced_s:.3f}"}),
-        Table("Shared memory against a network", "The table shows medians in ms per iteration, for two processes of the network build and two PEs of the multicore "
-              "build. The talk on NumaLB by Pilla et al. reports up to 90 % less on 16 and 32 cores, which these runs do not confirm.",
+        Table("Shared memory against a network", "Charm++ was built in two ways: the multicore build passes messages in shared memory, the network build through "
+              "sockets. The table shows the time of an iteration in ms, with two PEs, as median over the runs. According to a talk "
+              "on NumaLB by Pilla et al., iterations on 16 and 32 cores take up to 90 % less time in shared memory than over "
+              "sockets. These runs do not confirm that.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
     "distributed": ("Decisions by all ranks", [
-        Table("Memory", "The table shows the growth of the process that grew most, and the bound: 200 bytes per own task, 32 per message, 64 per task of another "
-              "rank, and 8 MB. Ranks are MPI processes; messages go to both sides of a task.", where(name="memory"),
+        Table("Memory", "Ranks are MPI processes. The table shows by how much the memory of a process grew during the decision, for the "
+              "process whose memory grew most. The bound is the memory that a rank may need: 8 MB, 200 bytes per task of its own, "
+              "32 bytes per message, and 64 bytes per task of another rank with which its tasks communicate. Each task sends messages to the tasks just before and just after it in the numbering.", where(name="memory"),
               {"ranks": "{ranks}", "tasks per rank": "{tasks_per_rank:,}", "messages per task": "{messages_per_task}", "MB": "{megabytes:.1f}",
                "bound, MB": "{bound_megabytes:.1f}"}),
-        Table("Beside one rank's decision", "Ranks are threads. CPU times are without the time in communication functions. A cost is the predicted time of 10 steps "
-              "and of the migrations before them; it is divided by that of one rank's decision (central), and by that of keeping the placement.", where(name="cost"),
+        Table("Beside one rank's decision", "A central decision is made by one rank; the table compares it with a decision that all ranks make together. Here the "
+              "ranks are threads of one process. CPU times do not include communication functions. The cost of a placement is the "
+              "predicted time of 10 steps, plus that of the migrations before them. `cost over central` is the cost of the "
+              "placement by all ranks divided by the cost of the central one; `over keeping` is the same cost divided by the cost "
+              "of keeping the placement.", where(name="cost"),
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"})]),

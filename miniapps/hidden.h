@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A type-erased interface to a program on objects, for a runtime that is compiled with another C++
-// standard than the program: the headers of Charm++ 6.10 need C++17.
+// A type-erased interface to a program that consists of objects. With it, a runtime may be compiled
+// with another C++ standard than the program: the headers of Charm++ 6.10 need C++17.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,13 @@ class HiddenObject {
   virtual ~HiddenObject() = default;
   /// Sends a message: the receiver's id, the bytes and their count.
   using Send = std::function<void(std::uint32_t to, const char* bytes, std::size_t count)>;
-  /// Runs a step. `letters` are the messages, in order of sender and number. Calls `send` once per
-  /// message and receiver. Throws what the object throws.
+  /// Runs a step of the object. `letters` are the messages that the object receives, sorted by
+  /// sender and number. Calls `send` for each receiver of each message. Throws what the object
+  /// throws.
   virtual void step(const std::vector<Letter>& letters, const Send& send) = 0;
   /// The serialized object, as HiddenProgram::restored reads it.
   virtual Bytes bytes() const = 0;
-  /// The object's contribution to the program's sum, as HiddenProgram::results reads it.
+  /// The object's contribution to the sums of the program, serialized for HiddenProgram::results.
   virtual Bytes value() const = 0;
 };
 
@@ -46,8 +47,8 @@ class HiddenProgram {
   virtual std::unique_ptr<HiddenObject> restored(const Bytes& bytes) const = 0;
   /// Returns for each object, by id, the place where it starts.
   virtual std::vector<int> start(int num_places) const = 0;
-  /// Checks the objects' values before the first step and after the last, both by id. Returns the
-  /// line with the checksum; throws std::exception if the results are wrong.
+  /// Checks the values of all objects, indexed by id: `first` before the first step, `last` after
+  /// the last. Returns the line with the checksum; throws std::exception if the results are wrong.
   virtual std::string results(const std::vector<Bytes>& first,
                               const std::vector<Bytes>& last) const = 0;
 };

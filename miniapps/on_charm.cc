@@ -32,7 +32,8 @@ const Asked& asked() {
 
 const HiddenProgram& program() { return *asked().program; }
 
-/// Reads POISE_PERIOD: steps between calls of AtSync; 0: never. Returns -1 if it is invalid.
+/// Returns the number of steps between two calls of AtSync(), which is the value of POISE_PERIOD.
+/// 0, the default, means that AtSync() is never called; -1 means that the value is invalid.
 long period_from_environment() {
   const char* text = std::getenv("POISE_PERIOD");
   if (text == nullptr) return 0;
@@ -200,7 +201,8 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this object.
+  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
+  /// from ResumeFromSync() to this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:

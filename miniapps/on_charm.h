@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program on objects on Charm++: hides the types of its objects from the chares of
-// on_charm.cc.
+// Runs a mini-app on Charm++. The chares of on_charm.cc, which may be compiled with another C++
+// standard, see the mini-app's objects only through the type-erased interface of hidden.h.
 #pragma once
 
 #include "miniapps/hidden.h"

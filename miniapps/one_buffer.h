@@ -11,7 +11,8 @@ class OneBuffer final : public objects::MessageRouter {
   explicit OneBuffer(ObjectId num_objects) : num_objects_(num_objects) {}
   Buffer& buffer_for(ObjectId to) override {
     if (to >= num_objects_)
-      fail("cannot send a message to object {}; ids are below {}", to, num_objects_);
+      fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,
+           num_objects_);
     return buffer_;
   }
   void note(ObjectId, ObjectId, std::uint64_t) override {}

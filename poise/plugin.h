@@ -51,11 +51,12 @@ struct poise_problem {
   /// domains.
   const double *latency_factor, *bandwidth_factor;
 
-  /// A message received from another place costs count * seconds_per_message * latency factor +
-  /// bytes * seconds_per_byte * bandwidth factor, a migration seconds_per_migrated_byte per byte.
+  /// Receiving messages from another place costs count * seconds_per_message * latency factor +
+  /// bytes * seconds_per_byte * bandwidth factor. Moving a task costs seconds_per_migrated_byte for
+  /// each of its bytes.
   double seconds_per_message, seconds_per_byte, seconds_per_migrated_byte;
 
-  // Members of version 2. Columns that are null are unknown.
+  // Members that version 2 added. Pointers that are null mean that the values are unknown.
 
   const double* position;                           ///< per task: x, y, z
   const uint32_t* home;                             ///< per task: its first place
@@ -63,8 +64,9 @@ struct poise_problem {
   const int32_t* shared_block;                      ///< per task: -1: none
   const uint64_t* shared_block_bytes;               ///< per block; a place holds each block once
   const uint64_t* place_bytes;                      ///< per place: memory that is not a task's
-  /// [task * num_subphases + subphase]. With subphase_rule 1, all places wait for the busiest after
-  /// each subphase; with 2, they are kinds of work that overlap; with 0, only their sum counts.
+  /// The load of each task in each subphase, at [task * num_subphases + subphase]. If subphase_rule
+  /// is 1, all places wait for the busiest one after each subphase; if it is 2, the subphases are
+  /// kinds of work that overlap; if it is 0, only the sum of a task's loads counts.
   const double* subphase_load_s;
   const double* past_loads_s;  ///< [phase * num_tasks + task]: earlier phases, oldest first
   uint32_t num_shared_blocks, num_subphases, num_past_loads, subphase_rule;

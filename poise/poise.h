@@ -14,7 +14,8 @@
 // - Tasks and places are numbered from 0 and fit in 32 bits; counts are 64-bit. Times are in
 //   seconds, sizes in bytes.
 // - The library copies what it keeps: arrays may be freed after the call. Handles belong to the
-//   caller; each poise_X_destroy() takes null. Pointers that a handle returns live as long as it.
+//   caller; each poise_X_destroy() takes null. Pointers that a handle returns live as long as the
+//   handle.
 // - There is no global state. Any number of threads may call at once; while one thread changes or
 //   destroys a handle no other thread may use it.
 // - Nothing is printed, and no exception leaves the library. It uses no MPI: under MPI, each rank

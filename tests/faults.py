@@ -31,7 +31,8 @@ PROGRAMS = ["base", "workload", "machine", "placement", "search", "partition", "
             "apps", "strategies", "distributed", "simulate", "diagnosis"]
 # A program with a fault may use this many times the CPU time that it needs without one, and 10 s more.
 CPU_TIMES = 5
-MEMORY_BYTES = 4 << 30  # memory limit of a program with a fault, because an endless loop may grow a list
+# Memory limit of a program with a fault. Without a limit, a faulty loop that never ends could use up all memory.
+MEMORY_BYTES = 4 << 30
 
 SWAPS = {
     " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ",
@@ -43,7 +44,7 @@ TOKEN = re.compile("|".join([re.escape(t) if not t.isalpha() else rf"\b{t}\b" fo
                    + r"|(?<![\w.'\"])\d+(?![\w.'\"])")
 STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|throw|for|if|else|while|case|break|namespace|#|//)"
                        r"[\w.\->\[\]()*]+(\(.*\)| [-+*/|&]?= .*|\+\+|--);$")
-# Changes here cannot be seen from outside, or are the words of a message.
+# Lines that get no faults: a change could not be observed, or would only change the text of a message.
 NO_FAULT = re.compile(r"^\s*(#|//|///|\*|static_assert|POISE_ASSERT)|reserve\(|shrink_to_fit|fmt::format|throw |_THROW|"
                       r"^\s*\"|prefetch|namespace|template|using |operator")
 
@@ -93,11 +94,11 @@ class Job:
                         "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DPOISE_ASSERTIONS=2", "-DPOISE_BENCH=OFF",
                         "-DPOISE_CHARM=OFF"], check=True, stdout=subprocess.DEVNULL)
         if subprocess.run(self.ninja(threads), stdout=subprocess.DEVNULL).returncode != 0:
-            sys.exit(f"faults: the tests do not build without a fault; see ninja -C {self.build}")
+            sys.exit(f"faults: the unchanged sources do not build; run ninja -C {self.build} to see why")
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if killer := self.killer(program):
-                sys.exit(f"faults: {killer} fails even without a fault; repair it first")
+                sys.exit(f"faults: a test fails even without a fault ({killer}); make it pass first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -166,7 +167,7 @@ def main():
 
     faults = draw(args.seed, args.only)
     if not faults:
-        parser.error(f"--only {args.only}: no .cc file of poise/ begins with that; an example is poise/search")
+        parser.error(f"--only {args.only}: no .cc file in poise/ has a path that begins with {args.only}; try poise/search")
     print(f"{len(faults)} faults are possible; {args.faults} are tried, seed {args.seed}", flush=True)
     idle = queue.Queue()
     for number in range(args.jobs):

@@ -20,14 +20,14 @@ MAX_MARKDOWN_COLUMNS = 100  # maximum length of a line outside tables and code
 MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
-# Programs from which users learn. Each is in a folder of its own and short enough to be read as a whole.
+# Example programs for users. Each has a folder of its own and is short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
                   "nbody", "waves3d"]
 MAX_MINIAPP_LINES = 300
 
 # The folders of the library in order. Each may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
-# Tests may include this header to compare an engine with any row of the strategies' table.
+# The header with the table of all strategies. A test in any folder may include it, to compare an algorithm with them.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.
 C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
@@ -37,8 +37,8 @@ RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["arc
             "juggle": [], "profile": []}
 # Headers of libraries that only certain files may include.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
-# Things that poise/ must not do, with the files that are exceptions. It decides from values; code that touches the
-# outside world is short and in a file of its own. Tests are exempt.
+# What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
+# are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
 PURE = [
     ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
      {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
@@ -237,8 +237,8 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """The strategy poise decides by itself: it runs no other row of the table to take the better result. Engines in
-    search/ and partition/ cannot run one, because they may not include strategies/."""
+    """Checks that the strategy `poise` does not run other strategies of the table and take the best result. Code in
+    search/ and partition/ cannot run strategies, because it may not include strategies/."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

@@ -32,7 +32,7 @@ struct Comparison {
   Spectra spectra;         // of the task graph; gives the bound least_nuco_messages
   Metrics keep;            // metrics of the current placement
   std::vector<Row> rows;   // in the order in which they were added
-  // Index of the row with the shortest iteration; of equal ones, the row with the fewest migrated
+  // Index of the row with the shortest iteration; of equal rows, the one with the fewest migrated
   // bytes.
   std::optional<std::size_t> best;
   Placement best_placement;
@@ -43,8 +43,8 @@ struct Comparison {
   }
 };
 
-/// The rows from the best to the worst, in the order that defines `best`. Strategies that failed
-/// come last.
+/// The rows in order of increasing iteration time; of equal rows, the one with fewer migrated bytes
+/// comes first. Strategies that failed come last.
 std::vector<const Comparison::Row*> ranked(const Comparison& comparison);
 
 /// Begins a comparison, which has no rows yet.

@@ -26,8 +26,8 @@ void take_names(std::string& list, std::vector<Contender>& contenders) {
   list.clear();
 }
 
-/// Changes the placement of a user's strategy as little as capacities demand, as for strategies of
-/// the table.
+/// Makes a user's strategy respect the capacities of places. If its placement exceeds them, as few
+/// tasks as necessary are put on other places. Strategies of Poise are treated in the same way.
 Contender kept_within_capacity(Contender contender) {
   return {std::move(contender.name),
           [decide = std::move(contender.decide)](const Problem& problem) {

@@ -38,8 +38,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// Returns the loads that the tasks of `phase` had in the earlier phase, in the order of `phase`,
-/// or nothing if a task is missing there.
+/// Returns the loads that the tasks of `phase` had in the phase `earlier`, in the order of the
+/// tasks of `phase`. Returns nothing if a task of `phase` does not exist in `earlier`.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());
@@ -137,7 +137,8 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
 }
 
 void Inputs::choose_phase() {
-  if (trace_.phases.empty()) fail("{}: the trace has no phases", options_.trace);
+  if (trace_.phases.empty())
+    fail("{}: the trace has no phases; at least 1 is needed", options_.trace);
   if (!options_.phase) return;
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });
@@ -193,8 +194,8 @@ void Inputs::check_current() const {
   const std::string& source = is_given ? options_.current : options_.trace;
   if (places_used(current_) > machine_.num_places())
     fail(
-        "{} uses {} places, but machine \"{}\" has {}; give a larger --machine, or --start blocked "
-        "or round_robin to place the tasks anew",
+        "{} uses {} places, but machine \"{}\" has only {}; give a larger --machine, or place the "
+        "tasks anew by --start blocked or --start round_robin",
         source, places_used(current_), machine_.name(), machine_.num_places());
   try {
     check(current_, phase().workload.num_tasks(), machine_.num_places());

@@ -40,7 +40,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
 /// Adds --capacity, for commands that place tasks.
 void add_capacity(CLI::App& command, InputOptions& options);
 
-/// Allows the option --machine several times, each time with one machine.
+/// Allows the user to give the option --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);
 
 /// Reads the parts of a problem that the options name.
@@ -58,9 +58,9 @@ class Inputs {
   /// The assumptions made so far, one line each, to be shown to the user.
   std::span<const std::string> notes() const { return notes_; }
 
-  /// Returns the problem on machine number i of the command line. It refers to this object and is
-  /// valid until the next call. `stand_in` is the current placement if the trace has none; the
-  /// caller checks it.
+  /// Returns the problem on machine number i of the command line. The problem refers to data of
+  /// this object and is valid until the next call of on(). If neither a file nor the trace gives a
+  /// current placement, `stand_in` takes its place, and the caller must check it.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:

@@ -68,8 +68,8 @@ class Plan {
     return {{rankfile()}, {line(false), line(true)}};
   }
 
-  /// Returns Hydra's host file, and Hydra's option to bind ranks; there is no option if each rank
-  /// must bind itself.
+  /// Returns Hydra's host file, and Hydra's option that binds ranks to cores. The option is missing
+  /// if a script must bind each rank.
   std::pair<LaunchFile, std::optional<std::string>> hydra() const {
     std::string hosts;
     bool host_repeats = false;
@@ -81,8 +81,8 @@ class Plan {
       fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
     }
     const auto common = common_binding();
-    // Hydra starts a proxy per line of the file. Each proxy begins with the first binding of the
-    // list.
+    // Hydra starts one proxy per line of the host file, and the list of bindings begins anew in
+    // each proxy. So if a host has two lines, ranks of both lines would be bound to the same cores.
     if (!common || host_repeats) return {{path_, hosts}, std::nullopt};
     return {{path_, hosts}, fmt::format("user:{}", fmt::join(*common, ","))};
   }
@@ -97,7 +97,7 @@ class Plan {
                          script_path())}};
   }
 
-  /// Returns srun's option to bind ranks, or nothing if each rank must bind itself.
+  /// Returns srun's option that binds ranks to cores, or nothing if a script must bind each rank.
   std::optional<std::string> slurm_binding() const {
     const auto common = common_binding();
     if (!common) return std::nullopt;
@@ -148,8 +148,8 @@ class Plan {
       const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
       if (ends_node && run < largest)
         fail(
-            "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs equally "
-            "many",
+            "node {} has only {} ranks, but another node has {}; MPICH_RANK_ORDER needs the same "
+            "number of ranks on each node",
             node(order[i]), run, largest);
     }
     return {
@@ -203,8 +203,9 @@ class Plan {
     return text;
   }
 
-  /// Returns the operating system's numbers of the rank's cores, which start at 0 on each node.
-  /// (Machines from text number places across all nodes.)
+  /// Returns the rank's cores by the numbers of the operating system, which begin at 0 on each
+  /// node. On a machine that was described by a text, places are numbered through all nodes, so
+  /// their numbers are converted.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {

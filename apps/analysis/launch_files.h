@@ -33,7 +33,8 @@ struct LaunchPlan {
       commands;  // alternatives, each a line; "./program" stands for the program
 };
 
-/// A map of ranks to first cores, with the launcher's names of the nodes.
+/// A map of ranks to cores: `placement` gives the first core of each rank. `hosts` are the names by
+/// which the launcher knows the nodes.
 struct RankMap {
   const Machine& machine;
   const Placement& placement;
@@ -41,7 +42,7 @@ struct RankMap {
   std::span<const std::string> hosts;  // one per node; may be empty if the launcher needs none
 };
 
-/// Options that a launcher's command line needs to follow a map.
+/// What a launcher needs in order to start each rank on the cores that a map gives it.
 struct LaunchOptions {
   std::vector<LaunchFile> files;
   std::vector<std::string> words;  // to stand behind the launcher's name

@@ -16,7 +16,7 @@
 namespace poise::apps {
 
 std::function<Placement(const Problem&)> plugin_strategy(const std::string& path) {
-  if (path.empty()) fail("plugin: a file is missing; example: plugin:./libmine.so");
+  if (path.empty()) fail("plugin: the name of a library is missing; example: plugin:./libmine.so");
   // If the path has no slash, dlopen would search only the system's folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -107,7 +107,8 @@ void ProblemArrays::add_memory(const Workload& workload) {
   view_.num_shared_blocks = static_cast<std::uint32_t>(shared_block_bytes_.size());
 }
 
-/// Rows that are shorter than others end with zeros.
+/// Copies the loads of all tasks in their subphases to an array with one row per task. Rows of
+/// tasks with fewer subphases than others end with zeros.
 void ProblemArrays::add_subphases(const Workload& workload) {
   std::size_t most = 0;
   for (const auto& loads_s : workload.subphase_load_s) most = std::max(most, loads_s.size());

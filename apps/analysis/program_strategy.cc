@@ -58,7 +58,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// A running program in a process group of its own, which is killed with it.
+/// A running program in its own process group. The destructor kills the whole group.
 class Child {
  public:
   Child(const std::string& command, Pipe& in, Pipe& out) : command_(command) {
@@ -134,7 +134,7 @@ int milliseconds_until(Clock::time_point end) {
 }
 
 /// Writes the problem and reads the answer at the same time, so that neither side waits for the
-/// other. Returns false if the time is over.
+/// other. Returns false if the answer is not complete at the time `end`.
 bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer,
               Clock::time_point end) {
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);
@@ -159,8 +159,8 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
   }
 }
 
-/// Waits for a program that closed its output but may still run. Returns nothing if the time is
-/// over.
+/// Waits for the end of a program that closed its output but may still run. Returns its wait
+/// status, or nothing if it still runs at the time `end`.
 std::optional<int> status_until(Child& child, Clock::time_point end) {
   for (;;) {
     if (const auto status = child.wait(WNOHANG)) return status;

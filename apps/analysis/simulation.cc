@@ -3,6 +3,7 @@
 #include "apps/analysis/simulation.h"
 
 #include <exception>
+#include <fmt/format.h>
 #include <utility>
 
 #include "apps/analysis/decision.h"
@@ -46,7 +47,10 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
     step += replayer.plan().every;
     return TimedDecision{decide(*contender, problem).placement, row.replay.steps[step].decision_s};
   };
-  return {row.strategy, replayer.run(contender ? again : Decide()).places};
+  Replay replay = replayer.run(contender ? again : Decide());
+  const std::string lent =
+      replayer.plan().lends ? fmt::format(", {} tasks lent", replay.loans.tasks) : "";
+  return {row.strategy + lent, std::move(replay.places)};
 }
 
 double efficiency(const Simulation& simulation, const Replay& replay) {

@@ -34,17 +34,19 @@ struct Simulation {
 /// host is charged.
 using DecisionCost = std::optional<double>;
 
-/// Replays the trace without balancing. The rows of strategies are added to the result.
+/// Replays the trace without balancing. The result has only this row; add_row() adds the rows of
+/// strategies.
 Simulation begin_simulation(const Replayer& replayer);
 
-/// Replays the trace with one more strategy and adds its row. If it throws, the row contains the
-/// reason.
+/// Replays the trace with one more strategy and adds its row. If the strategy throws, the row
+/// contains the reason.
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
-/// Returns what every place did in a replay by the event engine. The title is the strategy's name.
-/// The replay is repeated with the decision times of `row`, by a replayer whose plan has a
-/// timeline. Without a contender nothing is balanced.
+/// Returns the timeline of a replay by the event engine: what every place did, and the strategy's
+/// name as title. The trace is replayed a second time, because the first replay recorded no
+/// timeline; the decisions are charged with the times in `row`. The plan of `replayer` must ask for
+/// a timeline. A null `contender` means no balancing.
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 
@@ -52,7 +54,8 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
 /// most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
-/// The time of each step: the decision and migrations before it, and its iteration.
+/// Returns the time of each step: that of its iteration, and of the decision and the migrations
+/// before it.
 std::vector<double> step_times_s(const Replay& replay);
 
 }  // namespace poise::apps

@@ -18,8 +18,10 @@ constexpr std::size_t kMaxCounts = 1000;
 std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64_t least) {
   const auto count = parse_unsigned(text);
   if (!count || *count < least)
-    fail("{}: \"{}\" is not a whole number of at least {}; use a list such as 5,10,20 or 1..10",
-         flag, text, least);
+    fail(
+        "{}: \"{}\" is not a whole number of at least {}; give numbers such as 5,10,20 or a range "
+        "such as 1..10",
+        flag, text, least);
   return *count;
 }
 
@@ -95,7 +97,8 @@ void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
     SweepRow& row = row_of(sweep, {places, every, result.strategy, {}, {}, {}, {}, {}, {}, {}});
     if (!result.error.empty() && row.error.empty()) row.error = result.error;
     if (!row.error.empty()) continue;
-    // Without balancing, the period does not matter, so each seed counts once.
+    // The row without balancing is replayed for every period, although the period has no effect on
+    // it. So its result is added only once per seed.
     if (r == 0 && row.total_s.size() == sweep.seeds.size()) continue;
     const Replay& replay = result.replay;
     row.total_s.push_back(replay.total_s);

@@ -16,12 +16,13 @@ namespace poise::apps {
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 
-/// Returns the periods to try for a number of steps: 1, and those of 2, 5, 10, 20, 50, ... that are
-/// below this number.
+/// Returns the balancing periods to try for this number of steps: 1, and those of 2, 5, 10, 20, 50,
+/// ... that are less than the number of steps.
 std::vector<std::uint64_t> usual_periods(std::uint64_t steps);
 
-/// Returns the machine text with as many groups on the first level as `places` needs. Throws Error
-/// if the text does not begin with NAME:COUNT or the places do not fill whole groups.
+/// Returns the text of the machine with another number of groups on its first level, so that the
+/// machine has `places` places. Throws Error if the text does not begin with NAME:COUNT, or if
+/// `places` is not a multiple of the places per group.
 std::string with_places(const std::string& machine_text, std::uint64_t places);
 
 /// A strategy with a number of places and a period, and its results for each seed.
@@ -41,7 +42,8 @@ struct Sweep {
   const SweepRow& best(std::uint64_t places) const;
 };
 
-/// Adds the results of one seed to the rows of these places and this period.
+/// Adds the results of a replay with one seed: to the rows of this number of places and of the
+/// replay's balancing period.
 void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places);
 
 double median(std::vector<double> values);

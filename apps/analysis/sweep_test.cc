@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Sweep, reads_lists_and_ranges) {
+TEST(Sweep, option_values_may_be_lists_and_ranges_of_numbers) {
   EXPECT_THAT(parse_counts("--every", "5,10,20", 1), ElementsAre(5, 10, 20));
   EXPECT_THAT(parse_counts("--seed", "0..3,9,2", 0), ElementsAre(0, 1, 2, 3, 9));
   for (const char* wrong : {"", "x", "1,,2", "0", "3..1", "1..", "1..99999999", "-1", "1.5"})
@@ -23,12 +23,12 @@ TEST(Sweep, reads_lists_and_ranges) {
         << wrong;
 }
 
-TEST(Sweep, usual_periods_are_1_2_5_10_20_and_so_on_up_to_the_number_of_steps) {
+TEST(Sweep, tries_balancing_every_1_2_5_10_20_and_so_on_steps_if_no_periods_are_given) {
   EXPECT_THAT(usual_periods(100), ElementsAre(1, 2, 5, 10, 20, 50));
   EXPECT_THAT(usual_periods(1), ElementsAre(1));
 }
 
-TEST(Sweep, changes_the_first_level_of_a_machine) {
+TEST(Sweep, changes_the_first_number_of_a_machine_text_to_reach_the_wanted_number_of_places) {
   EXPECT_EQ(with_places("node:4 core:8 factors:2,1", 64), "node:8 core:8 factors:2,1");
   EXPECT_EQ(with_places("core:8", 3), "core:3");
   EXPECT_THAT([] { with_places("node:4 core:8", 12); },
@@ -47,7 +47,7 @@ Simulation simulated(std::uint64_t every, std::uint64_t seed) {
   return simulation;
 }
 
-TEST(Sweep, finds_the_period_with_the_shortest_median_total) {
+TEST(Sweep, finds_the_balancing_period_with_the_shortest_median_run_time) {
   Sweep sweep{.seeds = {1, 2}, .rows = {}};
   for (const std::uint64_t every : {1, 2, 3})
     for (const std::uint64_t seed : sweep.seeds) add_to(sweep, simulated(every, seed), 2);

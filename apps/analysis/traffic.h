@@ -17,8 +17,9 @@ struct Grouping {
   std::vector<NodeId> node_of_group;  // the node of its first place
 };
 
-/// Returns the groups of the finest level of the machine with at most `most` groups. If that is a
-/// single group, returns ranges of places of equal size.
+/// Divides the places of a machine into groups. Takes the finest level that has more than one and
+/// at most `most` groups. If there is no such level, a group is a range of consecutive places, and
+/// all ranges but the last have the same length.
 Grouping grouping_of(const Machine& machine, std::uint32_t most);
 
 struct Traffic {

@@ -53,7 +53,8 @@ std::vector<Contender> contenders_of(const Options& options) {
     Contender contender = contender_of_file(file);
     if (std::any_of(contenders.begin(), contenders.end(),
                     [&](const Contender& other) { return other.name == contender.name; }))
-      fail("--also {}: there is a row \"{}\" already; choose another name", file, contender.name);
+      fail("--also {}: \"{}\" is already the name of another strategy in the table; choose another",
+           file, contender.name);
     contenders.push_back(std::move(contender));
   }
   return contenders;
@@ -87,7 +88,8 @@ std::string markdown_of_comparison(const Comparison& comparison, const Options& 
          markdown(comparison_table(comparison, options.every, options.wide));
 }
 
-/// Returns the row of one machine in the last table, with its best strategy.
+/// Returns the row of one machine in the table that summarises all machines. It compares the
+/// iteration time of the current placement with that of the best strategy.
 Table::Row summary_row(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   return {{comparison.machine.name(), count_text(comparison.machine.num_places()),

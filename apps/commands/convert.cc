@@ -27,10 +27,12 @@ struct Options {
 
 void keep_phase(Trace& trace, std::uint64_t id, const std::string& path) {
   std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
-  if (trace.phases.empty()) fail("{}: the trace has no phase {}", path, id);
+  if (trace.phases.empty())
+    fail("{}: the trace has no phase {}; without --phase all phases are converted", path, id);
 }
 
-/// Gives every phase the placement of the file. The trace gets enough places for it.
+/// Gives every phase of the trace the placement in the file. If that placement uses more places
+/// than the trace has, the trace gets more places.
 void place(Trace& trace, const std::string& path) {
   const Placement placement = read_placement(path);
   for (const PlaceId p : placement.places()) trace.num_places = std::max(trace.num_places, p + 1);
@@ -48,7 +50,9 @@ void place(Trace& trace, const std::string& path) {
   }
 }
 
-/// True if OUT is the table of tasks, which is not a trace. Without --to, .json means a vt file.
+/// True if the output is a table of tasks instead of a trace: with --to csv, with --to json, or
+/// without --to if the file name ends with .csv. Without --to, a name with .json means a trace in
+/// the vt format.
 bool is_table(const Options& options) {
   return options.to == "csv" || options.to == "json" ||
          (options.to.empty() && options.output.ends_with(".csv"));

@@ -34,7 +34,7 @@ struct ProfiledRun {
 };
 
 ProfiledRun read_profiled(const std::string& file) {
-  const std::string bytes = read_file(file);
+  const std::string bytes = read_file(file, native::may_begin);
   const auto measured = native::attachment(file, bytes, "prof");
   if (!measured)
     fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,

@@ -76,7 +76,7 @@ std::string json_of_kinds() {
 /// Converts the count to 32 bits, the type that the library uses.
 std::uint32_t narrow(std::uint64_t value, const char* flag) {
   if (value >= std::numeric_limits<std::uint32_t>::max())
-    fail("{} {} is too large; it must be below 2^32", flag, value);
+    fail("{} {} is too large; it must be below 4294967295", flag, value);
   return static_cast<std::uint32_t>(value);
 }
 

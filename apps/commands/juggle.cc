@@ -46,7 +46,7 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-// Number of lines above the threads, without the line of the diagnosis.
+// Number of lines above the list of threads, not counting the line that shows the diagnosis.
 constexpr std::size_t kHeadLines = 3;
 constexpr std::size_t kLiveThreads = 20;
 
@@ -87,7 +87,7 @@ class Picture {
 double period_s(const std::string& text) {
   const auto duration_s = parse_duration_s(text);
   if (!duration_s || *duration_s < 1e-3 || *duration_s > 3600)
-    fail("--period takes a time from 1ms to 3600s such as 100ms, not \"{}\"", text);
+    fail("--period takes a time from 1ms to 3600s, such as 100ms, not \"{}\"", text);
   return *duration_s;
 }
 
@@ -96,8 +96,8 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the cpus that may be used, or the given ones if the kernel does not tell (run_balanced()
-/// then reports that).
+/// Returns the cpus that may be used, or `given` if the kernel does not report them (run_balanced()
+/// then prints a line about that).
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();
@@ -119,7 +119,8 @@ void note_unusable(const juggle::Options& options, const std::string& asked) {
                     juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
 }
 
-/// Parses the value. If it came from a variable, the error names the variable.
+/// Parses a value of an option. If the value comes from environment variable `name`, an error names
+/// the variable.
 template <typename Parse>
 auto parsed(const char* name, const std::string& value, Parse parse) {
   try {
@@ -149,7 +150,7 @@ juggle::Options options_from(const Options& options) {
   result.stays_in_domain = parsed("POISE_JUGGLE_NUMA", options.numa, stays_in_domain);
   result.progress = juggle::progress_source_named(options.progress);
   if (!(options.jitter >= 0 && options.jitter < 1))
-    fail("--jitter takes a share of at least 0 and below 1, not {}", options.jitter);
+    fail("--jitter takes a share of the period, at least 0 and below 1, not {}", options.jitter);
   result.jitter = options.jitter;
   result.seed = options.seed;
   result.first_cpu = static_cast<std::size_t>(::getpid());
@@ -173,7 +174,7 @@ void run(const Options& options) {
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
         "./program");
   if (options.attach && *options.attach > 1 << 30)
-    fail("--attach {}: there is no such process", *options.attach);
+    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", *options.attach);
   const juggle::Outcome outcome =
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);
@@ -188,8 +189,8 @@ void run(const Options& options) {
   juggle::end_like(outcome.ending);
 }
 
-/// Adds an option whose value comes from a variable if the command line does not set it. Its help
-/// text comes from the table of variables.
+/// Adds an option with its help text from the table of variables. If the command line does not set
+/// the option, its value comes from the environment variable `name`.
 void add_variable(CLI::App& command, const char* flag, std::string& value, const char* name,
                   const char* type) {
   CLI::Option* const option = command.add_option(flag, value, std::string(variable(name).help))

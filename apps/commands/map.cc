@@ -62,8 +62,10 @@ RankMapOptions rank_map_options(const Options& options) {
   return map;
 }
 
-/// Returns the map with which the result is compared: the map that was given or recorded, if no
-/// place has more ranks than allowed; otherwise block order.
+/// Returns the map with which the new map is compared: the one that the user gave, or else the
+/// recorded one. If there is neither, or if the recorded one puts more ranks on a place than
+/// allowed, returns the map in block order. Throws Error if the user's map puts more ranks on a
+/// place than allowed.
 Placement before(const Options& options, const Inputs& inputs, const Problem& problem,
                  const RankMapOptions& map) {
   const bool is_given = !options.input.current.empty();
@@ -77,8 +79,9 @@ Placement before(const Options& options, const Inputs& inputs, const Problem& pr
   return in_block_order(problem.machine, problem.workload, map.shape);
 }
 
-/// Returns the chosen strategy as a contender whose placement is a map. Strategies of the table get
-/// ranks of equal load; if they put several ranks on one place, these are moved apart afterwards.
+/// Returns the chosen strategy as a contender whose placement is a map of ranks. A strategy for
+/// load balancing treats all ranks as equally loaded; if it puts more ranks on a place than
+/// allowed, ranks are moved apart afterwards.
 Contender mapper(const Options& options, const RankMapOptions& map) {
   if (options.strategy == kOwnStrategy)
     return {kOwnStrategy, [map](const Problem& problem) {

@@ -28,7 +28,7 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-// If the quartile range relative to the median is larger, a warning is printed.
+// A warning is printed if the interquartile range divided by the median is larger than this.
 constexpr double kMaxSpread = 0.2;
 
 struct Options {
@@ -50,7 +50,8 @@ Table::Row row_of(std::string what, const Spread& spread, const char* unit, std:
            figure(spread.high), std::move(factor)}};
 }
 
-/// Returns all pairs of domains if there are few; otherwise the nearest and the farthest pairs.
+/// Returns all pairs of memory domains if there are few domains. Otherwise returns one domain with
+/// itself, the nearest pair, and the farthest pair.
 std::vector<std::pair<DomainId, DomainId>> pairs_to_show(const Machine& machine) {
   std::vector<std::pair<DomainId, DomainId>> pairs;
   const DomainId domains = machine.num_domains();
@@ -104,7 +105,7 @@ std::string text_of(const Machine& machine) {
          "runtime adds\nto each message comes on top.\n";
 }
 
-/// Returns the largest quartile range relative to its median.
+/// Returns the largest interquartile range of a measurement, divided by its median.
 double largest_spread(const Measurement& measured) {
   double most = 0;
   const auto add = [&](const Spread& s) { most = std::max(most, (s.high - s.low) / s.median); };
@@ -130,7 +131,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// True if the result is to be hwloc's XML.
+/// True if the file name asks for hwloc's XML.
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
 /// Returns the path for the result and checks it before the long measurement.
@@ -138,8 +139,8 @@ std::string destination(const Options& options, const Machine& discovered) {
   if (!options.output.empty()) {
     if (is_xml(options.output) && !options.launcher.empty())
       fail(
-          "{}: hwloc's XML holds one host and no network; name a .json file, or leave out "
-          "--launcher",
+          "{}: an XML file of hwloc cannot store the network that --launcher measures; name a "
+          ".json file, or leave out --launcher",
           options.output);
     check_writable(options.output);
     return options.output;
@@ -151,7 +152,9 @@ std::string destination(const Options& options, const Machine& discovered) {
         "name a file with -o FILE");
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  if (error) fail("cannot write {}: {}; give -o FILE", path, error.message());
+  if (error)
+    fail("cannot create the folder for {}: {}; choose another file with -o FILE", path,
+         error.message());
   check_writable(path);
   return path;
 }

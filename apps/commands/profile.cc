@@ -15,6 +15,7 @@
 #include "apps/report/diagnosis_text.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
+#include "runtimes/profile/settings.h"
 #include "runtimes/profile/to_measured.h"
 
 #include "poise/base/error.h"
@@ -38,9 +39,10 @@ void note(std::string_view text) { apps::note("profile", text); }
 std::int64_t period_ns_of(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   const std::optional<double> seconds = parse_duration_s(text);
-  if (!seconds || *seconds < 0.01 || *seconds > 86400)
+  const double period_ns = 1e9 * seconds.value_or(0);
+  if (period_ns < profile::kMinPeriod_ns || period_ns > profile::kMaxPeriod_ns)
     fail("--period takes auto or a time from 10ms to 24h, such as 2s, not {}", text);
-  return static_cast<std::int64_t>(1e9 * *seconds);
+  return static_cast<std::int64_t>(period_ns);
 }
 
 /// Prints the diagnosis on stderr, because stdout belongs to the program.

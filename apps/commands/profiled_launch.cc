@@ -59,7 +59,8 @@ std::uint32_t first_of_core(std::int32_t cpu) {
   return first;
 }
 
-/// Returns a machine with one copy of this host per host of the run.
+/// Returns the machine of a run: it has a node like this host for each of `hosts`. Returns nothing,
+/// and prints a note, if this host cannot be described.
 std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
   try {
     const Machine node = live_machine();
@@ -124,7 +125,8 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");
   if (::mkdtemp(folder_.data()) == nullptr)
-    fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
+    fail("cannot create a folder beside {}: {}; choose another place for this file", output,
+         std::strerror(errno));
 }
 
 ProfiledLaunch::~ProfiledLaunch() {
@@ -140,6 +142,9 @@ std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::strin
       {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library_, others) : library_},
       {"POISE_PROFILE", whole()},
       {"POISE_PROFILE_PARTS", folder_}};
+  // Removes an inherited value of this variable, which would cut the run into time slices that
+  // --period did not ask for.
+  ::unsetenv("POISE_PROFILE_PERIOD_NS");
   if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
   for (const char* const name : {"POISE_REORDER", "POISE_REORDER_MACHINE"})
     if (const char* const value = std::getenv(name)) variables.emplace_back(name, value);

@@ -35,15 +35,16 @@ struct Profiled {
   std::vector<profile::RankProfile> ranks;
   std::vector<std::string> hosts;  // in the order of the nodes of the trace's machine
   Trace trace;
-  /// The content of a trace file that also contains the profile.
+  /// Returns the content of a trace file that contains both the trace and the profile.
   std::string file() const;
 };
 
 /// One launch of a program with the library in its ranks.
 class ProfiledLaunch {
  public:
-  /// `command` is the name for notes. Creates a folder for the ranks' files beside `output`. Throws
-  /// Error if that fails or if the library is missing.
+  /// `command` is the name of the subcommand, with which its notes on stderr begin. Creates a
+  /// folder for the ranks' files beside `output`. Throws Error if the folder cannot be created or
+  /// if the library is missing.
   ProfiledLaunch(std::string command, const std::string& output);
   /// Removes the folder.
   ~ProfiledLaunch();
@@ -52,7 +53,8 @@ class ProfiledLaunch {
 
   /// Returns the command line that runs the program with the library in its ranks. If the launcher
   /// is not known, the library is put into this process's environment, which all processes inherit.
-  /// `period_ns` is the length of time slices; with 0 the library chooses it.
+  /// The profile is divided into time slices of `period_ns`; if this is 0, the library chooses
+  /// their length.
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;
 

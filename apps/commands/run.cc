@@ -95,14 +95,14 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// Returns the command with the options that apply the map. Writes the launcher's files beside the
-/// history. Throws Error.
+/// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
+/// files that these options name beside the history. Throws Error.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const RunHistory& history) {
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
-  if (!trace.machine) fail("{}: the trace has no machine, so no map can be made from it", file);
+  if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
   const Placement placement(history.map);
   check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
@@ -150,7 +150,7 @@ std::string running_text(const RunHistory& history, const NextRun& next) {
                      next.kind == RunKind::mapped ? "is mapped" : "has the launcher's order");
 }
 
-/// Returns one line with what is known after this run.
+/// Returns one line that says what the runs so far show about a map of the ranks.
 std::string verdict(const RunHistory& history) {
   const NextRun next = next_run(trial_of(history));
   switch (next.state) {
@@ -169,10 +169,12 @@ std::string verdict(const RunHistory& history) {
   return "the map is dropped: a run with it ended with an error";
 }
 
-/// A launch of the command: profiled, in the launcher's order, or mapped.
+/// One launch of the user's command: with the profiling library, with the ranks in the launcher's
+/// order, or with a map of the ranks.
 class Launch {
  public:
-  /// If something is missing, the user's command is launched unchanged, and a note says why.
+  /// If the profile's library or the map cannot be used, the user's command is launched unchanged,
+  /// and a note says why.
   Launch(const Options& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
     try {

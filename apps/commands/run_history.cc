@@ -37,11 +37,13 @@ std::uint64_t hash_of(std::string_view text) {
 RunKind kind_named(const std::string& name) {
   for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
     if (kKinds[kind] == name) return static_cast<RunKind>(kind);
-  fail("\"how\" is \"{}\"; it must be profiled, own order or mapped", name);
+  fail("a run has \"how\": \"{}\", but \"how\" must be \"profiled\", \"own order\" or \"mapped\"",
+       name);
 }
 
 RunHistory history_from(const Json& json) {
-  if (json.at("poise_run").get<int>() != kVersion) fail("another version of Poise wrote it");
+  if (json.at("poise_run").get<int>() != kVersion)
+    fail("the file was written by another version of Poise");
   RunHistory history;
   history.command = json.at("command").get<std::vector<std::string>>();
   history.hosts = json.at("hosts").get<std::vector<std::string>>();

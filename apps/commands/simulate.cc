@@ -44,7 +44,8 @@ struct Options {
   bool uses_events() const { return engine == "events"; }
 };
 
-/// The numbers of places, periods and seeds that a sweep combines.
+/// The values over which a sweep runs: balancing periods in steps, seeds, and numbers of places. It
+/// replays every combination of them.
 struct Ranges {
   std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
 
@@ -67,8 +68,10 @@ void check_engine(const Options& options) {
     fail(
         "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
         "--engine events");
-  if (options.uses_events() && options.lend)
-    fail("--lend works only without the event engine; leave out --engine events");
+  if (options.lend && !options.juggle.empty())
+    fail(
+        "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
+        "other places, and --juggle lets the tasks of a place share its core as threads");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
@@ -91,7 +94,9 @@ Ranges ranges_of(const Options& options) {
   ranges.seeds = parse_counts("--seed", options.seeds, 0);
   if (!options.places.empty()) ranges.places = parse_counts("--places", options.places, 1);
   if (ranges.is_sweep() && (!options.html.empty() || !options.timeline.empty()))
-    fail("--html and --timeline show one run; give one --every and --seed, and no --places");
+    fail(
+        "--html and --timeline show only one simulation; give only one value to --every and to "
+        "--seed, and leave out --places");
   return ranges;
 }
 
@@ -150,7 +155,8 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, and the difference to the formula.
+/// Adds the columns that only the event engine provides, and the relative difference between its
+/// iteration times and those of the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
@@ -166,6 +172,17 @@ void add_event_columns(Table& table, const Simulation& simulation) {
     if (simulation.rows[r].error.empty())
       table.rows[r].cells.push_back(change_text(replay.iteration_s, replay.formula_s));
   }
+}
+
+void add_loan_columns(Table& table, const Simulation& simulation) {
+  add_column(table, simulation, "lent\ntasks",
+             [](const Replay& replay) { return static_cast<double>(replay.loans.tasks); });
+  add_column(
+      table, simulation, "lent", [](const Replay& replay) { return replay.loans.bytes; },
+      byte_unit);
+  add_column(
+      table, simulation, "saved by\nlending",
+      [](const Replay& replay) { return replay.loans.saved_s; }, time_unit);
 }
 
 Table table_of(const Simulation& simulation) {
@@ -196,6 +213,7 @@ Table table_of(const Simulation& simulation) {
   add_column(table, simulation, "deciding", number(&Replay::decision_s), time_unit);
   add_column(table, simulation, "moved\ntasks", number(&Replay::migrations));
   add_column(table, simulation, "moved", migration_cost(&Replay::migrated_bytes), byte_unit);
+  if (simulation.plan.lends) add_loan_columns(table, simulation);
   if (simulation.plan.overlap)
     add_column(table, simulation, "over-\nlapped", number(&Replay::overlapped_s), time_unit);
   if (simulation.plan.events) add_event_columns(table, simulation);
@@ -219,6 +237,17 @@ std::string text_of(const Simulation& simulation) {
                      seconds_text(simulation.total_bound_s), best.strategy,
                      seconds_text(best.replay.total_s),
                      seconds_text(simulation.unbalanced().total_s));
+}
+
+/// What was lent in each step.
+void add_loans(Json& series, const Replay& replay) {
+  Json tasks = Json::array(), saved_s = Json::array();
+  for (const ReplayStep& step : replay.steps) {
+    tasks.push_back(step.loans.tasks);
+    saved_s.push_back(step.loans.saved_s);
+  }
+  series["lent_tasks"] = std::move(tasks);
+  series["lending_saved_s"] = std::move(saved_s);
 }
 
 Json series_of(const Replay& replay, bool has_overlap) {
@@ -267,6 +296,12 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
     json["formula_s"] = replay.formula_s;
   }
   json["series"] = series_of(replay, simulation.plan.overlap);
+  if (simulation.plan.lends) {
+    json["lent_tasks"] = replay.loans.tasks;
+    json["lent_bytes"] = replay.loans.bytes;
+    json["lending_saved_s"] = replay.loans.saved_s;
+    add_loans(json["series"], replay);
+  }
   return json;
 }
 
@@ -334,8 +369,10 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
 }
 
 void check_timeline(const Options& options, const Replayer& replayer) {
-  const double size =
-      static_cast<double>(options.steps) * static_cast<double>(replayer.machine().num_places());
+  // With lending, a place may begin and end a span with every task.
+  const double rows = static_cast<double>(replayer.machine().num_places()) +
+                      (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
+  const double size = static_cast<double>(options.steps) * rows;
   if (!options.timeline.empty() && size > kMaxTimeline)
     fail("--timeline: {} steps of {} places are too many to record; use fewer --steps",
          options.steps, replayer.machine().num_places());

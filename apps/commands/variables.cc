@@ -59,14 +59,16 @@ std::string page_of_variables() {
   std::string page =
       "# Environment variables\n\n"
       "`poise variables --page` writes this page from the table in `poise/base/variables.cc`.\n"
-      "The column *read by* names programs on [objects](objects.md), programs on\n"
-      "[tasks](tasks.md) (also through CHAMELEON's interface and `omp target`), programs in\n"
-      "[Charm++](charm.md), [poise juggle](juggle.md), other [commands](commands.md),\n"
-      "[Python](python.md), and Poise's own tests.\n\n"
-      "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with\n"
-      "status 2. If a variable is misspelt, or the program's runtime does not read it, rank 0\n"
-      "prints its name once and the job runs. A misspelt `POISE_TASKS_...` variable ends a\n"
-      "job on tasks.\n\n"
+      "The column *read by* says who reads a variable: programs on [objects](objects.md),\n"
+      "programs on [tasks](tasks.md) (also through CHAMELEON's interface and `omp target`),\n"
+      "programs in [Charm++](charm.md), [poise juggle](juggle.md), other\n"
+      "[commands](commands.md), [Python](python.md), or Poise's own tests.\n\n"
+      "If the value of a variable is wrong, a job on MPI ends: rank 0 prints one line, and\n"
+      "every rank exits with status 2. So does a job on [tasks](tasks.md) if the name of a\n"
+      "`POISE_TASKS_...` variable is misspelt. If the name of another variable is misspelt, or\n"
+      "the program's runtime does not read the variable, rank 0 prints the name once and the\n"
+      "job runs. The library of `poise profile` never ends a program: if a value is wrong,\n"
+      "rank 0 prints one line, and the default applies.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),

@@ -42,7 +42,8 @@ class Listener {
   explicit Listener(const std::function<void(double, const std::string&)>& progress)
       : progress_(progress) {}
 
-  /// Ignores all other lines, such as those of the launcher.
+  /// Takes one line of output. Ignores lines that poise-pingpong did not write, such as those of
+  /// the launcher.
   void hear(std::string_view line) {
     if (line.empty() || line.front() != '{') return;
     const Json json = Json::parse(line, nullptr, false);
@@ -106,8 +107,8 @@ NetworkTimes measure_network(const NetworkProbe& probe,
   }
   if (!listener.is_done())
     throw std::runtime_error(
-        fmt::format("\"{}\" succeeded but no messages were timed; check that it starts the program "
-                    "whose path is appended to it",
+        fmt::format("\"{}\" succeeded, but no messages were timed; this command must start the "
+                    "program whose path Poise appends to it",
                     probe.launcher));
   return std::move(listener).result();
 }

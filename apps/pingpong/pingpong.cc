@@ -40,8 +40,8 @@ struct Options {
   bool ranks_as_hosts = false;
 };
 
-/// The order that rank 0 sends to both ranks of a pair. A partner below 0 means that all pairs are
-/// done.
+/// The instruction that rank 0 sends to both ranks of a pair. A partner below 0 means that all
+/// pairs are done.
 struct Order {
   int partner, serves;
   double seconds;
@@ -57,7 +57,8 @@ int rank_of_self() {
   return rank;
 }
 
-/// Polls every 500 µs, because the measured pair may need the core.
+/// Waits for a message. Polls only every 500 µs, because the two ranks that are being measured may
+/// need this core.
 void wait_for(int source, int tag) {
   for (int is_there = 0; is_there == 0;) {
     MPI_Iprobe(source, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
@@ -108,8 +109,8 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   return times_ns;
 }
 
-/// Measures many short groups of rounds: if cores are shared, both sides run at the same time
-/// during most groups.
+/// Times many short groups of round trips. If other processes share the cores, both partners still
+/// run at the same time during most groups, because the groups are short.
 Result serve(int partner, std::vector<char>& ball, double seconds) {
   play(partner, ball, kMinStretches, 1);  // warms up the connection
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;

@@ -136,7 +136,8 @@ std::string reach_text(const char* name, const Moves::Reach& reach) {
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
-/// Returns the range of the factors between domains of one node, or between nodes.
+/// Returns the range of the latency factors between two memory domains: of the same node or, with
+/// `across_nodes`, of different nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);

@@ -25,12 +25,12 @@ struct ComparePart {
   std::vector<RecordedPhase> phases;  // see recorded_phases()
 };
 
-/// Adds to a comparison the data that its pictures need.
+/// Returns the comparison together with the data that the pictures on its page show.
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace);
 
-/// Returns the page. `heading` names the trace; `timelines` are of real runs and come before the
-/// machines; `every` is the number of phases in the total; `data` is a JSON document that readers
-/// can save.
+/// Returns the page. `heading` names the trace. `timelines` are those of real runs, and are shown
+/// before the machines. Total times are those of `every` phases with one decision. `data` is a JSON
+/// document that readers can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
                          std::uint64_t every, const std::vector<Timeline>& timelines,
                          std::string_view data);

@@ -29,7 +29,8 @@ Value number(auto member) {
   return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
 }
 
-/// Adds a column with a cost of migrations. The cost is unknown if tasks of unknown size move.
+/// Returns a function that gives the cost of a row's migrations: their bytes or their time, as
+/// `member` selects. The cost is unknown if tasks of unknown size move.
 Value migration_cost(const Comparison& comparison, auto member) {
   return [&comparison, member](const Row& row) {
     return knows_migration_cost(row.metrics.migrations, comparison.has_sizes)
@@ -58,8 +59,8 @@ void add_column(Table& table, const Rows& rows, const Column& column) {
   add_figures(table, figures);
 }
 
-/// Adds the change of each iteration relative to the current placement, and its distance above the
-/// bound.
+/// Adds two columns that compare the iteration time of each strategy: with that of the current
+/// placement, and with the lower bound.
 void add_changes(Table& table, const Rows& rows, const Comparison& comparison) {
   table.headings.insert(table.headings.end(), {"against\nkeep\n ", "above\nbound\n "});
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -9,8 +9,9 @@
 
 namespace poise::apps {
 
-/// The best strategy comes first. `is_wide` adds columns beyond the 80 characters: traffic, bounds
-/// on migrations, and the cost of decisions. `every` is the number of phases in the total.
+/// Puts the best strategy first. `is_wide` adds columns, so that lines exceed 80 characters:
+/// traffic, bounds on migrations, and the cost of decisions. The column "total" has the time of
+/// `every` phases with one decision.
 Table comparison_table(const Comparison& comparison, std::uint64_t every, bool is_wide);
 
 }  // namespace poise::apps

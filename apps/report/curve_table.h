@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The curve of the total time against the moved tasks, from a placement back to the current one.
+// A curve of the total time against the number of moved tasks. It leads from a strategy's
+// placement, where all proposed tasks move, back to the current placement, where none moves.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,13 @@ struct CurvePoint {
   }
 };
 
-/// Returns the points from all moves to no moves, without points that equal the previous one.
-/// O(tasks + messages) for each point.
+/// Returns the points of the curve. At the first point all tasks move that `placement` proposes to
+/// move; from point to point more of them stay, until none moves. A point that moves as many tasks
+/// as the previous one is left out. O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
-/// Returns a heading with the strategy's name and a table in which the shortest total of `every`
-/// phases is marked.
+/// Returns a heading with the strategy's name, and a table with one line per point. The line with
+/// the shortest total time of `every` phases is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 

@@ -39,7 +39,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
   return count;
 }
 
-TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
+TEST(diagnosis_page, pictures_show_the_times_of_each_rank_summed_over_all_phases) {
   const MeasuredRun run = two_phases(2);
   const std::string ranks = rank_times_picture(run);
   EXPECT_TRUE(has(ranks, "rank 0: 2.000 s useful, 5.000 s waiting, 1.000 s transfer")) << ranks;
@@ -54,7 +54,7 @@ TEST(diagnosis_page, pictures_show_sums_over_the_phases) {
       << along;
 }
 
-TEST(diagnosis_page, many_ranks_are_grouped_into_shared_bars_and_squares) {
+TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_stands_for_several_ranks) {
   const MeasuredRun run = two_phases(1000);
   EXPECT_EQ(count_of(rank_times_picture(run), "class=\"work\""), 200u);
   const std::string waits = waiting_picture(run);

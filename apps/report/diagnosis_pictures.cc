@@ -77,8 +77,8 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   return bars;
 }
 
-/// The time for which the ranks of each row waited for those of each column, and the number of
-/// ranks per row.
+/// How long ranks waited for late ranks. A row stands for `step` consecutive ranks that waited, and
+/// a column for `step` consecutive ranks that were late.
 struct Waits {
   std::size_t step = 1, groups = 1;
   std::vector<double> seconds;  // [waiting * groups + late]
@@ -136,7 +136,8 @@ constexpr Line kLines[] = {{"var(--work)", &Efficiencies::parallel},
                            {"var(--heat)", &Efficiencies::load_balance},
                            {"var(--comm)", &Efficiencies::communication}};
 
-/// Draws one efficiency as a line with steps. `x_of` converts seconds to positions.
+/// Draws one efficiency over time, as a horizontal line per stretch of the run. `x_of` converts
+/// seconds to x coordinates.
 template <typename Position>
 std::string path_of(const std::vector<Stretch>& stretches, const Line& line, const Frame& frame,
                     const Position& x_of) {

@@ -142,8 +142,8 @@ std::string places_text(const Diagnosis& d) {
   return text;
 }
 
-/// Explains what slows threads down: how uneven they are inside ranks, and what juggling would
-/// remove.
+/// Says how evenly the threads inside ranks compute, and names the causes that slow threads down,
+/// as `poise juggle --diagnose` would report them.
 std::string threads_text(const Diagnosis& d) {
   std::string text;
   if (d.teams.ranks > 0 && d.teams.worst < 0.95)

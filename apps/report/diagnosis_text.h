@@ -12,9 +12,11 @@ namespace poise::apps {
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 
-/// Returns what the text says about late ranks, imbalance and places, in lines of 80 columns.
+/// Returns the findings of the diagnosis in words: late ranks, imbalance, the places of ranks,
+/// threads, and MPI topologies, in lines of at most 80 columns.
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis);
-/// Returns what to do and what it saves, or why nothing helps.
+/// Returns a sentence that recommends a remedy and states the time that it saves, or that explains
+/// why nothing helps.
 std::string advice_sentence(const Diagnosis& diagnosis, const Advice& advice,
                             const std::string& file);
 /// Returns the remedy in words, such as "fewer ranks".

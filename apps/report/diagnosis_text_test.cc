@@ -72,7 +72,7 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
 }
 
 /// The second run has twice the ranks, the same work, and half the efficiency.
-TEST(diagnosis_text, shows_how_work_and_efficiencies_scale) {
+TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_number_of_ranks) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};
   two.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 4, .load_s = 4});
   four.phases.emplace_back().ranks.assign(4, {.wall_s = 4, .useful_s = 2, .load_s = 2});

@@ -31,8 +31,8 @@ struct PageRow {
   bool is_best = false;
 };
 
-/// Returns the table as HTML. The first of `headings` is that of the rows' names; `name` is in the
-/// CSV.
+/// Returns the table as HTML. The first of `headings` stands above the names of the rows. `name`
+/// identifies the table in the CSV file that readers can save.
 std::string page_table(std::string_view name, const std::vector<std::string>& headings,
                        const std::vector<PageRow>& rows);
 

@@ -32,8 +32,8 @@ Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   return busy;
 }
 
-/// Draws one bar per place. If there are many places, a bar shows the busiest of some neighbouring
-/// places.
+/// Draws one bar per place. If there are many places, a bar stands for several neighbouring places
+/// and shows the busiest of them.
 std::string bars_of(const PlaceTimes& times, double x, double y, double top_s) {
   const std::size_t places = times.work_s.size();
   const std::size_t run = (places + kMaxBars - 1) / kMaxBars;

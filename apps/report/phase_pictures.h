@@ -17,12 +17,14 @@ struct RecordedPhase {
   PlaceTimes times;
 };
 
-/// Returns the phases of a trace, or if there are more than 24, as many at equal distances. Returns
-/// none if the trace has a single phase, or was not recorded on as many places as the machine has.
+/// Returns the phases of a trace that the page draws: all phases, or 24 at equal distances if there
+/// are more than 24. Returns none if the trace has a single phase, if one of the phases to be drawn
+/// has no placement, or if the trace and the machine have different numbers of places.
 std::vector<RecordedPhase> recorded_phases(const Trace& trace, const Machine& machine,
                                            const CostModel& costs);
 
-/// Returns a part of the page, or nothing if there are no phases.
+/// Returns the section of the HTML page that shows these phases, or an empty text if there are
+/// none.
 std::string phases_html(const std::vector<RecordedPhase>& phases);
 
 }  // namespace poise::apps

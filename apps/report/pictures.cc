@@ -75,7 +75,7 @@ std::string place_axis(const Frame& frame, PlaceId num_places) {
   return out + svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint", "place");
 }
 
-/// Draws lines between the nodes or, for a single node, between its domains.
+/// Draws lines that separate the nodes or, on a single node, its memory domains.
 std::string borders(const Frame& frame, const Machine& machine) {
   const bool has_nodes = machine.num_nodes() > 1;
   if ((has_nodes ? machine.num_nodes() : machine.num_domains()) > 40) return "";
@@ -141,7 +141,8 @@ std::string heat_cells(const Traffic& traffic, double largest, double left, doub
   return out;
 }
 
-/// Draws lines between groups of different nodes, or none if every group is a node.
+/// Draws lines where neighbouring groups belong to different nodes. Draws none if every group is a
+/// whole node.
 std::string node_lines(const Grouping& grouping, double left, double top, double side) {
   const std::size_t n = grouping.node_of_group.size();
   std::string out;

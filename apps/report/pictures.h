@@ -13,14 +13,15 @@
 
 namespace poise::apps {
 
-/// Draws the busy time of each place as a bar of work and communication, up to `top_s`, with the
-/// lower bound as a line. If there are more than 200 places, each bar shows the mean of consecutive
-/// places, with a tick at the busiest of them.
+/// Draws the busy time of each place as a bar of work and communication, with the lower bound as a
+/// line. The axis ends at `top_s` seconds. If there are more than 200 places, each bar shows the
+/// mean of consecutive places, with a tick at the busiest of them.
 std::string load_picture(const Machine& machine, const PlaceTimes& times, double bound_s,
                          double top_s, std::string_view label);
 
-/// Draws a square per pair of groups. Its shade is proportional to the square root of the traffic;
-/// `largest` is the darkest. The diagonal is traffic between different places of one group.
+/// Draws a matrix with one square per pair of groups of places. The shade of a square is
+/// proportional to the square root of the traffic; `largest` is the traffic of the darkest shade. A
+/// square on the diagonal shows the traffic between different places of one group.
 std::string traffic_picture(const Traffic& traffic, double largest, std::string_view label);
 
 /// Draws the levels as nested boxes. If there are many equal boxes, it draws the first ones and
@@ -30,9 +31,10 @@ std::string machine_picture(const Machine& machine);
 /// Draws the iteration of every strategy as a bar, and the lower bound as a line.
 std::string ranking_picture(const Comparison& comparison);
 
-/// Draws every strategy as a point: moved bytes (moved tasks if sizes are unknown) against the
-/// iteration, with the lower bounds of both as lines. The area of a point grows with the time of
-/// the decision. Pareto-optimal strategies are labelled with their name.
+/// Draws every strategy as a point: the bytes that it moves (or the tasks, if sizes are unknown) on
+/// the x axis, and its iteration time on the y axis. Two lines show the lower bounds of these
+/// values. The area of a point grows with the time of the decision. Pareto-optimal strategies are
+/// labelled with their name.
 std::string trade_off_picture(const Comparison& comparison);
 
 /// Returns the time of the busiest place, for axes that several pictures share.

@@ -24,7 +24,7 @@ TEST(Html, escapes_markup) {
   EXPECT_EQ(escaped("<b a=\"1\">'&'"), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;&#39;");
 }
 
-TEST(Html, ticks_are_round_numbers_from_zero_to_below_the_maximum) {
+TEST(Html, axis_ticks_are_round_numbers_from_zero_to_at_most_the_largest_value) {
   EXPECT_EQ(axis_ticks(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(axis_ticks(7.3, 5), (std::vector<double>{0, 2, 4, 6}));
   EXPECT_EQ(axis_ticks(0.031, 4).size(), 4u);
@@ -46,7 +46,7 @@ TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
 }
 
-TEST(Pictures, many_places_share_a_bar_that_marks_the_busiest_one) {
+TEST(Pictures, if_places_outnumber_bars_each_bar_stands_for_several_and_marks_the_busiest) {
   const Machine machine = flat_machine(1000);
   const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
   const std::string picture = load_picture(machine, times, 1, 1, "loads");
@@ -94,7 +94,7 @@ TEST(TradeOff, labels_only_the_strategies_that_are_Pareto_optimal) {
   EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
 }
 
-TEST(TradeOff, strategies_worse_than_the_current_placement_are_drawn_at_the_end_of_the_axis) {
+TEST(TradeOff, a_strategy_much_slower_than_the_current_placement_is_drawn_inside_the_picture) {
   Comparison comparison = three_rows();
   comparison.rows[2].metrics.iteration_s = 1e6;
   const std::string picture = trade_off_picture(comparison);
@@ -111,12 +111,12 @@ TEST(Download, markup_inside_the_data_cannot_end_the_script_element) {
   EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
 }
 
-TEST(Traffic, each_group_of_places_stores_the_number_of_its_node) {
+TEST(Traffic, matrix_knows_for_each_row_which_node_its_places_belong_to) {
   const Grouping grouping = grouping_of(machine_from_text("node:2 core:3"), 64);
   EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }
 
-TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {
+TEST(Traffic, sums_messages_between_groups_of_places_and_ignores_messages_inside_a_place) {
   const Machine machine = machine_from_text("node:2 core:2");
   Workload workload;
   workload.tasks.resize(3);
@@ -129,13 +129,13 @@ TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {
   EXPECT_EQ(traffic_of(machine, workload, placement, 64).grouping.num_groups, 4u);
 }
 
-TEST(Traffic, places_without_levels_are_grouped_by_consecutive_numbers) {
+TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_stands_for_consecutive_places) {
   const Grouping grouping = grouping_of(flat_machine(1000), 64);
   EXPECT_LE(grouping.num_groups, 64u);
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
 }
 
-TEST(Traffic, counts_migrations_by_distance) {
+TEST(Traffic, counts_migrations_inside_a_domain_inside_a_node_and_between_nodes) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 8});

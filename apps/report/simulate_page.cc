@@ -156,6 +156,11 @@ std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulatio
                               count_cell(replay.decisions),
                               count_cell(replay.migrations),
                               bytes_cell(static_cast<double>(replay.migrated_bytes))};
+  if (simulation.plan.lends) {
+    cells.push_back(count_cell(replay.loans.tasks));
+    cells.push_back(bytes_cell(replay.loans.bytes));
+    cells.push_back(seconds_cell(replay.loans.saved_s));
+  }
   if (simulation.plan.overlap) cells.push_back(seconds_cell(replay.overlapped_s));
   return cells;
 }
@@ -164,6 +169,8 @@ std::string table_of(const Simulation& simulation) {
   std::vector<std::string> headings{"strategy",   "total",      "vs none",    "vs bound",
                                     "efficiency", "iterations", "migrating",  "deciding",
                                     "decisions",  "moves",      "moved bytes"};
+  if (simulation.plan.lends)
+    headings.insert(headings.end(), {"lent tasks", "lent bytes", "saved by lending"});
   if (simulation.plan.overlap) headings.emplace_back("overlapped");
   std::vector<PageRow> rows;
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {

@@ -18,7 +18,8 @@ Table sweep_table(const Sweep& sweep);
 /// Returns one line per number of places, with the best strategy and period.
 std::string sweep_summary(const Sweep& sweep);
 
-/// Adds the keys seeds, sweep and best to the problem.
+/// Returns `problem` with three more keys, which hold the results of the sweep: seeds, sweep and
+/// best.
 nlohmann::ordered_json add_sweep(nlohmann::ordered_json problem, const Sweep& sweep);
 
 }  // namespace poise::apps

@@ -8,9 +8,9 @@
 
 namespace poise::apps {
 
-/// The name of a task in the system that recorded it: "id 7", or "seq 3 home 1", with its
-/// collection and index; "rank 2" if a place itself sends or receives; "task 5" for tasks without
-/// names.
+/// Returns the name of a task in the system that recorded the trace: "id 7" or "seq 3 home 1",
+/// followed by its collection and index if it has them. A place that itself sends or receives
+/// messages is called "rank 2", and a task without a name "task 5".
 std::string name_text(const Phase& phase, TaskId task);
 
 /// Returns one row per phase and task with the columns phase, task, name, load_s, place, bytes and

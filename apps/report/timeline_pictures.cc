@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxRows = 128;
 constexpr int kColumns = 720, kShades = 12;
 constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
-constexpr double kLetter = 6;  // maximum width of a letter in the name of a place
+constexpr double kLetter = 6;  // width in SVG units of the widest letter of a place's name
 
 constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
 constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait
@@ -94,7 +94,8 @@ double label_width(const Timeline& timeline) {
   return 10 + kLetter * static_cast<double>(letters);
 }
 
-/// Returns the time at which the last decision ended, or 0 if there was none or nothing follows it.
+/// Returns the time at which the last decision ended. Returns 0 if there was no decision, or if the
+/// timeline ends with it.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)
@@ -134,8 +135,8 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// Returns the length of the longest run of the same program, because runs of a program share an
-/// axis.
+/// Returns the length of the longest timeline of the same program, because all timelines of a
+/// program are drawn with the same time axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

@@ -17,8 +17,8 @@ std::string timeline_picture(const Timeline& timeline, double until_s, std::stri
 /// Draws for every place the fractions of the time since the last decision.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
-/// Draws all timelines under one heading. Those of the same program (the title up to the comma)
-/// share an axis. `origin` says where they come from.
+/// Draws all timelines under one heading. Timelines of the same program share a time axis; their
+/// titles agree up to the comma. `origin` says where the timelines come from.
 std::string timelines_html(const std::vector<Timeline>& timelines,
                            std::string_view origin = "Measured in real runs");
 

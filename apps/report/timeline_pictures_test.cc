@@ -69,7 +69,7 @@ TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_lef
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
-TEST(Shares, shares_cover_the_time_since_the_last_decision) {
+TEST(Timelines, percentages_of_work_count_only_the_time_after_the_last_decision) {
   Timeline after = run();
   after.places[0].push_back({5, 7, Activity::work});
   after.places[1].push_back({5, 6, Activity::work});
@@ -79,7 +79,7 @@ TEST(Shares, shares_cover_the_time_since_the_last_decision) {
               HasSubstr("the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, are_empty_without_runs_and_escape_markup_in_titles) {
+TEST(Timelines, without_runs_the_page_is_empty_and_with_runs_their_titles_are_HTML_escaped) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

@@ -37,8 +37,9 @@ double moved_by(const Comparison::Row& row, bool in_bytes) {
   return static_cast<double>(in_bytes ? row.metrics.migrated_bytes : row.metrics.migrations);
 }
 
-/// The y axis ends a little above the iteration of `keep` and does not start at 0, because it shows
-/// differences. Strategies that are worse are drawn at its upper end.
+/// The y axis shows differences, so it does not start at 0. It ends a little above the iteration
+/// time of `keep`, the strategy that moves nothing. Strategies with a longer iteration are drawn at
+/// its upper end.
 Scale scale_of(const Comparison& comparison) {
   Scale scale{0, comparison.iteration_bound_s, 0, comparison.has_sizes};
   for (const Comparison::Row& row : comparison.rows) {

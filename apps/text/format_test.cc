@@ -24,14 +24,14 @@ TEST(Format, rounding_never_adds_a_digit) {
   EXPECT_EQ(digits(1e7), "1e+07");
 }
 
-TEST(Format, counts_have_commas) {
+TEST(Format, whole_numbers_have_commas_between_thousands) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");
   EXPECT_EQ(count_text(1000), "1,000");
   EXPECT_EQ(count_text(1234567), "1,234,567");
 }
 
-TEST(Format, uses_the_singular_for_one) {
+TEST(Format, a_noun_is_singular_after_1_and_plural_after_0) {
   EXPECT_EQ(count_text(1, "node"), "1 node");
   EXPECT_EQ(count_text(0, "node"), "0 nodes");
 }

@@ -18,7 +18,8 @@ void print(std::string_view text, std::span<const std::string> notes = {});
 /// name.
 std::string reason(const std::exception& error);
 
-/// Throws Error if a file cannot be written to path. Called before long work.
+/// Throws Error if no file can be written to `path`. Commands call this before a long computation,
+/// whose result would otherwise be lost.
 void check_writable(const std::string& path);
 
 /// True if stdout is a terminal that shows bold and colours, and neither NO_COLOR nor TERM=dumb is

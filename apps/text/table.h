@@ -34,9 +34,9 @@ struct Figures {
 /// Adds the column. Leaves it out if all values are known and none is above 0.
 void add_figures(Table& table, const Figures& figures);
 
-/// Returns the table as text. If `width` is not 0, columns that do not fit go to further blocks,
-/// each of which begins with the first column, and remarks are wrapped. `is_bold` prints the best
-/// row in bold.
+/// Returns the table as text. If `width` is not 0, lines have at most `width` characters: remarks
+/// are wrapped, and columns that do not fit follow in further blocks, each of which begins with the
+/// first column. If `is_bold`, the best row is printed in bold.
 std::string render(const Table& table, std::size_t width, bool is_bold = false);
 
 /// Returns the table in Markdown.

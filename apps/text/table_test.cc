@@ -19,7 +19,7 @@ TEST(Table, aligns_columns_by_characters_and_not_by_bytes) {
             "bad    why not\n");
 }
 
-TEST(Table, splits_a_wide_table_into_blocks_that_repeat_the_names) {
+TEST(Table, splits_a_wide_table_into_blocks_that_each_begin_with_the_column_of_names) {
   EXPECT_EQ(render(kTable, 12),
             "name    a\n"
             "µs      1\n"

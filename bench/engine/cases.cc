@@ -19,7 +19,8 @@ namespace {
 using Json = nlohmann::json;
 using namespace poise;
 
-// The gaps of cards are left out, because SimGrid's links have none.
+// On these machines a network card needs no gap between two messages (LogGP's g is 0), because
+// SimGrid's links have no such gap.
 constexpr std::array kMachines{
     "node:8 core:2 factors:10,1 bandwidth:1.25e8 bus:0 gap:0 overhead:5e-6 latency:3e-6 copy:0",
     "node:4 numa:2 core:4 bandwidth:1.25e9 bus:1e10 gap:0 overhead:1e-6",
@@ -36,7 +37,8 @@ struct Case {
   EngineOptions options;
 };
 
-/// Scales the work so that it takes about as long as the busiest resource and both matter.
+/// Scales the loads so that the busiest place works as long as the busiest resource transfers
+/// messages. Then both work and messages determine the time of the program.
 void scale_loads(Case& made) {
   const Traffic traffic =
       message_traffic(made.machine, made.workload, made.machine.costs(), made.placement);

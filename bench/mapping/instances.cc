@@ -87,7 +87,9 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  // This number is larger than the number of instances per seed, and not a multiple of kStarts (3).
+  // A seed makes fewer instances than this, so two seeds have no instance number in common. The
+  // number modulo 3 selects the strategy that balances before the drift; as 1,000 is no multiple of
+  // 3, the next seed begins with another strategy.
   constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {

@@ -17,16 +17,19 @@ namespace {
 
 using nlohmann::json;
 
-/// A tool with which placements from scratch are compared, and the limit for our traffic divided by
-/// the tool's traffic.
+/// A mapping tool with which `poise` is compared when both place all tasks anew, without regard to
+/// the current placement. The traffic of `poise` divided by the tool's traffic must not exceed
+/// `max_traffic_ratio`.
 struct Mapper {
   const char* tool;
   double max_traffic_ratio;
 };
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
-/// SharedMap in its strong mode, which is slow and a few per cent better (mapping_peers.py).
+/// SharedMap in its strong mode (mapping_peers.py) is slow, but its traffic is a few per cent
+/// lower.
 constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
-/// Limit for the makespan of a placement from scratch divided by its lower bound.
+/// If all tasks are placed anew, the makespan divided by its lower bound must not exceed this
+/// value.
 constexpr double kLoadCap = 1.0501;
 Row judged(const std::string& tool, const Instance& instance, Answer answer) {
   for (TaskId t = 0; t < instance.workload.num_tasks(); ++t)
@@ -52,8 +55,8 @@ class Mean {
   int count_ = 0;
 };
 
-/// Divides our results by those of the best peer of each instance: among all peers, or among
-/// outside tools only.
+/// Returns mean ratios of our results to those of the best peer on each instance. The peers are all
+/// other tools or, with `only_outside`, only the tools that others wrote.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;
@@ -80,8 +83,9 @@ bool holds_cap(const Row& row) {
   return row.metrics.makespan_s <= kLoadCap * row.metrics.makespan_bound_s;
 }
 
-/// Compares placements from scratch: traffic weighted by distance, time, and whether they respect
-/// the load cap.
+/// Compares `poise` with a mapping tool when both place all tasks anew, without regard to the
+/// current placement. Returns ratios of the traffic weighted by distance and of the decision time,
+/// and for both the number of placements within the load cap.
 json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcomes) {
   int cases = 0, ours_hold = 0, theirs_hold = 0;
   Mean traffic, time;
@@ -137,8 +141,8 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit that the strategy `poise` must respect: `value` must be at most `most`. In the texts,
-/// peers are the tools of others.
+/// A limit for the strategy `poise`: `value`, which `text` describes, must be at most `most`. A
+/// peer is a tool that others wrote.
 struct Bar {
   const char* text;
   double value, most;

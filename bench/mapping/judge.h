@@ -20,7 +20,8 @@ struct Row {
   bool is_outside = false;  // a tool written by others
 };
 
-/// The results on one instance. The first row is that of `poise`; the other rows are its peers.
+/// The results on one instance. The first row is that of the strategy `poise`; the other rows are
+/// its peers, the tools with which it is compared.
 struct Outcome {
   std::string name;
   std::uint32_t num_places;
@@ -36,7 +37,8 @@ struct Outcome {
     return nullptr;
   }
   const Row& ours() const { return rows.front(); }
-  /// Returns the peer with the shortest iteration, or null if there is no peer.
+  /// Returns the peer with the shortest iteration, or null if there is no peer. A peer is a tool
+  /// with which `poise` is compared; `only_outside` admits only tools that others wrote.
   const Row* best_peer(bool only_outside) const {
     const Row* best = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -45,8 +47,8 @@ struct Outcome {
         best = &row;
     return best;
   }
-  /// Returns the peer that decides fastest among those within 5 % of our iteration time, or null if
-  /// there is none.
+  /// Considers the peers whose iteration takes at most 5 % longer than ours. Returns the one that
+  /// decides fastest, or null if there is none.
   const Row* fastest_equal(bool only_outside) const {
     const Row* fastest = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -65,15 +67,16 @@ struct Contest {
   std::string import_from;  // a folder with answers of outside tools; or empty
 };
 
-/// Asks all tools and judges their placements. Tasks that are not movable are put back first,
-/// because outside tools may not know of them.
+/// Lets all tools decide, and judges their placements. Before a placement is judged, tasks that are
+/// not movable are put back on their current places, because outside tools may not know that these
+/// tasks must stay.
 Outcome outcome_of(const Instance& instance, const Contest& contest);
 
 /// Prints one line about the instance to stdout.
 void print(const Outcome& outcome);
 
-/// Returns a summary with the limits that the strategy must hold and one row per instance. Also
-/// prints the limits.
+/// Returns the results as JSON: a summary with the limits for the strategy `poise`, and one row per
+/// instance. Also prints the limits, and whether they are held.
 nlohmann::json report_of(const std::vector<Outcome>& outcomes);
 
 }  // namespace poise::mapping

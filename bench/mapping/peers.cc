@@ -19,7 +19,7 @@ namespace poise::mapping {
 
 namespace {
 
-/// Strategies of the table that call a library of the same name.
+/// Strategies of Poise that call an outside library of the same name.
 constexpr std::string_view kLibraries[] = {"metis", "scotch"};
 
 constexpr const char* kVariants[] = {"scotch:effort=best", "scotch:remap=1"};

@@ -13,7 +13,8 @@
 
 namespace poise::mapping {
 
-/// The strategy that is measured, and its variant that places all tasks from scratch.
+/// The strategy that is measured, and the same strategy when it places all tasks anew, without
+/// regard to the current placement.
 inline constexpr const char* kOurs = "poise";
 inline constexpr const char* kOursFromScratch = "poise:from_scratch=1";
 
@@ -22,12 +23,12 @@ struct Answer {
   double decision_s = 0;
 };
 
-/// All strategies of the table that use messages, except `poise` and the oracles, and two variants
-/// of Scotch, as a list for parse_strategies.
+/// Returns the tools with which `poise` is compared by default, as a list for parse_strategies: all
+/// other strategies that use messages, except the oracles, and two variants of Scotch.
 std::string usual_peers();
 
-/// True if the tool was written by others: it is not a row of the table, or the row calls a
-/// library.
+/// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy
+/// calls an outside library.
 bool is_outside(const std::string& tool);
 
 /// Returns the tool's placement, or nothing if it was built without its library or cannot handle

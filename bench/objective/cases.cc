@@ -23,7 +23,8 @@ constexpr const char* kMachines[] = {
 constexpr TaskId kTasks[] = {256, 480, 1'500};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// One of these strategies has balanced the loads before they drift.
+/// If the loads of a case have drifted, its current placement was found before the drift, by one of
+/// these strategies.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
 Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cases on which the total time of decisions is compared, drawn by seed.
+// Balancing problems, drawn at random from a seed, for which strategies' predicted total times are
+// compared.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace poise::bench {
 
-/// A problem of balancing, and the number of steps that its placement lasts.
+/// A balancing problem, and the number of steps for which its placement is used.
 struct Case {
   std::string name, start;
   CostFormula formula;
@@ -31,9 +32,10 @@ struct CaseChoice {
   std::string model;                  // "physical" or "nuco"; empty: both
 };
 
-/// Draws cases from each cell: a kind of workload, a size and a machine. A case has task sizes
-/// times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is fresh (the kind's own) or was
-/// balanced before the loads drifted.
+/// Draws cases from each cell: a kind of workload, a number of tasks, and a machine. In a case, the
+/// sizes of all tasks are multiplied by 0, 1, 10 or 100, and a placement is used for 1 to 1,000
+/// steps. The start is either the usual initial placement of the kind ("fresh"), or a placement
+/// that was balanced before the loads drifted.
 void for_each_case(const CaseChoice& choice,
                    const std::function<void(const Case&, const Kind&)>& visit);
 

@@ -25,7 +25,8 @@ def task_of(size, inputs):
 
 
 class Team:
-    """Nodes with equally many threads that run equal tasks. Each thread is a place."""
+    """A simulated cluster whose nodes have the same number of threads. Each thread is a place, and all tasks are
+    equal."""
 
     def __init__(self, lab, nodes, threads, speeds=None):
         self.lab, self.nodes, self.threads = lab, nodes, threads
@@ -33,7 +34,8 @@ class Team:
         self.machine = f"node:{nodes} core:{threads} bandwidth:{CARD:g}{slow}"
 
     def seconds(self, tasks_per_node, task, lends):
-        """Returns the seconds of one step. Tasks start on their own node, distributed over its threads."""
+        """Returns the seconds of one step. The tasks of each node start spread evenly over the node's threads.
+        `task` is the seconds and the bytes of one task."""
         task_s, size = task
         count = sum(tasks_per_node)
         trace = self.lab.trace(f"random:degree=0,skew=equal,load_s={task_s:.9g},task_bytes={size}", count, self.machine, 0)
@@ -59,7 +61,8 @@ MIGRATED, TOTAL = 148, 4800
 
 
 def figure_2(lab, inputs):
-    # If its tasks take s times as long, the slow node keeps T / (3 s + 1) of T tasks, so that all nodes end together.
+    # T tasks belong to four nodes, one of which needs s times as long for a task. All nodes end together if the slow
+    # node keeps T / (3 s + 1) tasks. The paper says how many tasks leave it, which gives s.
     slowness = (TOTAL / (TOTAL / 4 - MIGRATED) - 1) / 3
     gain = slow_node(lab, inputs, slowness, TOTAL // 4)
     return [
@@ -80,7 +83,8 @@ def figure_3(lab, inputs):
 
 
 def one_rank(lab, inputs, size, threads):
-    """Returns (seconds without lending, seconds with lending) if all 2400 tasks are on one of two ranks."""
+    """Simulates a step of two ranks, the first of which has all 2,400 tasks at the start. Returns its seconds
+    without lending and with lending."""
     team = Team(lab, 2, threads)
     return [team.seconds([2400, 0], task_of(size, inputs), lends) for lends in (False, True)]
 
@@ -148,7 +152,8 @@ def tsunami(lab, inputs, ranks, lends):
         trace = lab.trace(recipe, ranks * 16, machine, seed, phases=10)
         words = ["simulate", trace, "-s", "keep", "--steps", 10, "--every", 10, "--decision-time", "0s"]
         answer = lab.json(*words, *(["--lend"] if lends else []))
-        # With equal speeds the mean is that of all loads.
+        # All ranks are equally fast. So the mean time of the ranks is their mean load, even if they lend tasks to
+        # each other.
         mean_s = answer["total_average_s"] / 10
         return [value / mean_s for value in answer["results"][0]["series"]["makespan_s"]]
     return lab.per_seed(steps)
@@ -200,12 +205,14 @@ def figure_12(_, __):
 
 
 CELLS = 169869312
-STEPS, FEW_SEEDS = 3, 3  # few, because lending between many ranks takes long to simulate
+# The numbers of steps and seeds are small, because lending between many ranks takes long to simulate.
+STEPS, FEW_SEEDS = 3, 3
 
 
 def limiter(lab, inputs, ranks, threads):
-    """Returns for each seed two speed-ups over a fixed distribution of the cells: by lending (reactive), and by
-    redistribution according to measured times. The costs of cells differ from step to step."""
+    """Returns two lists of speed-ups, with one value per seed. The cells are redistributed either by lending
+    (reactive, first list) or according to measured times (second list); the speed-up is relative to a fixed
+    distribution. The costs of cells differ from step to step."""
     tasks = ranks * threads * round(inputs["sections"])
     machine = f"node:{ranks} core:{threads} bandwidth:{CARD:g}"
     cells = CELLS / tasks

@@ -75,7 +75,8 @@ class Lab:
         return done.stdout
 
     def per_seed(self, work, most=None):
-        """Returns a list of work(seed) for each seed. AT_ONCE of the calls run at the same time."""
+        """Returns the results of work(seed) for all seeds, or for the first `most` of them. Up to AT_ONCE calls
+        run at the same time."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(work, self.seeds[:most]))
 
@@ -93,7 +94,8 @@ class Lab:
                          f"{period_s:.9g}s", *words)
 
     def machine(self, name, key, change):
-        """Returns the file of a machine of machines/ after `change` has edited it; `key` names the change."""
+        """Reads the machine `name` of the folder machines/, lets `change` edit it, and stores it in a new file.
+        Returns the name of this file, which contains `key`."""
         machine = json.loads((ROOT / "machines" / f"{name}.json").read_text(encoding="utf-8"))
         change(machine)
         machine.pop("summary", None)

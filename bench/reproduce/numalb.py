@@ -49,7 +49,7 @@ def iteration_s(lab, recipe, tasks, machine, seed=0):
 
 
 def shared_over_net(lab, name, recipe, inputs):
-    """Returns the iteration time of the shared-memory build divided by that of the net-linux build."""
+    """Returns the iteration time of Charm++'s shared-memory build divided by that of its net-linux build."""
     file, counts = MACHINES[name]
     tasks = round(inputs[OBJECTS_PER_CORE.name]) * counts[-1]
     return (iteration_s(lab, recipe, tasks, file)

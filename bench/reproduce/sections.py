@@ -54,8 +54,8 @@ def inputs_of(section):
 
 
 def computed(section, lab):
-    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and again with each assumed input
-    varied."""
+    """Returns (checks, [(name, value, checks)]): the checks with the chosen inputs, and for each other value of an
+    assumed input its name, this value, and the checks with it."""
     chosen = inputs_of(section)
     checks = section.compute(lab, chosen)
     varied = []
@@ -103,8 +103,8 @@ def listed(section):
 
 
 def row_of(section, paper, lab):
-    """Returns the row of a section that is stored. If the inputs of a section are invalid, it is undecided, and the
-    row says why."""
+    """Returns the row that is stored for a section. If an input of the section is invalid, the verdict is "not
+    decidable here", and the row says why."""
     if section.compute is None:
         return undecided(section, paper, section.why_not)
     try:

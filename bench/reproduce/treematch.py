@@ -72,7 +72,7 @@ def gains(found, other, column=TOTAL):
 
 
 def over_best(found):
-    """Returns for each seed the total of the best other balancer divided by that of TreeMatchLB."""
+    """Returns for each seed the total time with the best other balancer divided by the total time with TreeMatchLB."""
     return [min(values) for values in zip(*(gains(found, name) for name in NATIVE))]
 
 
@@ -177,7 +177,7 @@ SECTIONS = (
 
 
 def wide_blue_waters(lab):
-    """Computes the case of 1,024 nodes of Blue Waters, which are 32,768 cores as the slides count them."""
+    """Returns the machine for the case of 1,024 nodes of Blue Waters, which the slides count as 32,768 cores."""
     def change(machine):
         machine["levels"][0]["count"] = 512
         machine["network"]["routers"] = [f"{576 * x + 24 * y}-{576 * x + 24 * y + 7}" for x in range(8) for y in range(8)]

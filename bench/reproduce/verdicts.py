@@ -6,10 +6,13 @@ A *figure* is a number in the paper. A *conclusion* is a sentence of the paper, 
 checked with the chosen inputs, and again with every assumed input halved and doubled.
 
 - contradicted: some conclusion fails with all inputs; or there are only figures, and one of them differs by more than
-the factor FAR. - confirmed: with all inputs, all conclusions hold and all figures are within TOLERANCE. - refined: no
-conclusion fails, but a figure differs, or depends on an assumed input, or a conclusion is open. - not decidable here:
-there is nothing to check, or every conclusion is open. A conclusion is open if its confidence interval over seeds
-contains the limit, or if an assumed input decides whether it holds.
+  the factor FAR.
+- confirmed: with all inputs, all conclusions hold and all figures are within TOLERANCE.
+- refined: no conclusion fails with all inputs, but a figure differs with some inputs, or a conclusion is open.
+- not decidable here: there is nothing to check, or every conclusion is open.
+
+A conclusion is open if the confidence interval of our result over seeds contains the paper's number, or if an assumed
+input decides whether the conclusion holds.
 
 Statements that were used to calibrate an input are marked `used` and do not count."""
 
@@ -20,7 +23,7 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers' own intervals are 5 % of a time
+TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers state times to within 5 %
 FAR = 2.0  # a figure that differs by more than this factor contradicts the paper, if there are no conclusions
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.
@@ -30,8 +33,8 @@ STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds with its 95 % confidence interval. A single sample has no interval: it comes from theory, or
-    from a simulation that does not depend on a seed."""
+    """A mean over seeds with its 95 % confidence interval. A value from theory, or from a simulation that does not
+    depend on a seed, is a single sample, whose interval has no width."""
     mean: float
     low: float
     high: float
@@ -63,7 +66,8 @@ class Check:
         return self.relation != ABOUT
 
     def holds(self):
-        """Returns True or False, or None if the confidence interval over seeds contains the limit of a conclusion."""
+        """Returns whether the statement holds with these inputs. None if the statement is an inequality and the paper's
+        number lies within the confidence interval over seeds."""
         if self.relation == ABOUT:
             return abs(self.ours.mean - self.theirs) <= TOLERANCE * abs(self.theirs) * (1 + 1e-9)
         low, high = self.ours.low, self.ours.high
@@ -91,8 +95,8 @@ def below(says, theirs, samples, is_used=False):
 
 
 def outcome(check, others):
-    """Returns whether a statement holds with the chosen inputs and with all `others`: True or False, or None if that
-    depends on the inputs. A figure never gives None: it either agrees with all inputs or differs."""
+    """Returns whether a statement holds with the chosen inputs (`check`) and with all varied inputs (`others`). A
+    conclusion that is open gives None. A figure gives True if it agrees with all inputs, otherwise False."""
     answers = {check.holds()} | {other.holds() for other in others}
     if not check.is_conclusion:
         return answers == {True}
@@ -100,7 +104,8 @@ def outcome(check, others):
 
 
 def verdict(checks, varied=()):
-    """Returns the verdict. `varied` holds the same checks, in the same order, once per varied input."""
+    """Returns the verdict. `varied` holds a list for each variation of an input; each list has the checks of `checks`
+    in the same order."""
     for other in varied:
         if [c.says for c in other] != [c.says for c in checks]:
             raise ValueError("a varied input changed which statements are checked")

@@ -2,10 +2,9 @@
 
 """The programs whose iterations are predicted and measured: loads of tasks and messages between them.
 
-Each is a function that returns (load_s, messages): seconds per task and rows [from, to, count, bytes of all
-count together]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean
-work per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other
-programs alone.
+Each is a function that returns (load_s, messages): seconds per task, and rows [from, to, count, bytes of all
+`count` messages]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean work
+per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other programs alone.
 """
 
 import math
@@ -19,11 +18,12 @@ HELD_OUT = frozenset({
     "real_npb_bt_1000"})
 # Programs that send before they work, so that messages overlap with work. The others work first.
 OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
-# Factors for the work and the traffic of programs that differ from the others.
+# Programs that have more or less work or traffic than the others: {name: (factor for the work, factor for the bytes)}.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
-# Of a real matrix, only the pairs with the most bytes are kept, which together have this fraction of all bytes.
-# Handling the others would cost the two cores that simulate all hosts more time than the network needs.
+# Of a recorded communication matrix, the pairs of tasks with the most bytes are kept, as few as together send this
+# fraction of all bytes. All hosts of the cluster share two cores, which the many small messages of the other pairs
+# would keep busy for longer than the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -43,7 +43,8 @@ def both_ways(pairs):
 
 
 def grid(sides, periodic=False):
-    """Returns messages of one unit between neighbours in a grid whose points are numbered row by row."""
+    """Returns messages between neighbours in a grid, in both directions and of equal size. The points of the grid are
+    numbered row by row."""
     strides = [math.prod(sides[axis + 1:]) for axis in range(len(sides))]
     pairs = {}
     for task in range(math.prod(sides)):
@@ -185,7 +186,8 @@ SYNTHETIC = [stencil2d, stencil3d, hot_stencil, kneighbor, ring, shift, geometri
 # ---- communication matrices of real programs, if they are available
 
 def heaviest(rows):
-    """Returns the smallest set of rows that has KEPT_SHARE of the bytes, in the order of the input."""
+    """Keeps the rows with the most bytes, as few as together have KEPT_SHARE of all bytes. Returns them in their
+    original order."""
     left = (1 - KEPT_SHARE) * sum(row[3] for row in rows)
     dropped = set()
     for number in sorted(range(len(rows)), key=lambda number: rows[number][3]):
@@ -197,7 +199,8 @@ def heaviest(rows):
 
 
 def of_mpip(path):
-    """A report of mpiP: useful time per rank, and the matrix at its end, one message per pair."""
+    """Reads a report of mpiP. Returns the useful time of each rank, and the matrix at the end of the report as one
+    message per pair."""
     text = path.read_text()
     times = re.search(r"\nTask +AppTime +MPITime.*\n((?: +\d+ .*\n)+)", text)[1].splitlines()
     loads = [float(row.split()[1]) - float(row.split()[2]) for row in times]
@@ -225,7 +228,8 @@ def of_matrix(path, tasks):
 
 
 def real_programs(folder):
-    """Returns {name: function} for the programs in a folder with 64_ranks and 1000_ranks."""
+    """Returns {name: function that reads the program} for the recorded programs in `folder`, which has the subfolders
+    64_ranks and 1000_ranks."""
     folder = pathlib.Path(folder)
     names = {"amg2013": "amg", "bt": "bt", "clover_leaf": "cloverleaf", "lu": "lu", "lulesh2": "lulesh"}
     found = {}
@@ -238,8 +242,8 @@ def real_programs(folder):
 
 
 def programs(folder, places, work_s, total_bytes):
-    """Returns {name: (load_s, messages)}, with work_s seconds of work per place on average and total_bytes in all
-    messages together, except for the programs in EMPHASIS."""
+    """Returns {name: (load_s, messages)}. A place has work_s seconds of work on average, and all messages of a program
+    have total_bytes together. Programs in EMPHASIS have multiples of these."""
     makers = {maker.__name__: maker for maker in SYNTHETIC}
     makers.update(real_programs(folder))
     made = {}

@@ -28,7 +28,8 @@ Layout layout_of(const std::string& machine) {
     if (count && colon != std::string::npos) *count = std::stoi(word.substr(colon + 1));
   }
   if (layout.racks < 1 || layout.nodes_per_rack < 1 || layout.places_per_node < 1) {
-    throw Error(fmt::format("machine \"{}\": each count must be at least 1", machine));
+    throw Error(fmt::format(
+        "machine \"{}\": the numbers of racks, nodes and cores must be at least 1", machine));
   }
   return layout;
 }

@@ -29,10 +29,10 @@ namespace {
 using poise::trust::Message;
 using poise::trust::Replay;
 
-// Time between the agreement on a start and the start itself, so that all ranks know it before. It
-// grows if a rank was late, because the agreement takes as long as several messages.
+// Ranks agree on a start this many seconds in advance, because the agreement takes as long as
+// several messages. If a rank starts late nevertheless, the margin is multiplied by kMarginGrowth.
 constexpr double kStartMargin_s = 0.02, kMarginGrowth = 1.5;
-// Maximum number of tries of an iteration that a rank started too late.
+// An iteration in which a rank starts too late is repeated, up to this number of attempts.
 constexpr int kMaxTries = 12;
 
 struct Settings {
@@ -109,8 +109,8 @@ class Part {
     return longest;
   }
 
-  /// Calls the function for each single message. The remainder of bytes / count is part of the last
-  /// one.
+  /// Calls `function` with the bytes of each of the message.count messages. If the bytes cannot be
+  /// divided equally, the last message also gets the remainder.
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;
@@ -129,7 +129,8 @@ class Part {
   }
 
   void post_sends(const std::vector<char>& buffer) {
-    // Each rank begins with the rank after itself; otherwise all would send to rank 0 first.
+    // Each rank sends to the rank after itself first. If all began with rank 0, it would receive
+    // the first message of every rank at once.
     const auto first =
         std::find_if(out_.begin(), out_.end(), [&](const Message& m) { return m.to > rank_; });
     const auto send = [&](const Message& message) {
@@ -149,8 +150,8 @@ class Part {
   std::vector<MPI_Request> requests_;
 };
 
-/// Returns the seconds of one iteration, which are those of the slowest rank. `margin_s` grows if a
-/// rank starts late.
+/// Returns the seconds that the slowest rank needed for one iteration. If a rank starts too late,
+/// increases `margin_s` and repeats the iteration.
 double time_once(Part& part, const Settings& settings, double& margin_s, std::vector<char>& sent,
                  std::vector<char>& received) {
   for (int tries = 0; tries < kMaxTries; ++tries) {
@@ -162,7 +163,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     margin_s *= kMarginGrowth;
   }
   throw poise::SystemError(fmt::format(
-      "a rank started too late in each of {} attempts; the host is too busy for measurements",
+      "in each of {} attempts, a rank was not ready at the common start time; the host is too busy "
+      "for measurements",
       kMaxTries));
 }
 

@@ -4,7 +4,7 @@
 """Writes manual pages from the program's own help: poise.1, and poise-COMMAND.1 for each command.
 All pages list the environment variables.
 
-    from_help.py build/bin/poise build/man
+usage: from_help.py build/bin/poise build/man
 """
 
 import json
@@ -37,7 +37,7 @@ def entries(lines):
 
 
 def split_help(text):
-    """Returns the summary, the usage, the sections with entries, and the text after them."""
+    """Splits the help of a command into the summary, the usage, the sections with entries, and the remaining text."""
     blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip())]
     summary, usage, sections, rest = " ".join(blocks[0]), "", [], []
     for lines in blocks[1:]:

@@ -41,8 +41,8 @@ tasks::Context& context_of(poise_tasks* context) {
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
-// Saves and restores the failure of the outer task. The current task may run inside a wait of that
-// task.
+// While a task waits, its thread may run another task. This object stores the failure of the
+// waiting task meanwhile, and restores it when the other task ends.
 class OwnFailure {
  public:
   OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
@@ -64,7 +64,8 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (failure) throw std::runtime_error(*failure);
 }
 
-// Checks an enum from C, which may hold any number. C++ must not read such a number as the enum.
+// Returns the number in an enum that C passes. C may pass a number that is none of the enum's
+// values; reading it as an enum would be undefined in C++, so its bytes are copied.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -86,7 +87,8 @@ tasks::Mode mode_of(int mode) {
 // Throws Error if an array of `count` elements is null although it is not empty.
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
-  if (count > 0 && !begin) poise::fail("{}: count is {} but the pointer is null", what, count);
+  if (count > 0 && !begin)
+    poise::fail("{}: count is {}, so the pointer must not be null", what, count);
 }
 
 poise::Annotations annotations_of(const poise_with& with) {
@@ -191,7 +193,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The size is passed as 0, because the arena knows it.
+    // The arena knows the sizes of its allocations, so 0 is passed.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

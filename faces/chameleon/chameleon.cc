@@ -29,8 +29,8 @@
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 
-// These functions come from the OpenMP library of the program. Without such a library there is one
-// thread. Only Clang's library has the second function, too.
+// Both functions come from the OpenMP library of the program. If the program has no such library,
+// they are null, and there is one thread.
 extern "C" int omp_get_num_threads(void) __attribute__((weak));
 extern "C" void GOMP_taskyield(void) __attribute__((weak));
 
@@ -64,8 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task from the items after Travelling: literals by value, others by
-/// their address on this rank.
+/// Returns the arguments of a task. `items` are the items after the first one, which holds
+/// `travelling`. Literals are returned by value, other arguments by their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -92,7 +92,8 @@ int type_of(tasks::Mode mode) {
   }
 }
 
-/// Fills in a task of another rank, as the task itself and tools see it on this rank.
+/// Describes a task of another rank in `visitor`, as the task itself and the tools on this rank see
+/// it.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
@@ -143,7 +144,7 @@ void run(std::span<const tasks::Item> items) {
   face::call(now.task->entry, arguments);
 }
 
-/// Called if another copy of this task was started instead of this one.
+/// Called if this copy of a replicated task is cancelled, because another copy was started.
 void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
@@ -156,9 +157,10 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-// Number of registered functions. Task times are learnt per function, so each piece of code is
-// mapped to one of these functions, which must be registered on all ranks before any code is known.
-// Two pieces of code may share one by chance.
+// Number of functions that are registered for all tasks. A function must be registered on all ranks
+// before it is known which code the tasks will run, so each piece of code is assigned to one of
+// these by a hash. Task times are learnt per function; two pieces of code may share a function by
+// chance.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;
@@ -259,9 +261,10 @@ int32_t add_once(cham_migratable_task_t* task, const void* code) {
 cham_migratable_task_t* create(void* code, int num_arguments,
                                const chameleon_map_data_entry_t* arguments) {
   if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
-    poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
+    poise::fail("chameleon_create_task: {} arguments were given; a task may have 0 to {}",
+                num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
-    poise::fail("chameleon_create_task: the function or the arguments are null");
+    poise::fail("chameleon_create_task: neither the function nor the arguments may be null");
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = code;
   task->arguments.assign(arguments, arguments + num_arguments);
@@ -275,8 +278,8 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   return (live[*id] = std::move(task)).get();
 }
 
-/// Returns the settings that CHAMELEON's variables select: the policy paired with its thresholds,
-/// or an empty text. Ends the job if a value is wrong.
+/// Returns the settings that follow from CHAMELEON's environment variables, or an empty text if
+/// none is set. Ends the job if a value is wrong.
 std::string settings_of_environment() {
   std::string settings, error;
   try {
@@ -311,7 +314,8 @@ void start() {
   context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 
-// A barrier of the waiting team, like that of OpenMP. The last thread drops the finished tasks.
+// Keeps the threads of the waiting team here until all have arrived, like a barrier of OpenMP. The
+// last thread drops the finished tasks.
 void leave_together(int team) {
   const int round = num_leaving.load() / team;
   if (num_leaving.fetch_add(1) + 1 == (round + 1) * team) {
@@ -433,8 +437,8 @@ void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_r
   face::guarded(0, [&] { return task->replication_ranks.assign(ranks, ranks + num_ranks), 0; });
 }
 
-// Functions for CHAMELEON's compiler plug-in, which submits data first and later gives only their
-// address.
+// Functions for CHAMELEON's compiler plug-in. It submits the sizes of data first; tasks that use
+// the data later give only their address.
 
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
   return face::guarded<int32_t>(CHAM_FAILURE, [&] {
@@ -458,7 +462,8 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
                                                int64_t* arg_types, int32_t num_args) {
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
-      poise::fail("create_migratable_task: the arguments, their offsets or types are null");
+      poise::fail(
+          "create_migratable_task: neither the arguments nor their offsets or types may be null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);
@@ -472,7 +477,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   });
 }
 
-// Code is found by its address, so this function only informs tools.
+// Poise finds the code of a task by its address. This function only stores what tools may ask for.
 void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
                                   ptrdiff_t entry_image_offset) {
   if (!task) return;

@@ -4,7 +4,7 @@
 ! Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),
 ! RWTH Aachen University, Technical University of Munich (TUM). All rights reserved.
 ! SPDX-License-Identifier: BSD-3-Clause
-! The conditions and the disclaimer, which must stay with it: LICENSES/CHAMELEON.txt.
+! LICENSES/CHAMELEON.txt has the conditions and the disclaimer, which must be kept with this file.
 module chameleon_lib
   use, intrinsic :: iso_c_binding
   implicit none

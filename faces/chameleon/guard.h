@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns exceptions into a line on stderr and a result, because nothing may throw through C
-// functions.
+// Turns an exception into a line on stderr and a return value, because an exception must not leave
+// a function that C calls.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* The headers in strict C99, behind a header that has chosen what the system's headers show. */
+/* Compiles the headers in strict C99. The first one defines _GNU_SOURCE, which selects what the
+   system's headers declare. */
 #include <chameleon.h>
 #include <chameleon_pre_init.h>
 #include <chameleon_tools.h>

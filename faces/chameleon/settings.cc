@@ -13,8 +13,8 @@ namespace poise::chameleon {
 
 namespace {
 
-// What a value above the range of the setting means: either the maximum, or that no task is ever
-// lent.
+// What a value above the maximum of a setting means: either the maximum itself, or a threshold that
+// is never reached, so that no task runs on another rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {
@@ -41,8 +41,10 @@ std::string settings_of(const std::function<const char*(const char*)>& variable)
     const char* text = variable(threshold.variable);
     if (!text) continue;
     const auto value = parse_number(text);
-    if (!value) fail("{}={} is not a number; it takes 0 or more", threshold.variable, text);
-    if (*value < 0) fail("{}={} is out of range; it takes 0 or more", threshold.variable, text);
+    if (!value)
+      fail("{}={} is not a number; give 0 or a positive number", threshold.variable, text);
+    if (*value < 0)
+      fail("{}={} is out of range; give 0 or a positive number", threshold.variable, text);
     never = never || *value < threshold.min ||
             (*value > threshold.max && threshold.beyond == Beyond::never);
     settings += fmt::format(",{}={}", threshold.setting, std::min(*value, threshold.max));

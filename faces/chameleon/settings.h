@@ -7,9 +7,10 @@
 
 namespace poise::chameleon {
 
-/// If one of CHAMELEON's thresholds is set, returns settings that select its policy (sorted pairs)
-/// with its thresholds; otherwise an empty text. `variable` is getenv. Throws Error if a value is
-/// not a number or is negative.
+/// If an environment variable sets one of CHAMELEON's thresholds, returns settings of the tasks
+/// runtime with CHAMELEON's policy (sorted pairs) and these thresholds, or without lending if a
+/// threshold can never be reached. Otherwise returns an empty text. `variable` is getenv. Throws
+/// Error if a value is not a number or is negative.
 std::string settings_of(const std::function<const char*(const char*)>& variable);
 
 }  // namespace poise::chameleon

@@ -18,9 +18,11 @@ std::string settings_with(const std::map<std::string, const char*>& variables) {
   });
 }
 
-TEST(Settings, are_the_defaults_if_no_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
+TEST(Settings, have_default_values_if_no_environment_variable_is_set) {
+  EXPECT_EQ(settings_with({}), "");
+}
 
-TEST(Settings, thresholds_given_as_variables_select_sorted_pairs) {
+TEST(Settings, if_a_chameleon_threshold_is_set_the_task_migration_policy_is_the_one_named_paired) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
             "policy=paired,max_tasks=10");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},
@@ -30,7 +32,7 @@ TEST(Settings, thresholds_given_as_variables_select_sorted_pairs) {
             "policy=paired,min_local=4,min_absolute=3,min_relative=0.2,share=0.25");
 }
 
-TEST(Settings, lend_nothing_if_a_threshold_can_never_be_reached) {
+TEST(Settings, a_threshold_that_can_never_be_reached_turns_task_migration_off) {
   EXPECT_EQ(settings_with({{"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "1e30"}}), "policy=none");
   EXPECT_EQ(settings_with({{"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "1.5"}}), "policy=none");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "99999999999"}}),

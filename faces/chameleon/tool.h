@@ -20,7 +20,7 @@ using FindTask = cham_migratable_task_t* (*)(int id);
 void tool_finds_tasks_by(FindTask find);
 
 void tell_thread(cham_t_callback_types_t which);
-/// Tells the tool about a task. `code` is the position in the program from which it was created.
+/// Tells the tool about a new task. `code` is the address in the program that created the task.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
 /// The data about a task that a thread of this rank needs to run it.
@@ -30,8 +30,8 @@ struct Met {
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// The policy that calls the tool's callbacks. They decide how many tasks go to which rank, which
-/// tasks these are, and the load of a rank.
+/// Returns the policy that calls the tool's callbacks. These decide how many tasks, and which, go
+/// to each rank, and what the load of a rank is.
 tasks::Policy policy_of_tool();
 /// True if the tool attaches data to tasks that travel with them, and has functions to encode and
 /// decode these data.

@@ -39,7 +39,8 @@ void check(bool holds, const char* what) {
                what);
 }
 
-/// Each rank numbers its tasks consecutively, while ids differ between ranks.
+/// Returns the number of a task on its rank, which numbers its tasks consecutively. `id` is unique
+/// on all ranks.
 int number_of(int id) { return id / num_ranks; }
 
 // Selects all even tasks and sends them to the last rank.
@@ -61,16 +62,17 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   ++asked;
   for (int rank = 0; rank < num_ranks; ++rank) {
     check(tasks_per_rank[rank] == 0, "the array is zeroed");
-    // This tool states 7 per task, plus 5, as the load of a rank. A rank sends its load with every
-    // message.
+    // This tool reports 7 times the number of tasks, plus 5, as the load of a rank. Ranks attach
+    // their load to every message that they send.
     check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
   }
   check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-// All ranks have created tasks, so a task of another rank would be mistaken for this rank's task
-// with the same number.
+// Checks the task ids that the runtime passes. Every rank has created tasks. If ids were not unique
+// over all ranks, get_task_data() would find a task of this rank for the id of a task of another
+// rank.
 int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
                        int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
                        TYPE_TASK_ID*, int32_t) {
@@ -253,7 +255,8 @@ cham_migratable_task_t* make_task(int* ran_on) {
   return task;
 }
 
-/// Runs tasks, and returns the number that ran on each rank, which must match the mode.
+/// Runs tasks, and checks that they go to other ranks only as the mode prescribes. Returns the
+/// number of tasks that ran on each rank.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
   for (std::size_t t = 0; t < kTasks; ++t) {

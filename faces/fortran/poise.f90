@@ -328,9 +328,9 @@ contains
     call finish(status, error)
   end subroutine
 
-  ! Decides on all ranks together, each of which gives its own tasks and the messages that they send, with the global
-  ! ids of the receivers. indptr is numbered from 0, as in METIS. Collective: if the input of one rank is wrong, all get
-  ! an error. Imports have no task numbers: imports%task is 0.
+  ! Decides where the tasks of all ranks should run. Each rank passes its own tasks and the messages that they send,
+  ! with the global ids of the receivers; indptr is numbered from 0, as in METIS. Collective: if the input of one rank
+  ! is wrong, all ranks get an error. A task that arrives has no number on this rank yet, so imports%task is 0.
   subroutine plan_distributed(ranks, machine, global_ids, load_s, indptr, neighbours, bytes, sizes, neighbour_ranks, &
                               strategy, seed, rank_of_task, exports, imports, error)
     type(poise_ranks), intent(in) :: ranks
@@ -383,7 +383,7 @@ contains
     if (present(imports)) imports = moves
   end subroutine
 
-  ! Returns kWrongSize if the arrays of one rank do not fit together.
+  ! Returns kWrongSize if the arrays that this rank passes have sizes that do not match each other.
   integer function own_sizes(num_tasks, num_loads, indptr, neighbours, bytes, sizes, neighbour_ranks) result(status)
     integer, intent(in) :: num_tasks, num_loads
     integer(int64), intent(in), optional :: indptr(:), neighbours(:), bytes(:), sizes(:)
@@ -465,7 +465,7 @@ contains
     text = text_at(version_c())
   end function
 
-  ! Passes the status on, or ends the program.
+  ! Stores the status in `error` if the caller passed it. Otherwise a status other than 0 ends the program.
   subroutine finish(status, error)
     integer, intent(in) :: status
     integer, intent(out), optional :: error

@@ -153,8 +153,8 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! The argument has no intent(in), because compilers would then assume that the data at the addresses do not change
-    ! either.
+    ! `items` has no intent(in). With it, compilers would assume that the call does not change the data to which the
+    ! items point.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with
     status = submit_c(context, function_id, items, size(items), with)

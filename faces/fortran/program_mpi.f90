@@ -13,7 +13,7 @@ module work
   end interface
 contains
 
-  ! Counts its runs, and stores the rank of the last one.
+  ! A task that counts how often it ran, and stores the rank on which it ran last.
   subroutine count_run(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
     integer(c_size_t), intent(in) :: bytes(*)

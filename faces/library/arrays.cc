@@ -24,7 +24,8 @@ void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, co
                  const char* things) {
   for (std::size_t i = 0; i < indices.size(); ++i)
     if (indices[i] >= count)
-      fail("{}[{}] is {}, but there are {} {}", name, i, as_written(indices[i]), count, things);
+      fail("{}[{}] is {}; it must be at least 0 and below {}, the number of {}", name, i,
+           as_written(indices[i]), count, things);
 }
 
 std::uint32_t checked_count(std::uint64_t count, const char* name) {

@@ -13,7 +13,8 @@ namespace poise::library {
 /// Views an array, which must not be null unless it is empty.
 template <typename T>
 std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
-  if (data == nullptr && size > 0) fail("{} is null, but should have {} entries", name, size);
+  if (data == nullptr && size > 0)
+    fail("{} is null; it must be an array of {} entries", name, size);
   return {data, static_cast<std::size_t>(size)};
 }
 

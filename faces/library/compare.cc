@@ -100,7 +100,8 @@ poise::Replayer replayer_of(const poise_machine& machine, const poise::Trace& tr
           plan};
 }
 
-/// Returns the table's row with this number. Throws Error, which states the number of rows.
+/// Returns row `number` of the table of strategies. If the table has no such row, throws Error,
+/// whose text states the number of rows.
 const poise::Strategy& strategy_number(std::uint64_t number) {
   const auto rows = poise::strategies();
   if (number >= rows.size())
@@ -150,7 +151,8 @@ const poise_comparison_row* poise_comparison_get(const poise_comparison* compari
   guarded(__func__, [&] {
     const auto& rows = checked(comparison, "comparison").rows;
     if (row >= rows.size())
-      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
+      poise::fail("row {} does not exist; the comparison has {} rows, numbered from 0", row,
+                  rows.size());
     result = &rows[row];
   });
   return result;
@@ -221,7 +223,8 @@ const poise_simulation_row* poise_simulation_get(const poise_simulation* simulat
   guarded(__func__, [&] {
     const auto& rows = checked(simulation, "simulation").rows;
     if (row >= rows.size())
-      poise::fail("row {} does not exist; row numbers must be below {}", row, rows.size());
+      poise::fail("row {} does not exist; the simulation has {} rows, numbered from 0", row,
+                  rows.size());
     result = &rows[row];
   });
   return result;

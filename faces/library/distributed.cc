@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions by all ranks together, from C.
+// Implements poise_plan_distributed(), by which all ranks decide together.
 #include <algorithm>
 #include <memory>
 #include <string_view>

@@ -22,7 +22,8 @@ void check(bool holds, const char* what, std::uint64_t seed) {
   std::fprintf(stderr, "does not hold: %s (seed %d)\n", what, static_cast<int>(seed));
 }
 
-/// Communication functions that use MPI. One call fails on this rank, after it has communicated.
+/// Communication functions that use MPI. Call number `failing` communicates, but then returns an
+/// error on this rank.
 struct Failing {
   poise_communication ranks;
   std::uint64_t calls = 0, failing = ~std::uint64_t{0};

@@ -62,7 +62,8 @@ void expect_agreement(const std::vector<Told>& told) {
   }
 }
 
-/// Checks that each export is an import of another rank, and that they agree with rank_of_task.
+/// Checks that the exports of all ranks together equal the imports of all ranks together, and that
+/// a rank exports as many tasks as rank_of_task sends to other ranks.
 void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArrays>& own) {
   Told::List exports, imports;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
@@ -80,7 +81,7 @@ void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArr
   EXPECT_EQ(exports, imports);
 }
 
-TEST(DistributedInC, gives_the_plan_of_the_cpp_call) {
+TEST(DistributedInC, gives_the_same_plan_as_the_cpp_interface) {
   const Handle machine = machine_of(kMachine);
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -97,15 +98,16 @@ TEST(DistributedInC, gives_the_plan_of_the_cpp_call) {
   }
 }
 
-TEST(DistributedInC, agrees_on_the_error_whichever_call_of_a_function_fails) {
+TEST(DistributedInC, all_ranks_get_the_same_error_code_if_a_communication_call_fails_on_one_rank) {
   const Handle machine = machine_of(kMachine);
   const std::vector<OwnArrays> own = arrays(3);
   SimulatedRanks counting(6);
   EXPECT_EQ(plan_in_c(counting, machine.get(), own, false)[2].code, POISE_OK);
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
-  // Each call but the last is made to fail. The last call completes the exchange in which ranks
-  // agree that none has failed, so the others have their plan by then.
+  // Makes each communication call of rank 2 fail in turn, except the last one. The last call
+  // completes the exchange in which ranks agree that none has failed, so by then the other ranks
+  // have their plan.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);
     SimulatedRanks simulated(6);
@@ -118,7 +120,7 @@ TEST(DistributedInC, agrees_on_the_error_whichever_call_of_a_function_fails) {
   }
 }
 
-TEST(DistributedInC, accepts_or_refuses_any_arrays_with_the_same_code_on_all_ranks) {
+TEST(DistributedInC, all_ranks_get_the_same_result_code_even_if_input_arrays_are_invalid) {
   const Handle machine = machine_of(kMachine);
   int num_refused = 0, num_planned = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -144,7 +146,7 @@ TEST(DistributedInC, accepts_or_refuses_any_arrays_with_the_same_code_on_all_ran
   EXPECT_GT(num_planned, 50);
 }
 
-TEST(DistributedInC, refuses_more_tasks_than_have_numbers) {
+TEST(DistributedInC, refuses_more_tasks_than_32_bit_numbers_can_count) {
   const Handle machine = machine_of("core:1");
   SimulatedRanks simulated(1);
   const std::uint64_t id = 0, indptr = 0;
@@ -168,7 +170,7 @@ TEST(DistributedInC, refuses_more_tasks_than_have_numbers) {
     });
 }
 
-TEST(DistributedInC, refuses_a_table_without_functions) {
+TEST(DistributedInC, refuses_a_table_of_communication_functions_in_which_all_pointers_are_null) {
   const Handle machine = machine_of("core:1");
   const poise_communication ranks{nullptr, 0, 1, nullptr, nullptr};
   const Told told = plan_in_c(ranks, machine.get(), poise_own_tasks{}, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Problems split over ranks, planned through the C interface; for tests.
+// Helpers for tests that split a problem over ranks and let the C interface decide on it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ inline poise_own_tasks c_view(const OwnArrays& own, bool knows_ranks) {
           .background_s = own.background_s};
 }
 
-/// The result that one rank got. The lists contain (global id, from, to).
+/// What one rank got from the library. Each entry of `exports` and `imports` is (global id, from,
+/// to).
 struct Told {
   using List = std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>;
   int code = POISE_OK;

@@ -28,7 +28,8 @@ struct Handles {
   }
 };
 
-/// Creates the same problem through the C interface, with messages as a list.
+/// Creates the machine and the workload of `problem` through the C interface, with the messages as
+/// a list.
 void fill(Handles& handles, const OwnedProblem& problem) {
   const std::string json = machine_to_json(problem.machine);
   ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
@@ -77,7 +78,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// False for some random machines whose factors a machine file must not have.
+/// True if a machine file may describe this machine. Some random machines have cost factors that
+/// files must not contain.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");
@@ -174,7 +176,7 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
-TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
+TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
   const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
   Handles handles;
@@ -200,7 +202,7 @@ TEST(Library, plans_keep_capacities_and_balance_kinds_that_overlap) {
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
 }
 
-TEST(Library, errors_are_per_thread_and_threads_may_share_handles) {
+TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {
   Random random(3);
   const OwnedProblem problem = random_problem(random);
   Handles handles;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the handles of a call to a problem, and the texts of a call to strategies.
+// Converts the arguments of a C call: handles to a problem, and names to strategies.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,12 @@
 
 namespace poise::library {
 
-/// A problem that refers to the handles and owns the current placement.
+/// A problem that consists of a machine and a workload, to which it only refers, and of the current
+/// placement, which it copies.
 class CheckedProblem {
  public:
-  /// `current` may be null. Throws Error if the sizes of the parts differ.
+  /// `current` may be null. Throws Error if the sizes of the machine, the workload and the
+  /// placement do not match.
   CheckedProblem(const poise_machine* machine, const poise_workload* workload,
                  const std::uint32_t* current, std::uint64_t seed);
   CheckedProblem(const CheckedProblem&) = delete;

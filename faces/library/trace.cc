@@ -24,13 +24,14 @@ namespace {
 
 const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
   const auto& phases = checked(trace, "trace").trace.phases;
-  if (phase >= phases.size()) fail("there is no phase {}; the trace has {}", phase, phases.size());
+  if (phase >= phases.size())
+    fail("there is no phase {}; the trace has {} phases, numbered from 0", phase, phases.size());
   return phases[phase];
 }
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
 
-/// Removes the members that describe the machine from the view, because no machine was given.
+/// Clears the members of the view that describe the machine, because the trace has no machine.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
   view.num_places = static_cast<std::uint32_t>(
       std::max(workload.background_s.size(), workload.place_bytes.size()));
@@ -112,7 +113,7 @@ int poise_trace_machine(const poise_trace* trace, poise_machine** machine) {
   return guarded(__func__, [&] {
     poise_machine*& result = required(machine, "machine");
     const auto& recorded = checked(trace, "trace").trace.machine;
-    if (!recorded) fail("the trace records no machine");
+    if (!recorded) fail("the trace records no machine; create one with poise_machine_create");
     auto handle = std::make_unique<poise_machine>();
     handle->machine = with_formula(*recorded, poise::CostFormula::physical);  // as files
     result = handle.release();
@@ -135,7 +136,8 @@ int poise_trace_phase(const poise_trace* trace, uint64_t phase, uint64_t* id, do
 int poise_trace_places(const poise_trace* trace, uint64_t phase, uint32_t* place_of_task) {
   return guarded(__func__, [&] {
     const poise::Phase& found = phase_of(trace, phase);
-    if (found.placement.num_tasks() == 0) fail("phase {} records no placement", found.id);
+    if (found.placement.num_tasks() == 0)
+      fail("phase {} records no placement, so the places of its tasks are unknown", found.id);
     std::copy(found.placement.places().begin(), found.placement.places().end(),
               &required(place_of_task, "place_of_task"));
   });

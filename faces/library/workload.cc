@@ -34,13 +34,15 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// If an array is null, each entry stands for one message, or for a message without bytes.
+/// Returns entry i as a message. If `counts` is null, it is sent once; if `bytes` is null, it has
+/// no bytes.
 poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
                        uint64_t i) {
   return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
 }
 
-/// Sets the loads by subphase or kind, with one row per task.
+/// Splits load_s into a row for each task. A row has the loads of the task in each of the
+/// `num_parts` subphases or kinds of work.
 std::vector<std::vector<double>> rows_of(const poise::Workload& w, uint64_t num_parts,
                                          const double* load_s) {
   const auto loads_s = array(load_s, w.num_tasks() * num_parts, "load_s");
@@ -250,7 +252,7 @@ int poise_workload_set_communication(poise_workload* workload, const char* loads
     const std::string_view name = &required(loads_include, "loads_include");
     const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
     if (found == std::end(kNames))
-      throw poise::Error(poise::unknown_name("value of loads_include", name, kNames));
+      throw poise::Error(poise::unknown_name("loads_include", name, kNames));
     if (!(overlap >= 0 && overlap <= 1)) fail("overlap is {}; it must be from 0 to 1", overlap);
     w.loads_include = static_cast<poise::LoadsInclude>(found - std::begin(kNames));
     w.overlap = overlap;

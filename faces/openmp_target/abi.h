@@ -20,8 +20,9 @@ enum MapType : std::int64_t {
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
 
-/// One of three things: a target region, for which `address` is only an identifier; a variable of
-/// `size` bytes; or, from LLVM 18 on, the requirements of the program in `data`.
+/// An entry describes one of three things: a target region, whose `address` is only an identifier;
+/// a variable of `size` bytes; or, from LLVM 18 on, the requirements of the program, which are in
+/// `data`.
 struct Entry {
   static constexpr std::int32_t kRequires = 0x10;
   void* address;
@@ -48,8 +49,8 @@ struct Binary {
   const Entry *host_begin, *host_end;
 };
 
-/// Arguments of a region. Version 2 is that of LLVM 16 and of translated calls of LLVM 14. Version
-/// 3 is that of LLVM 17 to 19, whose regions take one more parameter before the others.
+/// Arguments of a region. LLVM 16 passes version 2, to which calls of LLVM 14 are converted. LLVM
+/// 17 to 19 pass version 3; their regions have an additional first parameter.
 struct KernelArguments {
   std::uint32_t version, num_arguments;
   void **bases, **pointers;

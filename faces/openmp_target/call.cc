@@ -63,8 +63,8 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
     reach_anywhere(call, kAddress);
 }
 
-/// True if the memory that the region reads holds only an address. Clang 16 and 19 pass a member
-/// with `is_device_ptr` in this way, and all versions pass a member that is used without a clause.
+/// True if the region reads eight bytes that hold an address. Clang 16 and 19 pass a member of a
+/// structure in this way if `is_device_ptr` names it. All versions do so if no clause names it.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;
@@ -73,7 +73,8 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// Examines the memory that a region may reach through a parameter or a part of one.
+/// Checks whether a region may reach memory that `call` does not list, through a parameter or
+/// through a member of a mapped structure.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");
@@ -86,9 +87,10 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   int mode = static_cast<int>(type & (kTo | kFrom));
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
-  // If `target data` holds memory, regions keep the parts that they do not write, and see what
-  // earlier regions wrote. For has_device_addr, clang 16 maps eight bytes "to" the region although
-  // all of the object is meant.
+  // If `target data` holds memory that the region may write, it is copied to the region and back.
+  // Then the region sees what earlier regions wrote, and parts that it does not write stay as they
+  // are. For has_device_addr, clang 16 maps only eight bytes, as "to", although the whole object is
+  // meant.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of a region's task, and the other memory that it accesses.
+// The arguments of the task that runs a region, and other memory that the region accesses.
 #pragma once
 
 #include <chameleon.h>
@@ -10,7 +10,7 @@
 
 namespace poise::openmp_target {
 
-/// A parameter of a region as data of a task.
+/// A parameter of a region, as part of the data of the task that runs the region.
 struct Parameter {
   chameleon_map_data_entry_t entry;
   std::ptrdiff_t offset = 0;  // offset in the data of the address that the region sees
@@ -18,7 +18,8 @@ struct Parameter {
 
 struct Call {
   std::vector<Parameter> parameters;  // in the order of the region's parameters
-  // Other memory that the region accesses. It is used for dependencies only.
+  // Memory that the region may access but does not receive as a parameter. It only adds
+  // dependencies of the task.
   std::vector<Parameter> touched;
   std::vector<std::size_t> copied;  // indices of parameters of which the region gets private copies
   const char* stays = nullptr;      // why the task cannot run on another rank; null: it can

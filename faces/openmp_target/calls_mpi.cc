@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests calls that no directive of these versions of clang makes: OpenMP's functions for devices
-// and their memory, and regions of a future compiler. Prints failed checks and exits with status 1,
-// or prints "all is right".
+// Tests calls that these versions of clang do not generate from any directive: OpenMP's functions
+// for devices and their memory, and regions as a future compiler may pass them. Prints failed
+// checks and exits with status 1, or prints "all is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>
@@ -10,7 +10,8 @@
 
 #include "faces/openmp_target/abi.h"
 
-// The functions are declared under other names, because some <omp.h> declare them as well.
+// The functions are declared under other names, because some versions of <omp.h> declare them
+// under their own names.
 int is_accessible(const void*, std::size_t, int) asm("omp_target_is_accessible");
 void* mapped(const void*, int) asm("omp_get_mapped_ptr");
 void* set(void*, int, std::size_t, int) asm("omp_target_memset");

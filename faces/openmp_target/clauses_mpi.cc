@@ -226,7 +226,8 @@ void unknown_extents() {
   check(all[500] == expected, "a region that was given an address keeps its place");
 }
 
-/// Runs the same test with a structure and the target of its pointer, with two threads per rank.
+/// Tests that regions keep their order if they change the same numbers through a pointer in a
+/// structure that `target enter data` has mapped. Each rank runs regions on two threads.
 void reached_through_held() {
   int numbers[3] = {};
   Holder holder{3, numbers};
@@ -290,7 +291,7 @@ void absence() {
 
 void limit() {
   int x = 0;
-#if __clang_major__ == 16  // older versions do not know it, newer ones need a newer libomp
+#if __clang_major__ == 16  // older clangs lack thread_limit; newer ones need a newer libomp
 #pragma omp target map(tofrom : x) thread_limit(2) device(1002)
 #endif
   x += 1;

@@ -11,7 +11,7 @@ namespace {
 
 namespace face = poise::openmp_target;
 
-/// The items that a directive names or that its user-defined mapper adds.
+/// An item that a directive names, or that the user-defined mapper of such an item adds.
 struct Item {
   void *base, *begin;
   std::int64_t bytes, type;
@@ -79,8 +79,8 @@ void __tgt_target_data_update_nowait_mapper(DATA, DEPENDENCES) {
   need_present(items_of(THIS_DATA));
 }
 
-// Called by user-defined mappers, which are compiled into the program and append to the given
-// items.
+// User-defined mappers, which are compiled into the program, call these functions to count the
+// items in `items` and to append more.
 std::int64_t __tgt_mapper_num_components(Items* items) {
   return static_cast<std::int64_t>(items->size());
 }

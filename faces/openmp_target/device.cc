@@ -38,7 +38,8 @@ std::size_t elements_below(const std::size_t* sizes, int dimension, int num_dime
   return elements;
 }
 
-/// Copies the box from this dimension on; rows of the last dimension are contiguous.
+/// Copies the box recursively, beginning with `dimension`. Rows of the last dimension are
+/// contiguous.
 void copy_box(char* to, const char* from, const Box& box, int dimension) {
   const auto below = [&](const std::size_t* sizes) {
     return box.element_bytes * elements_below(sizes, dimension, box.num_dimensions);
@@ -72,8 +73,8 @@ int omp_get_num_devices(void) { return num_devices(); }
 int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
-// Defines the same functions under libomp's versioned names. A preloaded library comes before
-// libomp, whose own functions would look for a libomptarget after it.
+// Defines the same functions under libomp's versioned names, so that a program with this library
+// preloaded does not call libomp's own functions, which would look for another libomptarget.
 int num_devices_for_libomp(void) { return num_devices(); }
 asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
 asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");
@@ -114,7 +115,8 @@ int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::
       const std::size_t *volume, const std::size_t *to_offsets, const std::size_t *from_offsets, \
       const std::size_t *to_sizes, const std::size_t *from_sizes, int, int
 
-/// Copies a box. If both pointers are null, it returns the maximum number of dimensions.
+/// Copies a box from one multidimensional array to another. If both pointers are null, returns the
+/// maximum number of dimensions instead.
 int omp_target_memcpy_rect(BOX) {
   if (!to && !from) return INT_MAX;
   const bool is_box = to && from && element_bytes > 0 && num_dimensions > 0 && volume &&

@@ -17,7 +17,7 @@ struct Held {
 };
 
 std::mutex mutex;
-std::map<char*, Held> ranges;  // held ranges, sorted by first address; OpenMP forbids overlaps
+std::map<char*, Held> ranges;  // mapped ranges by first address; OpenMP forbids overlaps
 std::map<char*, std::size_t> pointers;
 
 std::map<char*, Held>::iterator around(char* at) {

@@ -12,8 +12,9 @@ struct Range {
   std::size_t bytes;
 };
 
-/// Adds a held range. Ranges are reference counted: one that is added twice must be removed twice,
-/// or once with the modifier `delete`.
+/// Records that `target data` or `target enter data` maps a range. Mappings of a range are counted:
+/// one that was mapped twice is held until it is released twice, or once with the modifier
+/// `delete`.
 void hold(Range range);
 void release(Range range, bool for_good);
 /// Returns the held range that contains an address.
@@ -22,7 +23,8 @@ std::optional<Range> held_around(void* address);
 /// Checks the modifier `present`: ends the program unless the whole range is mapped (held).
 void need_present(Range range);
 
-/// Adds a pointer that was mapped together with its target. Pointers are reference counted, too.
+/// Records that a pointer was mapped together with the memory to which it points. Such pointers are
+/// reference counted, too.
 void attach(void* pointer);
 void detach(void* pointer, bool for_good);
 bool attached_within(Range range);

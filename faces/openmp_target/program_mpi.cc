@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program whose tasks are target regions, compiled by an unchanged clang. Prints failed checks
-// and exits with status 1, or prints "all is right" and the number of regions that ran on another
-// rank than their own.
+// and exits with status 1, or prints "all is right" and the number of regions that ran on a
+// rank other than their own.
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>
@@ -83,8 +83,8 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Regions must see memory that `target data` holds as earlier regions left it, whatever their own
-// `map` clauses say.
+/// Tests memory that `target data` holds: regions must see what earlier regions wrote to it, even
+/// if their own `map` clauses would not copy it.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);
   int* all = numbers.data();
@@ -107,7 +107,7 @@ struct Holder {
   int* numbers;
 };
 
-/// Regions that cannot be lent must run on their own rank, in order.
+/// Tests regions that other ranks cannot run: they must run on their own rank, in order.
 void at_home(int num_tasks) {
   int numbers[3] = {1, 1, 1}, ran = 0;
   int* at = &ran;
@@ -142,7 +142,7 @@ void at_home(int num_tasks) {
   check(numbers[1] == expected + num_tasks, "a structure held with what it points to");
 }
 
-/// Regions without nowait, and regions before the library is initialized, must run at once.
+/// Regions without nowait, and regions before the library is initialized, must run immediately.
 void at_once() {
   int x = 1;
 #pragma omp target map(tofrom : x)

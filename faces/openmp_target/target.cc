@@ -52,8 +52,9 @@ int meet(std::int64_t device, const void* mark, const face::KernelArguments& reg
   return code ? defer(code, region) : kRunItYourself;
 }
 
-// libomp would run `nowait` regions on hidden threads, perhaps after the wait that should include
-// them. It reads this variable when the program first uses OpenMP.
+// Keeps libomp from running `nowait` regions on hidden helper threads, where a region could begin
+// only after the wait that should include it. libomp reads the variable when the program first uses
+// OpenMP.
 [[gnu::constructor]] void keep_nowait_regions_on_their_thread() {
   ::setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 0);
 }

@@ -6,15 +6,15 @@
 
 namespace poise::openmp_target {
 
-/// OpenMP's OMP_TARGET_OFFLOAD. `kDisabled` lends no region; `kMandatory` ends the program at the
-/// first region that cannot be lent.
+/// OpenMP's OMP_TARGET_OFFLOAD. With `kDisabled` all regions run on their own rank; `kMandatory`
+/// ends the program at the first region that other ranks cannot run.
 enum class Offload { kUsual, kDisabled, kMandatory };
 Offload offload();
 
-/// Prints why some regions cannot be lent and where they run instead. Each reason is printed only
-/// once, because a region may be executed a million times.
+/// Prints why other ranks cannot run some regions, and where these run instead. Each reason is
+/// printed only once, because a region may be executed a million times.
 void say(const std::string& why, const char* instead);
-/// Prints once that `what`, which is not a region, has no effect.
+/// Prints once that something has no effect or is not supported; `what` is the whole message.
 void note(const std::string& what);
 /// Ends the job, as libomptarget does if results would be wrong.
 [[noreturn]] void end(const std::string& why);

@@ -3,18 +3,18 @@
 // structured dagger, AtSync and pup. It does not use Poise's API.
 //
 // Blocks that burn cost many times as much as others, and the flame front moves, so a balanced
-// placement does not stay balanced. To balance the program with Poise, build Poise's balancers,
-// add
+// placement does not stay balanced. To balance the program with Poise, build Poise's balancers. Add
 //
 //     -module PoiseLB
 //
-// (with -L and -l for their location) to the line that links the program, and start it with
+// to the line that links the program, with -L and -l for the library of the balancers. Start it
+// with
 //
 //     ./charm_flame +p4 +balancer NucoLB
 //
-// A program that migrates needs: usesAtSync in the constructor, a migration constructor, pup of the
-// whole state, AtSync at a point where the chare has no outstanding messages, and ResumeFromSync to
-// continue.
+// A program whose chares migrate needs: usesAtSync in the constructor, a migration constructor, pup
+// of the whole state, AtSync at a point where the chare has no outstanding messages, and
+// ResumeFromSync to continue.
 //
 // The sum of heat and fuel must be constant. The counts at the end do not depend on the number of
 // PEs or the balancer.
@@ -35,8 +35,8 @@
 constexpr double kConduction = 0.2;
 constexpr double kIgnition = 0.15;  // heat at which fuel burns
 constexpr double kRate = 0.05;      // burning rate per step
-// Number of time steps of the reaction within a step, because fast chemistry needs small time
-// steps.
+// Number of time steps of the chemical reaction within one step of the simulation. Chemistry is
+// fast and needs small time steps.
 constexpr int kBurningSubsteps = 200;
 
 enum Side { kLeft, kRight, kBelow, kAbove };
@@ -109,7 +109,8 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this block.
+  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
+  /// from ResumeFromSync() to this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:

@@ -59,7 +59,9 @@ struct Talker {
     std::uint32_t number = 0;
     std::span<const std::uint64_t> words;
     mail.read(step, number, words);
-    if (step + 1 != now) fail("a message sent in step {} arrived in step {}", step, now);
+    if (step + 1 != now)
+      fail("a message sent in step {} arrived in step {}; it must arrive in step {}", step, now,
+           step + 1);
     received.note(mail.from(), id, step, number, words.size_bytes());
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
@@ -101,7 +103,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "commbench";
   static constexpr const char* kSummary = "Irregular communication that changes with time.";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts random points of the unit square by their distance from the origin. OpenMP threads
-// synchronize only at the end of a phase: the thread balancer's benchmark with long phases.
+// synchronize only at the end of a phase, so the program is a benchmark of the thread balancer
+// (`poise juggle`) with long phases.
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
@@ -12,8 +13,8 @@
 
 namespace {
 
-// Divisible by 1 to 8, so that all threads get equal work. Counts depend on the number of blocks
-// but not on the number of threads.
+// The number of blocks is divisible by every number from 1 to 8, so that up to 8 threads get equal
+// work. Results depend on the number of blocks but not on the number of threads.
 constexpr int kBlocks = 840;
 constexpr int kRings = 4;
 

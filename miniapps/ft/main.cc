@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fourier transforms of a cube of numbers, forth and back. OpenMP threads synchronize after the
-// lines of each of the three directions: the thread balancer's benchmark with phases of
-// milliseconds in which much memory is read.
+// lines of each of the three directions. The program is a benchmark of the thread balancer
+// (`poise juggle`) with phases of milliseconds in which much memory is read.
 //
 // Cooley and Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965.
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Transforms lines of `size` numbers, a power of two.
+/// Transforms lines of `size` numbers, where `size` is a power of two.
 class Transform {
  public:
   explicit Transform(std::size_t size) : size_(size) {

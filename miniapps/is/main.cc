@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving: the
-// thread balancer's benchmark with phases of milliseconds that are limited by memory.
+// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving, after
+// milliseconds that are limited by memory bandwidth. The program is a benchmark of the
+// thread balancer (`poise juggle`) with such phases.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace {
 
 using Keys = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kDigits = 2048;  // values of a digit
+constexpr std::uint32_t kDigits = 2048;  // number of possible values of a digit
 constexpr int kDigitBits = 11, kRounds = 3;
 // The keys are sorted in blocks, which 2, 3, 4, 6, 8, 12, 16 and 24 threads share equally. The
 // result does not depend on the number of threads.
@@ -29,7 +30,8 @@ std::uint32_t digit(std::uint32_t key, int round) {
   return (key >> (kDigitBits * round)) & (kDigits - 1);
 }
 
-/// Makes of the counts per block and digit the position of each block's first key of that digit.
+/// Replaces the counts of keys by positions. counts[block * kDigits + d] was the number of keys of
+/// this block with digit d; it becomes the position at which the first of these keys goes.
 void add_up(std::vector<std::uint32_t>& counts) {
   std::uint32_t sum = 0;
   for (std::uint32_t d = 0; d < kDigits; ++d)
@@ -61,7 +63,7 @@ void sort(Keys& keys, Keys& sorted, std::vector<std::uint32_t>& counts) {
   }
 }
 
-/// Makes new keys of the sorted ones, by a linear congruential generator.
+/// Replaces every sorted key by its successor in a linear congruential generator.
 void scramble(Keys& keys) {
   const auto count = static_cast<std::int64_t>(keys.size());
 #pragma omp parallel for schedule(static)

@@ -43,7 +43,8 @@ struct Block {
     if (y + 1 < blocks) send(outbox, (y + 1) * blocks + x, kUp, n, 1, 1);
   }
 
-  /// Sends n points from (row, column) on; they become the receiver's frame on `side`.
+  /// Sends n points to the neighbour `to`: the point at (row, column) and those that follow it at
+  /// distance `stride`. They become the frame of the neighbour on its side `side`.
   void send(Outbox& outbox, ObjectId to, Side side, std::uint32_t row, std::uint32_t column,
             std::size_t stride) const {
     std::vector<double> edge(n);
@@ -85,8 +86,8 @@ struct Block {
   }
 };
 
-/// Does the same computation as a serial loop. Sums are formed block by block, so that rounding is
-/// the same.
+/// Computes the sum of all values by a serial loop over the whole grid. Like the program, it adds
+/// up each block first, so that rounding is the same.
 inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64_t steps) {
   const std::size_t n = std::size_t{blocks} * points, row = n + 2;
   std::vector<double> values(row * row), next;
@@ -110,7 +111,7 @@ inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64
   return total;
 }
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "jacobi2d";
   static constexpr const char* kSummary =

@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // computes per cell: for itself and half of its 26 neighbours
+constexpr std::uint32_t kHalf = 14;  // compute objects per cell: for itself and 13 of 26 neighbours
 
 /// A three-dimensional torus of cells, and the ids of cells and computes.
 struct Grid {
@@ -36,7 +36,8 @@ struct Grid {
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
               cell / cells / cells + o / 9 + step);
   }
-  /// The compute for a cell and its neighbour at offset 13 + half.
+  /// Returns the id of the compute object for a cell and its neighbour at offset 13 + half. Offset
+  /// 13 is the cell itself.
   ObjectId compute(ObjectId cell, std::uint32_t half) const {
     return num_cells() + cell * kHalf + half;
   }
@@ -229,7 +230,7 @@ inline Body make_body(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   return {Compute{grid, cell, grid.neighbour(cell, 13 + half)}};
 }
 
-/// Sums over all cells, from which the results are checked.
+/// Sums over all cells. The check of the results uses them.
 struct Sums {
   double first_energy = 0, energy = 0, checksum = 0;
   Vector momentum{};
@@ -255,7 +256,7 @@ inline Sums sums_of(const Body& body) {
   return sums;
 }
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "leanmd";
   static constexpr const char* kSummary =
@@ -281,11 +282,11 @@ struct Program {
   void check(const Sums& before, const Sums& after) const {
     fmt::print("energy {:.6f} at first, {:.6f} at last\n", after.first_energy, after.energy);
     if (std::fabs(after.energy - after.first_energy) > 1e-3 * std::fabs(after.first_energy))
-      fail("the energy changed from {:.6g} to {:.6g}; it may change by a thousandth",
+      fail("the energy changed from {:.6g} to {:.6g}; it may change by at most a thousandth",
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum changed, although it is conserved");
+        fail("the total momentum changed, but it must be conserved");
   }
 };
 

@@ -16,7 +16,7 @@ constexpr int kMaxIterations = 40;
 
 inline const Scheme kScheme = make_scheme();
 
-/// Density, momentum density and energy density.
+/// The state of the gas: density, momentum density and energy density.
 struct State : std::array<double, 3> {
   State& add(double by, const State& other) {
     for (std::size_t c = 0; c < 3; ++c) (*this)[c] += by * other[c];
@@ -52,7 +52,9 @@ inline State flux_between(const State& q_lower, const State& f_lower, const Stat
   return flux;
 }
 
-/// Half of the change of a subcell from one side to the other, by the minmod limiter.
+/// Half of the difference between the states at the two ends of the subcell `here`. By the minmod
+/// limiter this difference is the smaller of the differences to the two neighbouring subcells, or 0
+/// if they have different signs.
 inline State half_slope(const State& before, const State& here, const State& after) {
   State half{};
   for (std::size_t c = 0; c < 3; ++c) {
@@ -156,7 +158,8 @@ struct Cell {
     return iterations;
   }
 
-  /// After a failed iteration, neighbours get the cell's average, and the candidate is rejected.
+  /// Called if the fixed-point iteration has failed: the neighbours then get the cell's average
+  /// state instead of the predicted flow, and the cell's candidate will be rejected.
   int fall_back() {
     std::array<Values, kNodes> flow;
     State mean{};

@@ -155,7 +155,7 @@ struct Sum {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "limiter";
   static constexpr const char* kSummary =

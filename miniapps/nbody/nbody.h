@@ -30,8 +30,7 @@ struct Particle {
   std::int64_t rung = 0;  // its time step is kMaxStep / 2^rung
 };
 
-/// Acceleration and potential at a point for a gravitational constant of 1 and particles of mass 1,
-/// softened after Plummer.
+/// Acceleration and potential at a point, softened after Plummer (G = 1, particles of mass 1).
 struct Field {
   Vector acceleration{};
   double potential = 0;
@@ -79,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the pull of `group` to the fields of all members of `on`, as one mass if the group's
-/// opening angle seen from all of `on` is below theta. With theta 0 every particle pulls singly.
+/// Adds the pull of `group` to the fields at the particles of `on`: as one mass if the group's
+/// opening angle, seen from `on`, is below theta, otherwise half by half, down to single particles.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -120,7 +119,7 @@ struct Piece {
     ++now;
   }
 
-  /// Positions of the particles whose time step begins at `time`; at time 0, of all particles.
+  /// Positions of the particles whose time step begins at `time`. At time 0 this is true of all.
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -233,7 +232,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "nbody";
   static constexpr const char* kSummary = "Gravity by a tree; few particles are active at a time.";
@@ -252,7 +251,7 @@ struct Program : Settings {
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
-  /// The kind of a step: whether it computes forces or moves, and the number of active rungs.
+  /// Encodes whether a step computes forces or moves particles, and how many rungs are active.
   std::uint32_t subphase_of(std::uint64_t step) const {
     const std::uint64_t time = step > 0 ? (step - 1) / 2 : 0;
     const auto rung = std::min(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));
@@ -284,9 +283,10 @@ struct Program : Settings {
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);
-    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("force error {:.1e} is too large", forces);
+    const double limit = theta == 0 ? 1e-12 : 0.02;
+    if (!(forces < limit)) fail("the error of the forces, {:.1e}, exceeds {:g}", forces, limit);
     if (!(momentum < (theta == 0 && rungs == 1 ? 1e-12 : 1e-3))) fail("momentum is not conserved");
-    if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, is too large", energy);
+    if (!(energy < 0.01)) fail("the relative change of the energy, {:.1e}, exceeds 0.01", energy);
   }
 };
 

@@ -50,7 +50,8 @@ struct Grid {
     for (const double m : mode.waves) sum += std::cos(kPi * m * spacing());
     return sum / 3;
   }
-  /// Amplitude of this mode after `iterations` starting from zero, relative to the exact solution.
+  /// Amplitude of this mode after `iterations` that start from zero, divided by that of the exact
+  /// solution.
   double progress(const Mode& mode, double iterations) const {
     const double discrete = 6 * (1 - decay(mode)) / (spacing() * spacing());
     return eigenvalue(mode) / discrete * (1 - std::pow(decay(mode), iterations));
@@ -88,8 +89,9 @@ struct Block {
     return axis == 0 ? 1 : axis == 1 ? row : row * row;
   }
 
-  /// Calls visit(index, index with the frame, values of the modes in the exact solution) for every
-  /// point.
+  /// Calls visit(i, p, modes) for every point of the block: i is the index of the point in
+  /// `source`, p its index in `values`, and `modes` holds the three modes of the exact solution at
+  /// the point.
   template <typename Visit>
   void for_each_point(Visit visit) const {
     const std::uint64_t n = grid.points;
@@ -129,7 +131,8 @@ struct Block {
     }
   }
 
-  /// Visits the points of a layer normal to an axis; layers 0 and points + 1 are the frame.
+  /// Visits the points of one layer perpendicular to an axis. Layers 0 and points + 1 consist of
+  /// ghost points, which hold values of the neighbouring blocks.
   template <typename Visit>
   void for_each_of_layer(std::size_t axis, std::size_t number, Visit visit) const {
     const std::size_t u = stride(axis == 0 ? 1 : 0), v = stride(axis == 2 ? 1 : 2);
@@ -176,7 +179,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "poisson3d";
   static constexpr const char* kSummary =

@@ -29,7 +29,7 @@ struct Block {
       coordinate = id % blocks;
       id /= blocks;
     }
-    // The reaction is stiffest at a quarter of the last axis.
+    // The reaction is stiffest in the blocks at one quarter of the length of the last axis.
     const double distance = (place[3] + 0.5) / blocks - 0.25;
     substeps = 1 + static_cast<std::uint32_t>(stiff / (1 + 60 * distance * distance));
     values.resize(std::size_t{n} * n * n * n);
@@ -112,7 +112,7 @@ struct Block {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "stencil4d";
   static constexpr const char* kSummary =

@@ -116,7 +116,8 @@ struct Patch {
     return std::chrono::duration<double, std::micro>(settings.sleep_us *
                                                      static_cast<double>(cells.size()));
   }
-  /// Returns the centre of cell i of the smallest cells, as a fraction of the ocean's side.
+  /// Returns the position of the centre of a cell along one axis, as a fraction of the ocean's
+  /// side. Number i counts the cells of the patch as if all had the smallest size.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
            (settings.blocks * settings.finest());
@@ -260,7 +261,7 @@ struct Sum {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "tsunami";
   static constexpr const char* kSummary =

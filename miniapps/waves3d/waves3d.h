@@ -18,7 +18,7 @@
 namespace poise::miniapps::waves3d {
 
 constexpr double kTimeStep = 0.5;         // stable below 1/√3
-constexpr double kReflection = 9.210340;  // -ln(1e-4), where 1e-4 is the reflection of a layer
+constexpr double kReflection = 9.210340;  // -ln(R): a layer reflects R = 1e-4 of a wave's height
 
 struct Grid {
   std::uint32_t blocks = 6;   // per axis
@@ -46,7 +46,8 @@ struct Block {
   using Place = std::array<std::uint32_t, 3>;
   Grid grid;
   Place place{};
-  // Number of the current and the last step. Odd steps update velocities, even steps pressures.
+  // Numbers of the current step and of the run's last step. Odd steps update velocities, even steps
+  // pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
   std::array<std::vector<double>, 3> velocity,
@@ -251,7 +252,7 @@ struct Sums {
   }
 };
 
-/// The program: its settings, its objects and the check of its results.
+/// The mini-app: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "waves3d";
   static constexpr const char* kSummary =

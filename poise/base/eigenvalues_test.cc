@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-TEST(Eigenvalues, estimates_for_a_path_graph_never_exceed_the_exact_values) {
+TEST(Eigenvalues, computed_eigenvalues_of_a_path_graph_laplacian_never_exceed_the_exact_ones) {
   for (const std::size_t size : {1u, 2u, 3u, 40u}) {
     std::vector<double> laplacian(size * size, 0);
     for (std::size_t i = 0; i + 1 < size; ++i) {

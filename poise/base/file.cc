@@ -61,7 +61,7 @@ void write_in_place(const std::string& path, std::string_view bytes) {
   if (file.get() < 0 || !write_all(file.get(), bytes)) fail_to_write(path, errno);
 }
 
-std::string read_all(int fd, const std::string& path) {
+std::string read_all(int fd, const std::string& path, bool (*accepts)(std::string_view)) {
   struct stat status {};
   if (fd < 0 || ::fstat(fd, &status) != 0) fail("cannot read {}: {}", path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) fail("cannot read {}: it is a directory", path);
@@ -73,6 +73,9 @@ std::string read_all(int fd, const std::string& path) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("cannot read {}: {}", path, std::strerror(errno));
     if (count == 0) return bytes;
+    if (bytes.empty() && !S_ISREG(status.st_mode) &&
+        !accepts({buffer, static_cast<std::size_t>(count)}))
+      fail("cannot read {}: it does not begin like a file of any format that Poise reads", path);
     bytes.append(buffer, static_cast<std::size_t>(count));
   }
 }
@@ -96,9 +99,16 @@ void write_file(const std::string& path, std::string_view bytes) {
   fail_to_write(path, error);
 }
 
-std::string read_file(const std::string& path) {
-  if (path == kStdin) return read_all(STDIN_FILENO, path);
-  return read_all(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), path);
+bool is_text(std::string_view bytes) { return bytes.find('\0') == bytes.npos; }
+
+std::string read_file(const std::string& path, bool (*accepts)(std::string_view)) {
+  if (path == kStdin) return read_all(STDIN_FILENO, path, accepts);
+  return read_all(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), path, accepts);
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
 }  // namespace poise

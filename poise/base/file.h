@@ -15,7 +15,14 @@ void write_file(const std::string& path, std::string_view bytes);
 /// The file name that stands for stdin.
 inline constexpr std::string_view kStdin = "-";
 
-/// The content of a file, or of standard input. Throws Error naming the path.
-std::string read_file(const std::string& path);
+/// True if the bytes contain no NUL.
+bool is_text(std::string_view bytes);
+
+/// The content of a file, or of standard input. Throws Error naming the path. `accepts` judges the
+/// first bytes of a device or pipe, which may never end.
+std::string read_file(const std::string& path, bool (*accepts)(std::string_view) = is_text);
+
+/// Returns the text without the byte order mark of UTF-8 that some programs write at its start.
+std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace poise

@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(InParallel, calls_every_index_once_with_any_number_of_threads) {
+TEST(InParallel, calls_the_function_once_for_every_index_with_any_number_of_threads) {
   for (const unsigned threads : {1u, 2u, 7u, 200u}) {
     std::vector<std::atomic<int>> calls(100);
     in_parallel(calls.size(), threads, [&](std::size_t i) { ++calls[i]; });
@@ -15,7 +15,7 @@ TEST(InParallel, calls_every_index_once_with_any_number_of_threads) {
   }
 }
 
-TEST(InParallel, calls_in_order_on_one_thread) {
+TEST(InParallel, one_thread_calls_the_function_for_the_indices_in_increasing_order) {
   std::vector<std::size_t> order;
   in_parallel(4, 1, [&](std::size_t i) { order.push_back(i); });
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));

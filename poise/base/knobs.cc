@@ -18,7 +18,8 @@ double parse_choice(const Knob& knob, std::string_view label, std::string_view t
   if (found != knob.choices.end()) return static_cast<double>(found - knob.choices.begin());
   const std::string_view nearest = nearest_name(text, knob.choices);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
-  fail("{}={} is not one of {}{}", label, text, fmt::join(knob.choices, ", "), hint);
+  fail("{}={} is not allowed; the choices are {}{}", label, text, fmt::join(knob.choices, ", "),
+       hint);
 }
 
 }  // namespace
@@ -26,9 +27,10 @@ double parse_choice(const Knob& knob, std::string_view label, std::string_view t
 double knob_value(const Knob& knob, std::string_view label, std::string_view text) {
   if (!knob.choices.empty()) return parse_choice(knob, label, text);
   const auto number = parse_number(text);
-  if (!number) fail("{}={} is not a number; it takes {} to {}", label, text, knob.min, knob.max);
+  if (!number)
+    fail("{}={} is not a number; give a number from {} to {}", label, text, knob.min, knob.max);
   if (*number < knob.min || *number > knob.max)
-    fail("{}={} is out of range; it takes {} to {}", label, text, knob.min, knob.max);
+    fail("{}={} is out of range; give a number from {} to {}", label, text, knob.min, knob.max);
   return *number;
 }
 

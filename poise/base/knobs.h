@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// A setting: a number in [min, max], or one of `choices` (its value is the index).
+/// A setting: a number in [min, max] or, if there are `choices`, the index of one of them.
 struct Knob {
   std::string_view name;
   double initial, min, max;

@@ -22,7 +22,7 @@ std::string error_of(std::string_view settings) {
   return "";
 }
 
-TEST(Knobs, all_knobs_have_their_defaults_at_first_and_their_text_is_empty) {
+TEST(Knobs, every_knob_starts_at_its_default_value_and_is_written_as_text_only_if_changed) {
   const Knobs knobs(kKnobs);
   EXPECT_EQ(knobs["alpha"], 1e-5);
   EXPECT_EQ(knobs.choice("colour"), "red");
@@ -42,9 +42,11 @@ TEST(Knobs, are_unchanged_after_writing_and_reading_their_text) {
 TEST(Knobs, refuse_wrong_values_and_name_those_that_would_work) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("alpa=1"), HasSubstr("did you mean \"alpha\""));
-  EXPECT_THAT(error_of("alpha=2"), HasSubstr("strategy x: alpha=2 is out of range; it takes 0"));
+  EXPECT_THAT(error_of("alpha=2"),
+              HasSubstr("strategy x: alpha=2 is out of range; give a number from 0"));
   for (const char* text : {"nan", "much", "1x", ""})
-    EXPECT_THAT(error_of(std::string("alpha=") + text), HasSubstr("is not a number; it takes 0"));
+    EXPECT_THAT(error_of(std::string("alpha=") + text),
+                HasSubstr("is not a number; give a number from 0"));
   EXPECT_THAT(error_of("colour=gren"), HasSubstr("did you mean \"green\""));
   EXPECT_THAT(error_of("alpha"), HasSubstr("KNOB=VALUE"));
 }

@@ -16,7 +16,7 @@ TEST(Random, draws_the_same_numbers_on_every_platform) {
   EXPECT_EQ(random.bits(), 0x1a5f849d4933e6e0u);
 }
 
-TEST(Random, below_n_returns_every_integer_below_n_and_no_other) {
+TEST(Random, draws_below_n_give_each_integer_from_0_to_n_minus_1_about_equally_often) {
   Random random(1);
   int seen[7] = {};
   for (int i = 0; i < 7000; ++i) {
@@ -29,7 +29,7 @@ TEST(Random, below_n_returns_every_integer_below_n_and_no_other) {
   EXPECT_EQ(random.below(1), 0u);
 }
 
-TEST(Random, normal_has_mean_0_and_variance_1) {
+TEST(Random, normally_distributed_numbers_have_mean_0_and_variance_1) {
   Random random(2);
   double sum = 0, squares = 0;
   constexpr int kDraws = 100000;

@@ -59,8 +59,9 @@ constexpr std::string_view kFile = "a file that can be written",
                            kTime = "a time such as 2s or 100ms", kNumber = "a number of at least 0";
 
 constexpr Variable kBefore[] = {
-    // Objects apply their variables in this order. A given period takes precedence over the period
-    // that a given strategy implies.
+    // The objects runtime applies its variables in this order. POISE_PERIOD comes after
+    // POISE_STRATEGY, so a period that the user sets replaces the one (auto) that a strategy
+    // implies.
     {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
      "the strategy that balances; objects: without POISE_PERIOD it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
@@ -135,17 +136,20 @@ constexpr Variable kAfter[] = {
     {"NO_COLOR", command, "anything", "", "if set: no bold and no colours"},
     {"TERM", command | juggle, "a kind of terminal", "",
      "dumb: no bold and no colours, and --live prints lines"},
-    {"POISE_PROFILE", command, "a file", "",
+    {"POISE_PROFILE", preloaded, "a file", "",
      "set by poise profile for the ranks: where rank 0 writes the profile"},
-    {"POISE_PROFILE_PARTS", command, "a folder", "",
+    {"POISE_PROFILE_PARTS", preloaded, "a folder", "",
      "set by poise profile: where each rank keeps its finished phases until the end"},
-    {"POISE_PROFILE_PERIOD_NS", command, "nanoseconds", "",
-     "set by poise profile: length of the phases, if --period gives one"},
+    {"POISE_PROFILE_PERIOD_NS", preloaded, "0 or 10000000 to 86400000000000", "0",
+     "set by poise profile: length of the phases in nanoseconds, if --period gives one; "
+     "0: phases are found"},
     {"POISE_REORDER", preloaded, "0, 1 or verbose", "0",
      "1: the ranks of topologies created with reorder = true are reordered for the machine "
      "(docs/profile.md); verbose: also prints what was gained"},
     {"POISE_REORDER_MACHINE", preloaded, "a machine", "",
      "the machine whose places the job's ranks occupy in order; unset: the job's hosts"},
+    {kNotedNames, objects | tasks | charm | command, "names", "",
+     "set by poise for the programs that it starts: misspelt names that it has reported"},
     {"POISE_LIBRARY", python, "a file", "",
      "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
@@ -207,8 +211,9 @@ const Variable* find(std::string_view name) {
   return nullptr;
 }
 
-/// True if only a few letters differ: at most a quarter of those after the common prefix. So
-/// POISE_HOME, which a module file may set, does not resemble POISE_MODE.
+/// True if the text is `name` with one letter changed or, if the name has eight letters or more
+/// after the prefix POISE_, at most two. So POISE_HOME, which a module file may set, is not taken
+/// for POISE_MODE.
 bool resembles(std::string_view text, std::string_view name) {
   const std::size_t prefix = name.starts_with(kPrefix) ? kPrefix.size() : 0;
   const std::size_t letters = name.size() - prefix;
@@ -230,15 +235,23 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// True if the name may be a misspelt variable of Poise, so that a note is useful. Names that begin
-/// with the prefix of the tasks runtime are left out if that runtime reads them: it ends the job
-/// with an error.
+/// True if the name may be a misspelt variable of Poise that this program should report. Names that
+/// begin with POISE_TASKS_ are not reported in two cases: by programs on the tasks runtime, because
+/// that runtime ends the job with an error, and by commands, because they may start such programs.
 bool may_be_meant(std::string_view name, unsigned readers) {
-  if (name.starts_with(kTasksPrefix) && (readers & tasks) != 0) return false;
+  if (name.starts_with(kTasksPrefix) && (readers & (tasks | command)) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;
 }
 
 std::string_view name_in(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+/// Returns the names that a command has reported before it started this program.
+std::vector<std::string_view> noted_names(const char* const* environment) {
+  for (; *environment; ++environment)
+    if (name_in(*environment) == kNotedNames)
+      return split(std::string_view(*environment).substr(kNotedNames.size() + 1), ' ');
+  return {};
+}
 
 std::string note_on(std::string_view name, unsigned readers) {
   if (const Variable* const row = find(name)) {
@@ -283,21 +296,26 @@ std::string readers_text(unsigned readers) {
 }
 
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers) {
+  const std::vector<std::string_view> noted = noted_names(environment);
   std::vector<std::string> notes;
-  for (; *environment; ++environment)
-    if (std::string note = note_on(name_in(*environment), readers); !note.empty())
-      notes.push_back(std::move(note));
+  for (; *environment; ++environment) {
+    const std::string_view name = name_in(*environment);
+    if (std::ranges::find(noted, name) != noted.end()) continue;
+    if (std::string note = note_on(name, readers); !note.empty()) notes.push_back(std::move(note));
+  }
   std::sort(notes.begin(), notes.end());  // the order of an environment is arbitrary
   return notes;
 }
 
-std::vector<std::string> notes_on_misspelt(const char* const* environment) {
-  std::vector<std::string> notes;
-  for (; *environment; ++environment)
-    if (std::string_view name = name_in(*environment); !find(name))
-      if (std::string note = note_on(name, command | juggle); !note.empty())
-        notes.push_back(std::move(note));
-  std::sort(notes.begin(), notes.end());
+std::map<std::string, std::string> notes_on_misspelt(const char* const* environment) {
+  const std::vector<std::string_view> noted = noted_names(environment);
+  std::map<std::string, std::string> notes;
+  for (; *environment; ++environment) {
+    const std::string_view name = name_in(*environment);
+    if (find(name) || std::ranges::find(noted, name) != noted.end()) continue;
+    if (std::string note = note_on(name, command | juggle); !note.empty())
+      notes.emplace(name, std::move(note));
+  }
   return notes;
 }
 
@@ -305,7 +323,7 @@ std::size_t choice_of(const Variable& variable, std::string_view text) {
   for (std::size_t i = 0; i < variable.choices.size(); ++i)
     if (variable.choices[i] == text) return i;
   const std::string_view nearest = nearest_name(text, variable.choices);
-  fail("\"{}\" is not one of {}{}", text, fmt::join(variable.choices, ", "),
+  fail("\"{}\" is not allowed; the choices are {}{}", text, fmt::join(variable.choices, ", "),
        nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,8 +52,11 @@ std::string readers_text(unsigned readers);
 /// of commands and tests.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 
-/// Returns only the sentences about misspelt names, for commands that start other programs.
-std::vector<std::string> notes_on_misspelt(const char* const* environment);
+/// Returns one sentence for each environment variable whose name may be a misspelt variable of
+/// Poise; the key is that name. A command that starts other programs stores these names, separated
+/// by spaces, in the variable kNotedNames, so that the programs do not report them again.
+std::map<std::string, std::string> notes_on_misspelt(const char* const* environment);
+inline constexpr std::string_view kNotedNames = "POISE_NOTED_NAMES";
 
 /// Returns the index of the text among the variable's choices. Throws Error, which names the
 /// nearest choice.

@@ -4,7 +4,7 @@
 
 namespace poise {
 
-/// Such as "1.2.3". CMakeLists.txt is the only place that states it.
+/// Returns the version, such as "1.2.3". Only CMakeLists.txt states it.
 const char* version();
 
 /// Returns one line with the compiler and the libraries of this build, which determine the

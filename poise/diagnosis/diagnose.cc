@@ -124,7 +124,7 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   }
   // Up to half of the time lost by sharing a core may have other causes.
   advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
-  // A balancer is at least as good as reactive balancing, and at most ideal.
+  // The saving lies between that of reactive balancing and that of ideal balancing.
   double reached = 1;
   if (is_imbalanced(fullest))
     reached = (static_s(fullest) - reactive_s(fullest)) / (static_s(fullest) - ideal_s(fullest));

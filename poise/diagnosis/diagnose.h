@@ -57,8 +57,9 @@ struct Diagnosis {
   std::vector<std::pair<std::string, Efficiencies>> named;  // per name of phases, if there are any
   Imbalance imbalance;
   std::vector<LateRank> late;  // most waited for first
-  /// Best first. The first one is the one to try: the least effort among those that save nearly as
-  /// much as the best. Never empty: it is Remedy::nothing if no other saves enough.
+  /// The first advice is the one to try: it needs the least effort among all advice that saves
+  /// nearly as much as the best. The others follow by descending savings. The list is never empty:
+  /// if no advice saves enough, the first one is Remedy::nothing.
   std::vector<Advice> advice;
   /// The fraction of the message costs that another mapping of ranks would save, according to the
   /// machine's model; 0 without a machine.

@@ -39,7 +39,7 @@ std::string text(const Tally& tally) {
   return result;
 }
 
-TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
+TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_of_lost_time) {
   for (const Cause cause : kAll) {
     Tally one;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -50,7 +50,7 @@ TEST(diagnose, recommends_the_right_remedy_for_each_artificial_cause) {
   }
 }
 
-TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_threads) {
+TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
   profile.run.threads_of_node = {
@@ -68,7 +68,7 @@ TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_least_even_t
   EXPECT_DOUBLE_EQ(diagnosis.teams.even, 0.875);
 }
 
-TEST(diagnose, subtracts_the_time_to_move_memory_from_what_objects_save) {
+TEST(diagnose, subtracts_the_time_to_move_memory_from_the_gain_promised_for_migratable_objects) {
   planted::Profile profile = planted::Generator({{Cause::drifting, 0.5}}, 3).profile();
   const auto saved_s = [&](const Diagnosis& diagnosis) {
     for (const Advice& advice : diagnosis.advice)
@@ -95,14 +95,14 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // Thread balancing also evens out work inside a node, and the loss by too many ranks per core is
-  // not random.
+  // odd_threads and crowding are not tested as the smaller of two causes: balancing threads also
+  // evens out the work inside a node, and the time lost by crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each its own place.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
 }
 
-TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes) {
+TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_time) {
   int pairs = 0;
   for (const Cause large : kAll)
     for (const Cause small : kAll) {

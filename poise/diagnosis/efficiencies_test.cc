@@ -60,7 +60,7 @@ TEST(efficiencies, sharing_a_core_does_not_count_as_imbalance_of_work) {
   EXPECT_DOUBLE_EQ(e.queued, 0.25);
 }
 
-TEST(efficiencies, the_factors_multiply_to_the_parallel_efficiency_in_any_run) {
+TEST(efficiencies, load_balance_and_communication_efficiency_multiply_to_the_parallel_efficiency) {
   Random random(5);
   for (int i = 0; i < 200; ++i) {
     MeasuredRun run;

@@ -95,9 +95,10 @@ double once(const Loads& loads) {
   return saved;
 }
 
-/// Half width of the 95 % confidence interval of a sum over the phases from `first` on. Uses the
-/// ratio to the phases' durations, because long phases lose more (ratio estimator: Cochran,
-/// Sampling Techniques, 1977, section 2.9).
+/// Half width of the 95 % confidence interval of the sum of `values` (one per phase, from phase
+/// `first` on). Values are larger in longer phases, so the interval follows from their deviations
+/// from a constant multiple of the phases' durations (ratio estimator: Cochran, Sampling
+/// Techniques, 1977, section 2.9).
 double error_of_sum(std::span<const double> values, std::span<const double> times_s,
                     std::size_t first) {
   if (values.size() < first + 2) return 0;

@@ -23,8 +23,9 @@ struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load
   double persistent_s = 0;  // with work distributed once, by the mean loads of all phases
-  /// The saving if work is redistributed every `every` phases, by the loads since the last time;
-  /// `every` is the best of several intervals. The cost of moving the work is not subtracted.
+  /// The time saved if work is redistributed at a fixed interval, each time according to the loads
+  /// since the previous redistribution. `every` is this interval, in phases: the best of several
+  /// that are tried. The cost of moving the work is not subtracted.
   double periodic_s = 0;
   std::uint32_t every = 1;
   double periodic_error_s = 0;  // half width of the 95 % interval, from the spread over phases

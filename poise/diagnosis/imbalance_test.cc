@@ -17,7 +17,7 @@ MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
   return run;
 }
 
-TEST(imbalance, one_redistribution_removes_an_imbalance_of_always_the_same_ranks) {
+TEST(imbalance, one_redistribution_removes_an_imbalance_that_stays_on_the_same_ranks) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(20, {4, 2, 2, 0})));
   EXPECT_EQ(i.kind, ImbalanceKind::persistent);
   EXPECT_DOUBLE_EQ(i.total_s, 40);
@@ -51,20 +51,21 @@ TEST(imbalance, frequent_redistribution_removes_an_imbalance_that_moves_slowly) 
   EXPECT_LE(i.every, 5u);
 }
 
-TEST(imbalance, its_kind_is_unknown_after_too_few_phases) {
+TEST(imbalance, the_kind_of_imbalance_is_unknown_if_the_run_has_too_few_phases) {
   const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
   EXPECT_EQ(i.kind, ImbalanceKind::unknown);
   EXPECT_DOUBLE_EQ(i.total_s, 2);
 }
 
-TEST(imbalance, is_none_if_loads_are_even) {
+TEST(imbalance, the_kind_of_imbalance_is_none_if_all_ranks_have_the_same_load) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(10, {1, 1, 1})));
   EXPECT_EQ(i.kind, ImbalanceKind::none);
   EXPECT_DOUBLE_EQ(i.total_s, 0);
   EXPECT_EQ(i.distributions, 0u);
 }
 
-TEST(Imbalance, phases_of_different_length_do_not_increase_the_uncertainty) {
+TEST(Imbalance,
+     the_estimated_error_of_the_imbalance_stays_small_if_phases_differ_only_in_duration) {
   MeasuredRun run;
   run.node_of_rank = {0, 0};
   for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {

@@ -34,7 +34,7 @@ struct Interval {
   double mean = 0, half = 0;
 };
 
-/// Needs at least kMinPairs values.
+/// Returns the confidence interval of the mean. There must be at least kMinPairs values.
 Interval interval_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -45,7 +45,7 @@ Interval interval_of(std::span<const double> values) {
   return {mean, kStudent[values.size() - kMinPairs] * deviation / std::sqrt(count)};
 }
 
-/// The fraction of time saved that corresponds to a difference of logarithms.
+/// Returns the fraction of time saved, given log(new time / old time).
 double saved(double log_ratio) { return 1 - std::exp(log_ratio); }
 
 double noise_of(std::span<const double> logs) {
@@ -56,7 +56,8 @@ double noise_of(std::span<const double> logs) {
   return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
 }
 
-/// Repeats the test after each pair in the order of the runs, so that earlier verdicts stay.
+/// Tests after each pair of runs, oldest pair first, whether to keep or to drop the map. The first
+/// such decision is final: later runs cannot change it.
 void judge(std::span<const double> own, std::span<const double> mapped, NextRun& next) {
   const std::size_t pairs = std::min({own.size(), mapped.size(), std::size_t{kMaxPairs}});
   std::vector<double> ratios;

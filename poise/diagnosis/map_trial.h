@@ -48,11 +48,13 @@ struct NextRun {
 };
 
 /// Decides how the next run starts. The k-th run in the launcher's order and the k-th mapped run
-/// are a pair. Pairs start with the launcher's order and with the map in turns, so that a machine
-/// that slowly becomes slower or faster favours neither. The trial ends at the first pair after
-/// which the interval of the mean of log(mapped / own) lies on one side of 0, or below the smallest
-/// gain worth keeping. The interval is Student's, at a level for which all tests together are wrong
-/// in at most 5 % of trials (Bonferroni). The noise is the standard deviation from successive
+/// are a pair. Every second pair begins with the mapped run, so that a machine that slowly becomes
+/// slower or faster favours neither. After each pair, Student's confidence interval is computed for
+/// the mean of log(time of the mapped run / time of the other run). The trial ends as soon as the
+/// whole interval means a gain (the map is kept), or means less than the smallest gain worth
+/// keeping, or kMaxPairs pairs are done (the map is dropped). The level of the interval is such
+/// that at most 5 % of trials end wrongly although there are several tests (Bonferroni). The noise
+/// is the standard deviation of the times of runs in the launcher's order, computed from successive
 /// differences (von Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or
 /// not finite.
 NextRun next_run(const MapHistory& history);

@@ -34,7 +34,7 @@ TEST(map_trial, the_first_run_is_profiled) {
             RunKind::profiled);
 }
 
-TEST(map_trial, keeps_the_order_if_the_map_promises_no_gain) {
+TEST(map_trial, ranks_stay_where_the_launcher_put_them_if_moving_them_promises_no_gain) {
   for (const double predicted : {0.0, 0.009, -1.0}) {
     const NextRun next = next_run(profiled(predicted));
     EXPECT_EQ(next.kind, RunKind::own_order);
@@ -45,7 +45,7 @@ TEST(map_trial, keeps_the_order_if_the_map_promises_no_gain) {
   EXPECT_EQ(next_run(no_map).state, TrialState::no_gain);
 }
 
-TEST(map_trial, each_pair_of_runs_begins_alternately_with_and_without_the_map) {
+TEST(map_trial, the_order_of_the_runs_with_and_without_the_map_alternates_from_pair_to_pair) {
   MapHistory history = profiled(0.2);
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {
@@ -55,7 +55,7 @@ TEST(map_trial, each_pair_of_runs_begins_alternately_with_and_without_the_map) {
   EXPECT_EQ(order, "ommoommo");
 }
 
-TEST(map_trial, needs_only_three_pairs_of_runs_if_there_is_no_noise) {
+TEST(map_trial, three_pairs_of_runs_with_and_without_the_map_suffice_if_run_times_have_no_noise) {
   MapHistory faster = profiled(0.2), slower = profiled(0.2);
   const NextRun kept =
       carry_out(faster, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
@@ -72,7 +72,7 @@ TEST(map_trial, needs_only_three_pairs_of_runs_if_there_is_no_noise) {
   EXPECT_NEAR(dropped.gain, -0.1, 1e-12);
 }
 
-TEST(map_trial, computes_the_interval_from_students_t) {
+TEST(map_trial, computes_the_confidence_interval_of_the_gain_from_students_t_distribution) {
   // The logarithms of the ratios are -0.1, -0.2 and -0.3, with mean -0.2 and standard deviation
   // 0.1.
   MapHistory history = profiled(0.5);
@@ -88,7 +88,7 @@ TEST(map_trial, computes_the_interval_from_students_t) {
   EXPECT_NEAR(next.high, 1 - std::exp(-0.2 - half), 1e-9);
 }
 
-TEST(map_trial, the_verdict_stays_the_same_in_later_runs) {
+TEST(map_trial, a_map_that_won_its_trial_stays_in_use_whatever_later_runs_measure) {
   MapHistory history = profiled(0.2);
   carry_out(history, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
   for (int i = 0; i < 9; ++i) {
@@ -106,7 +106,7 @@ TEST(map_trial, a_map_is_not_tried_again_after_a_run_with_it_failed) {
   EXPECT_EQ(next_run(history).kind, RunKind::own_order);
 }
 
-TEST(map_trial, starts_no_further_mapped_run_if_the_promised_gain_is_below_the_noise) {
+TEST(map_trial, ends_the_trial_of_a_map_if_the_gain_it_promises_is_below_the_noise_of_run_times) {
   MapHistory history = profiled(0.05);
   // The logarithms differ by 0.2 from run to run, so the standard deviation is 0.2 / sqrt(2).
   for (const double log_s : {0.0, 0.2, 0.0}) {
@@ -151,7 +151,8 @@ TEST(map_trial, keeps_maps_that_make_the_simulated_program_faster) {
 }
 
 TEST(map_trial, drops_maps_that_do_not_make_the_simulated_program_faster) {
-  // At most 5 % of 200 trials are wrong, plus three standard deviations.
+  // At most 5 % of the trials may keep a map that saves nothing: 10 of 200, plus three standard
+  // deviations of that number (9).
   for (const double drift : {0.0, 0.01, -0.01}) {
     EXPECT_LE(trials(0, 0.02, 0.1, drift).kept, 19) << drift;
     EXPECT_GE(trials(0, 0.02, 0.1, drift).dropped, 181) << drift;

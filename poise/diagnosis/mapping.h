@@ -12,8 +12,8 @@ namespace poise {
 /// A workload with the tasks of the trace's first phase and the messages of all phases.
 Workload traffic_of(const Trace& trace);
 
-/// The map that `poise map` finds by latency factors (partition/rank_map.h), or `current` if the
-/// messages would cost no less. Ranks that share a place are not moved.
+/// Returns the map that `poise map` finds by latency factors (partition/rank_map.h). Returns
+/// `current` instead if that map does not make the messages cheaper, or if ranks share a place.
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current);
 
 /// The cost of all messages in seconds, given the factors between their places.

@@ -25,7 +25,7 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, costs_no_more_than_before_and_has_the_least_traffic_of_all_maps_if_it_moves_ranks) {
+TEST(mapping, ranks_move_only_if_traffic_becomes_minimal_and_the_cost_of_messages_does_not_rise) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
   int moved = 0;

@@ -15,8 +15,8 @@ void check(const MeasuredRun& run) {
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
     if (ranks.size() != run.num_ranks())
-      fail("phase {} of the profile has {} ranks, but the profile has {}", p, ranks.size(),
-           run.num_ranks());
+      fail("phase {} of the profile has times of {} ranks, but the program ran on {} ranks", p,
+           ranks.size(), run.num_ranks());
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (const double s : {ranks[r].wall_s, ranks[r].useful_s, ranks[r].load_s, ranks[r].queued_s,
                              ranks[r].waited.value, ranks[r].waited.half_width})

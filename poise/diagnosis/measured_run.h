@@ -39,7 +39,7 @@ struct ReorderedTopologies {
   double deciding_s = 0;                   // on the rank for which it took longest
 };
 
-/// The threads of a rank that compute, if the rank has more than one.
+/// The computing threads of a rank that has several of them.
 struct RankTeam {
   std::uint32_t rank = 0;
   std::vector<double> cpu_s = {};  // per thread
@@ -51,8 +51,8 @@ struct MeasuredRun {
   std::vector<MeasuredPhase> phases = {};
   ReorderedTopologies topologies = {};
   std::vector<RankTeam> teams = {};
-  // What is known about the threads of each node, for juggle_causes.h. `threads` is 0 for a node on
-  // which no rank has several threads.
+  // What is known about the threads of each node; causes_of() in juggle_causes.h finds from it what
+  // slows them down. The member `threads` is 0 for a node on which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
   bool knows_waiting = true;  // false: `waited` may be 0 because nothing is known
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
@@ -62,7 +62,7 @@ struct MeasuredRun {
 /// time is negative or not finite.
 void check(const MeasuredRun& run);
 
-/// The phases with this name; all phases if it is empty.
+/// Returns the phases with this name, or all phases if the name is empty.
 MeasuredRun part_named(const MeasuredRun& run, const std::string& name);
 
 }  // namespace poise

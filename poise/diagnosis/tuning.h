@@ -12,24 +12,26 @@ namespace poise::diagnosis_tuning {
 inline constexpr double kMinShare = 0.02;
 /// With fewer phases, the kind of imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
-/// The imbalance is called persistent if one distribution of the work removes this fraction of it,
-/// and drifting if periodic distribution does.
+/// The imbalance is called persistent if one distribution of the work removes at least this
+/// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.
 inline constexpr double kPersistentShare = 0.6;
-/// Intervals between distributions of the work that are tried, in phases.
+/// The intervals between two distributions of the work, in phases, among which the best one is
+/// searched.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
-/// Distributing more often must save more by this factor.
+/// A shorter interval is chosen only if it saves more than this multiple of what a longer one
+/// saves, because it moves work more often.
 inline constexpr double kWorthMore = 1.1;
-/// The advice with the least effort comes first among all that save at least this fraction of the
-/// best one's saving.
+/// Of all advice that saves at least this fraction of what the best advice saves, the advice with
+/// the least effort is listed first.
 inline constexpr double kGoodEnough = 0.55;
-/// Ranks share or change cores if they do so in at least this fraction of the phases.
+/// Ranks count as sharing or changing cores if they do so in at least this fraction of the phases.
 inline constexpr double kMinSharing = 0.1;
 
-/// A map of ranks is tried if it promises to save this fraction of the run, and dropped if it
-/// cannot save it.
+/// A map of ranks is tried if the diagnosis promises that it saves at least this fraction of the
+/// run. The trial ends and drops the map once the runs show that it saves less.
 inline constexpr double kMinMapGain = 0.01;
-/// Number of pairs of runs (one in the launcher's order, one mapped) after which the trial of a map
-/// can end, and must end.
+/// Minimum and maximum number of pairs of runs (one in the launcher's order, one mapped) in the
+/// trial of a map.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
 
 static_assert(kMinPairs < kMaxPairs && kWorthMore > 1);

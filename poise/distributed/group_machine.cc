@@ -77,8 +77,8 @@ class GroupMachine {
     }
   }
 
-  /// Collects the factors between the memory domains of each node that contain a range. Nodes with
-  /// equal factors share them.
+  /// A node of the coarser machine has only those memory domains in which a range begins. Collects
+  /// the factors between these domains; nodes of one kind that have the same domains share them.
   void find_node_kinds() {
     parts_.node_kinds.clear();
     std::map<std::vector<std::uint32_t>, std::uint32_t> known;

@@ -49,7 +49,7 @@ TEST(GroupMachine, a_subset_of_the_places_keeps_the_distances_between_them) {
   }
 }
 
-TEST(GroupMachine, each_range_of_places_becomes_one_place_with_their_total_speed) {
+TEST(GroupMachine, a_range_of_places_becomes_one_place_whose_speed_is_the_sum_over_the_range) {
   const Machine machine = machine_from_text("rack:2 node:3 numa:2 core:4");
   const Machine nodes = machine_of_groups(
       machine, std::vector<PlaceRange>{{0, 8}, {8, 16}, {16, 24}, {24, 48, true}});

@@ -144,9 +144,9 @@ class LeaderProblem {
     }
   }
 
-  /// Assigns each arriving vertex to a first place, the heaviest vertex first. It goes to the child
-  /// with room with which it exchanges most or, if it exchanges nothing with such a child, to the
-  /// least busy one.
+  /// Assigns each arriving vertex to a child, heaviest vertices first. Among the children with room
+  /// for the vertex, it goes to the one with which it exchanges most messages. If it exchanges none
+  /// with any of these children, it goes to the least busy child.
   void place_arrivals(const Machine& machine) {
     std::vector<TaskId> arrivals;
     std::vector<double> load_s(machine.num_places(), 0);

@@ -13,14 +13,15 @@
 
 namespace poise {
 
-/// A guest is a vertex that a leader assigns to one of its children. Its tasks may still be in the
-/// part of another leader: `home` names that leader and the index of the vertex in its piece.
+/// A guest is a vertex that a leader assigns to one of its children. The vertex may still be in the
+/// piece of another leader: `home` is the rank that has it, and its index in that rank's piece.
 struct Guest {
   VertexName home;
   PieceVertex vertex;
 };
 
-/// Messages between a guest and another vertex, which may be a guest of another leader.
+/// Messages between a guest (a vertex that this leader assigns) and another vertex, which may be a
+/// guest of another leader.
 struct GuestEdge {
   VertexName guest, other;
   std::uint32_t other_leader = 0;  // leader of the group to which `other` is assigned
@@ -28,7 +29,7 @@ struct GuestEdge {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// Input that is the same on all ranks.
+/// The part of a decision's input that is the same on all ranks.
 struct DecisionContext {
   const Machine& machine;
   const RankGroups& groups;
@@ -37,11 +38,12 @@ struct DecisionContext {
   LoadsInclude loads_include = LoadsInclude::none;
 };
 
-/// Returns for each guest the leader of the child group that gets it. A guest whose home is this
-/// leader starts at its current child, and moving it to another child costs a migration. Other
-/// guests migrate in any case; they start at the child with room with which they exchange most.
-/// Messages to guests of other leaders end at ports, which are places in the groups of these
-/// leaders. There are at most as many ports as children.
+/// Returns, for each guest, the leader of the child group to which the guest is assigned. A guest
+/// whose home is this leader starts at its current child, and moving it to another child costs a
+/// migration. Other guests migrate in any case; each starts at the child with which it exchanges
+/// most messages among those that have room for it. Vertices that other leaders assign are
+/// represented by ports, places in the groups of these leaders; there are at most as many ports as
+/// children.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,
                                   std::vector<GuestEdge> edges);

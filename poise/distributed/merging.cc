@@ -11,8 +11,9 @@ namespace poise {
 
 namespace {
 
-/// If a step keeps more than this fraction of the vertices, merging ends or, if there are still too
-/// many vertices, goes on with a weight limit that is raised by the factor kHeavier.
+/// If a merging step would leave more than this fraction of the vertices, merging ends. But if
+/// there are still more than max_vertices, the weight limit is multiplied by kHeavier and merging
+/// goes on.
 constexpr double kMinShrink = 0.95;
 constexpr double kHeavier = 1.5;
 

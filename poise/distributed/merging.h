@@ -10,8 +10,9 @@
 
 namespace poise {
 
-/// Limits for merging the vertices of one leader. A merged vertex exceeds max_weight only if it
-/// contains a heavier single vertex, or if otherwise more than max_vertices would be left.
+/// Limits for merging the vertices of one leader. A merged vertex is heavier than max_weight only
+/// in two cases: a single vertex in it is heavier by itself, or more than max_vertices vertices
+/// would be left otherwise.
 struct MergeLimits {
   double max_weight = 0;         // of a merged vertex
   std::size_t max_vertices = 0;  // number of vertices after merging

@@ -119,8 +119,8 @@ void OwnGraph::find_receivers(Communicator& ranks) {
   }
 }
 
-/// Each message is in the row of its sender only, unlike in other graphs; the merge takes that into
-/// account.
+/// Each message is stored in the row of its sender only, whereas other graphs store it at both
+/// ends. The code that merges this graph takes that into account.
 graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
   graphs::Graph graph;
   const std::uint32_t size = own_.num_tasks();

@@ -40,16 +40,17 @@ class OwnGraph {
   /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
-  /// Returns the rank of the receiver of message i. `own` has the rank of each own task, `ghosts`
-  /// that of each ghost.
+  /// Returns the rank of the receiver of message i. own[t] is the rank of task t of this rank,
+  /// ghosts[g] that of ghost g.
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];
   }
 
-  /// Returns the messages between clusters whose sender is a cluster of this rank. `first` names
-  /// this rank's first cluster in the parent's piece; further clusters have the following indices.
-  /// ghost_cluster[g] names the cluster of ghost g. Takes 16 bytes per cluster.
+  /// Returns the messages that clusters of this rank send to other clusters. `first` is the name of
+  /// this rank's first cluster in the parent's piece; this rank's other clusters have the following
+  /// indices. ghost_cluster[g] is the name of the cluster that contains ghost g. Takes 16 bytes per
+  /// cluster.
   std::vector<PieceEdge> edges(VertexName first,
                                const std::vector<VertexName>& ghost_cluster) const;
 

@@ -16,7 +16,8 @@ std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<Ver
   for (auto& [rank, indices] : asked)
     for (std::uint32_t& index : indices) {
       if (index >= table.size())
-        fail("rank {} asks for vertex {}, but this rank has only {}", rank, index, table.size());
+        fail("rank {} asks this rank for vertex {}, but this rank has only {} vertices", rank,
+             index, table.size());
       index = table[index];
     }
   const Mail<std::uint32_t> answers = ranks.exchange(asked);

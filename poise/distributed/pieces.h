@@ -42,12 +42,12 @@ struct Piece {
   std::vector<std::uint32_t> merged;
 };
 
-/// Collective. Returns for each name the entry of `table` on the rank of the name, at its index.
-/// Names may repeat.
+/// Collective. Looks up entries in tables of other ranks: returns, for each name, entry name.index
+/// of the `table` of rank name.rank. Names may repeat.
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
                                       const std::vector<std::uint32_t>& table);
 
-/// Returns the names in `other` of all edges, without duplicates and in ascending order.
+/// Returns the member `other` of all edges, without duplicates and in ascending order.
 std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges);
 /// Returns the index of a name in `names`, which must be sorted and contain it.
 std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
@@ -56,7 +56,7 @@ std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
 void merge_parallel(std::vector<PieceEdge>& edges);
 
 /// Keeps the `max_edges` most expensive edges. The messages of the dropped edges are distributed
-/// among them, so that the total stays nearly the same.
+/// among the kept ones, so that the total stays nearly the same.
 void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
                    double byte_s);
 

@@ -18,8 +18,8 @@ namespace poise {
 
 namespace {
 
-/// Expected share of the messages that stay between different places, relative to a placement in
-/// which every message is between two nodes.
+/// Estimated cost of all messages, as a fraction of their cost if every message went from one node
+/// to another. The real cost is lower, because messages inside a place or a node are cheaper.
 constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
 /// narrow groups: each group then decides about more vertices per rank, which keeps communicating
@@ -30,15 +30,15 @@ constexpr std::uint32_t kMinWidth = 4;
 /// too heavy to balance well, and a second cycle forms new ones.
 constexpr double kCoarse = 2;
 
-/// The load and tasks of a rank, as a multiple of those of an average place.
+/// Returns the sum of the weights of this rank's tasks; kWeightOfTask defines the weight of a task.
 double weight_of(const OwnTasks& own, const AveragePlace& average) {
   double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
   for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
   return weight;
 }
 
-/// One V-cycle. All member functions are collective; a rank that leads no group takes part without
-/// data.
+/// One V-cycle. All member functions are collective. A rank that leads no group of a level takes
+/// part, but has no vertices on that level.
 class Cycle {
  public:
   Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
@@ -67,8 +67,9 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  /// Limits for the graph that a leader sends to its parent: a share of the parent's limit in
-  /// proportion to the leader's load, but never more than the whole limit.
+  /// Limits for the graph that a leader sends to its parent. They grow with the weight of the
+  /// leader's vertices: from an equal share (among the parent's children) of the numbers in
+  /// DistributedLimits up to the whole numbers.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -117,8 +118,8 @@ class Cycle {
     hand_up(level, clusters, std::move(edges), limits.max_edges);
   }
 
-  /// Returns the index, in the parent's piece, of the first of `count` vertices. The vertices of
-  /// the children are numbered one child after another.
+  /// Numbers `count` vertices of this leader in the piece of its parent, which numbers the vertices
+  /// of one child after another. Returns the number of the first.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
     if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
@@ -129,8 +130,8 @@ class Cycle {
     return leads(level) ? answer.at(parent(level)).at(0) : 0;
   }
 
-  /// Returns the names of the vertices of the parents' pieces into which these vertices were
-  /// merged.
+  /// Returns, for each vertex in `names`, the name of the vertex in the parent's piece into which
+  /// it was merged.
   std::vector<VertexName> merged_names(std::size_t level, const std::vector<VertexName>& names) {
     const std::vector<std::uint32_t> index = ask_owners(ranks_, names, pieces_[level].merged);
     std::vector<VertexName> merged;
@@ -167,7 +168,8 @@ class Cycle {
     if (level + 1 < groups_.top()) tell_receivers(level + 1);
   }
 
-  /// Sends each edge between two pieces to the leader of the receiver's piece, too.
+  /// So far, an edge between vertices of two leaders is stored only at the sending vertex. Sends
+  /// each such edge also to the leader of the receiving vertex.
   void tell_receivers(std::size_t level) {
     Mail<PieceEdge> mail;
     for (const PieceEdge& edge : pieces_[level].out)
@@ -214,8 +216,8 @@ class Cycle {
     return targets;
   }
 
-  /// Converts the targets of a leader's vertices into targets of the vertices that were merged into
-  /// them on the level below.
+  /// `targets` holds the target of each vertex of `level`. Returns the target of each vertex of the
+  /// level below, which is the target of the vertex into which it was merged.
   std::vector<std::uint32_t> of_children(std::size_t level,
                                          const std::vector<std::uint32_t>& targets) {
     const auto children = groups_.children(level, ranks_.rank());
@@ -340,7 +342,7 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
                         const DistributedLimits& limits) {
   check(own, ranks.num_ranks());
   if (machine.num_places() != ranks.num_ranks())
-    fail("the machine has {} places, but there are {} ranks; each rank is one place",
+    fail("the machine has {} places, but it must have one for each of the {} ranks",
          machine.num_places(), ranks.num_ranks());
   if (!strategy.strategy->needs.empty())
     fail("strategy {} needs {}, which a decision by all ranks does not have; use another strategy",

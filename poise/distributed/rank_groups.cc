@@ -23,8 +23,9 @@ std::size_t widest(const Bounds& finer, const Bounds& coarser) {
   return most;
 }
 
-/// Cuts each group of `coarser` into the fewest pieces of at most width groups of `finer`, of
-/// nearly equal size.
+/// Cuts each group of `coarser` into pieces that contain at most `width` groups of `finer` each.
+/// There are as few pieces as possible, and all contain nearly the same number of groups of
+/// `finer`.
 Bounds cut(const Bounds& finer, const Bounds& coarser, std::uint32_t width) {
   Bounds bounds{0};
   std::size_t at = 0;
@@ -48,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // A level of the machine with at least as many groups as the present groups does not follow
-    // their bounds, so it is skipped.
+    // Skips levels of the machine that have at least as many groups as the last level of rank
+    // groups, because joining groups can only give fewer groups.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

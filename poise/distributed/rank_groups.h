@@ -31,8 +31,8 @@ class RankGroups {
   std::uint32_t leader_of(std::size_t level, std::uint32_t rank) const {
     return first_[level][group_of(level, rank)];
   }
-  /// Returns the first rank of each child group (group of the level below) inside this rank's
-  /// group, and one more entry: the end of this rank's group.
+  /// Returns the first rank of each child group, that is, of each group of the level below inside
+  /// this rank's group. A last entry is the end of this rank's group: its last rank + 1.
   std::vector<std::uint32_t> children(std::size_t level, std::uint32_t rank) const;
 
  private:

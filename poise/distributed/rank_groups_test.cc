@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sizes(std::string_view machine, std::uint32_t width) 
   return result;
 }
 
-TEST(RankGroups, groups_follow_the_levels_of_the_machine) {
+TEST(RankGroups, ranks_are_grouped_by_the_levels_of_the_machine_such_as_nodes_and_racks) {
   EXPECT_THAT(sizes("core:1", 64), ElementsAre(1));
   EXPECT_THAT(sizes("node:4 core:16", 64), ElementsAre(64, 1));
   EXPECT_THAT(sizes("node:16 core:16", 64), ElementsAre(256, 16, 1));
@@ -34,7 +34,7 @@ TEST(RankGroups, groups_that_are_too_large_are_split) {
   EXPECT_THAT(sizes("node:100 core:4", 16), ElementsAre(400, 100, 7, 1));
 }
 
-TEST(RankGroups, every_rank_knows_its_leader_and_its_children) {
+TEST(RankGroups, every_rank_finds_the_leader_of_its_group_and_the_first_ranks_of_its_subgroups) {
   const RankGroups groups(machine_from_text("node:3 core:4"), 4);
   EXPECT_EQ(groups.leader_of(0, 6), 6u);
   EXPECT_EQ(groups.leader_of(1, 6), 4u);

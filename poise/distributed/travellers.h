@@ -17,15 +17,16 @@ namespace poise {
 /// migrates in any case.
 class Travellers {
  public:
-  /// Collective. Sends descriptions of the tasks in `own` to their targets (one rank per task).
-  /// `graph` must belong to `own`. If `own` is itself a view() of travellers, `before` points to
-  /// them.
+  /// Collective. Sends the descriptions of the tasks in `own` to their targets (one rank per task).
+  /// `graph` must belong to `own`. If `own` is the view() of other travellers, `before` must point
+  /// to these travellers; otherwise it is null.
   static Travellers moved(Communicator& ranks, const OwnTasks& own, const OwnGraph& graph,
                           const std::vector<std::uint32_t>& targets, const Travellers* before);
 
   OwnTasks view() const;
-  /// Collective. Sends the rank targets[t] of each task t here to the rank that owns it now.
-  /// Returns the targets of the tasks whose home is this rank, in their order there.
+  /// Collective. Task t of these travellers is assigned to rank targets[t]; tells that to the rank
+  /// that owns the task. Returns the targets of the tasks that this rank owns, in the order of
+  /// OwnTasks.
   std::vector<std::uint32_t> told_home(Communicator& ranks,
                                        const std::vector<std::uint32_t>& targets,
                                        std::size_t num_own) const;

@@ -40,7 +40,8 @@ struct CostModel {
   double seconds_per_message = 1e-5;
   /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
   double seconds_per_byte = 0;
-  /// Seconds per byte of a migrated task; under `physical`, CPU time of packing at each end.
+  /// Seconds per byte of a migrated task. With the formula `physical` this is the CPU time of
+  /// packing the byte at the old place, and again that of unpacking it at the new one.
   double seconds_per_migrated_byte = 1e-9;
 
   // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100

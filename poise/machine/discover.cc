@@ -35,7 +35,7 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
-    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
+    fail("hwloc cannot be initialised (hwloc_topology_init failed); check whether lstopo works");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
@@ -105,7 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // The nearest core before and after each core that has memory of its own, or null.
+  // For each core: the nearest core with local memory that is this one or before it, and the
+  // nearest that is this one or after it; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -190,7 +191,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // If two levels have the same groups, "numa" is the name, because factors belong to that level.
+    // Two levels with the same groups become one level, and the second name becomes a further name
+    // of it. If either name is "numa", that is the main name, because the factors between domains
+    // belong to it.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -261,7 +264,8 @@ std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
   return factors_in(*distances.matrix, domains, 1, ratio);
 }
 
-/// Sets the factors that hwloc_xml.h has written. Returns false if there are none.
+/// Sets the NUMA factors of `kind` from the matrices that hwloc_xml.h writes. Returns false if the
+/// topology does not contain valid ones.
 bool set_measured_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
                           NodeKind& kind) {
   Distances latency{topology}, bandwidth{topology};
@@ -457,7 +461,7 @@ Machine read_xml(const std::string& text, const std::string& name) {
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
                                    static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
-    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
+    fail("{}: hwloc cannot read this file; write it with \"lstopo --of xml FILE\"", name);
   return machine_of(topology.get(), name);
 }
 
@@ -495,14 +499,16 @@ void check_size(std::string_view text) {
     const unsigned long long count = std::strtoull(&owned[at], &end, 0);
     if (count > kMaxSyntheticCount)
       fail(
-          "machine text: \"{}\" contains a count above {}; only a text without \"pu\" and brackets "
-          "may have larger ones",
+          "machine text: \"{}\" contains a count above {}, the limit for hwloc's syntax; for "
+          "larger counts, use Poise's syntax, such as \"node:1000 core:4\", without \"pu:\" and "
+          "brackets",
           text, kMaxSyntheticCount);
     units *= std::max<std::uint64_t>(count, 1);
     if (units > kMaxSyntheticUnits)
       fail(
-          "machine text: \"{}\" has more than {} processing units; without \"pu\" and brackets any "
-          "number is allowed",
+          "machine text: \"{}\" has more than {} processing units, the limit for hwloc's syntax; "
+          "write a larger machine in Poise's syntax, such as \"node:1000 core:64\", without "
+          "\"pu:\" and brackets",
           text, kMaxSyntheticUnits);
     is_named = false;
     at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
@@ -514,7 +520,9 @@ void check_size(std::string_view text) {
 Machine discover_machine() {
   const Topology topology = new_topology();
   if (hwloc_topology_load(topology.get()) != 0)
-    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
+    fail(
+        "hwloc cannot read the topology of this machine (hwloc_topology_load failed); check "
+        "whether lstopo works");
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
     return machine_of(topology.get(), "live");
@@ -522,7 +530,8 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxXmlBytes) fail("{}: the file has more than {} bytes", name, kMaxXmlBytes);
+  if (xml.size() > kMaxXmlBytes)
+    fail("{}: the file is larger than {} bytes, the maximum", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(
@@ -542,8 +551,9 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
   if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
       static_cast<int>(kMaxDomainsOfNode))
     fail(
-        "machine text: \"{}\" has more than {} memory domains in one node; without \"pu\" and "
-        "brackets any number is allowed",
+        "machine text: \"{}\" has more than {} memory domains, the limit for one node; divide the "
+        "machine into nodes in Poise's syntax, such as \"node:1000 numa:4 core:8\", without "
+        "\"pu:\" and brackets",
         text, kMaxDomainsOfNode);
   return machine_of(topology.get(), owned);
 }

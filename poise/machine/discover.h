@@ -19,7 +19,7 @@ namespace poise {
 Machine discover_machine();
 
 /// Reads hwloc's XML (versions 1 to 3). Throws Error naming `name` if the text is not a topology.
-/// hwloc crashes on some damaged files, so it reads them in a child process (sandbox.h).
+/// hwloc crashes on some damaged files, so it runs in a child process (sandbox.h).
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name);
 
 /// hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2" (at most 16,384 processing

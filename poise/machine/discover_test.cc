@@ -106,7 +106,7 @@ std::string machine_allowing(std::uint64_t units, std::uint64_t nodes) {
                      nodes);
 }
 
-TEST(Discover, places_outside_the_allowed_set_do_not_appear) {
+TEST(Discover, cores_and_hardware_threads_that_the_process_may_not_use_are_left_out) {
   Xml xml;
   xml.open("Machine", 0xff, 1, machine_allowing(0b11001110, 1)).numa(0, 0xff);
   for (int core = 0; core < 4; ++core) xml.core(0b11u << 2 * core, 1);
@@ -139,7 +139,7 @@ TEST(Discover, large_and_small_cores_have_different_speeds) {
   EXPECT_EQ(machine.parts().speed_source, Source::firmware);
 }
 
-TEST(Discover, the_capacity_that_the_kernel_reports_takes_precedence_over_clock_rates) {
+TEST(Discover, core_speeds_follow_the_capacity_reported_by_the_kernel_rather_than_clock_rates) {
   Xml xml;
   xml.open("Machine", 3, 1, machine_allowing(3, 1)).numa(0, 3).core(1, 1).core(2, 1).close();
   xml.cpukind(1, Xml::info("LinuxCapacity", "256") + Xml::info("FrequencyMaxMHz", "2000"));
@@ -168,8 +168,9 @@ TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores each, whose memory may be used only on the NUMA nodes in the mask `nodes`.
-/// `packages_per_group` gives the number of packages in each group.
+/// Packages of two cores and one NUMA node each; group g contains packages_per_group[g] packages.
+/// The process may use only the NUMA nodes in the mask `nodes`, and the processing units in
+/// `units`.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;
@@ -202,7 +203,7 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
   return domains;
 }
 
-TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the_tree) {
+TEST(Discover, cores_join_the_nearest_usable_numa_node_if_the_process_may_not_use_their_own) {
   // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
@@ -212,13 +213,13 @@ TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the
   EXPECT_GT(machine.latency_factor(0, 1), 1);
 }
 
-TEST(Discover, places_at_equal_distance_from_two_domains_join_the_first) {
+TEST(Discover, cores_at_equal_distance_from_two_usable_numa_nodes_join_the_first) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b101).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 2}));
 }
 
-TEST(Discover, one_domain_remains_if_no_allowed_place_has_allowed_memory) {
+TEST(Discover, all_cores_form_one_memory_domain_if_the_process_may_use_none_of_their_numa_nodes) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b100, 0b001111).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0}));
   EXPECT_TRUE(machine.parts().facts.numa_index.empty());
@@ -249,7 +250,7 @@ TEST(Discover, all_levels_of_an_asymmetric_tree_are_found) {
   EXPECT_EQ(machine.levels()[2].first_place, (std::vector<PlaceId>{0, 2, 4, 6, 7}));
 }
 
-TEST(Discover, distances_reported_by_the_firmware_become_factors) {
+TEST(Discover, distances_between_numa_nodes_reported_by_the_firmware_become_latency_factors) {
   SKIP_WITHOUT_DATA();
   const Machine machine = real_machine("192em64t-24n8c2t.xml");
   EXPECT_EQ(machine.parts().numa_source, Source::firmware);
@@ -259,11 +260,11 @@ TEST(Discover, distances_reported_by_the_firmware_become_factors) {
   EXPECT_EQ(real_machine("64intel64-heteromem.xml").parts().numa_source, Source::assumed);
 }
 
-TEST(Discover, processing_units_without_cores_are_places) {
+TEST(Discover, each_processing_unit_is_a_place_if_the_topology_lists_no_cores) {
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2 pu:3").num_places(), 6u);
 }
 
-TEST(Discover, every_real_topology_becomes_a_machine) {
+TEST(Discover, topologies_of_six_real_machines_give_the_expected_levels_and_memory_domains) {
   SKIP_WITHOUT_DATA();
   const std::tuple<const char*, const char*, std::uint32_t> cases[] = {
       {"16amd64-4distances.xml", "group:2 numa:8 core:16 ", 8},
@@ -280,7 +281,7 @@ TEST(Discover, every_real_topology_becomes_a_machine) {
   }
 }
 
-TEST(Discover, every_topology_file_in_the_folder_given_becomes_a_machine) {
+TEST(Discover, every_hwloc_xml_file_in_the_folder_of_test_data_can_be_read) {
   SKIP_WITHOUT_DATA();
   for (const auto& entry : std::filesystem::directory_iterator(POISE_TEST_DATA "/topologies")) {
     if (entry.path().extension() != ".xml") continue;
@@ -361,7 +362,7 @@ TEST(Discover, damaged_xml_gives_a_machine_or_an_error) {
   EXPECT_GT(taken, 0) << "not one of them reached the end";
 }
 
-TEST(Discover, synthetic_text_for_huge_machines_is_read_quickly) {
+TEST(Discover, hwloc_synthetic_descriptions_of_huge_machines_are_refused) {
   EXPECT_EQ(machine_from_hwloc_synthetic("numa:16 core:32 pu:2").num_places(), 512u);
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2(memory=1000000) core:2 pu:2").num_places(), 4u);
   for (const char* text : {"pu:513", "pu:0x1000", "64 64 pu:64", "numa:65536 pu:1", "pu:-1",
@@ -371,13 +372,13 @@ TEST(Discover, synthetic_text_for_huge_machines_is_read_quickly) {
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, invalid_synthetic_text_is_refused) {
+TEST(Discover, invalid_hwloc_synthetic_descriptions_are_refused) {
   for (const char* text :
        {"", "pack:0", "pu", "pack:2 nonsense:3 pu:1", "pack:99999 core:99999", "pack:2(", "[numa"})
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, a_file_that_is_not_a_topology_is_refused_with_its_name) {
+TEST(Discover, the_error_for_a_file_without_a_valid_hwloc_topology_names_the_file) {
   for (const char* xml :
        {"", "<", "<topology version=\"3.0\">", "{}", "<?xml version=\"1.0\"?><a/>"})
     try {

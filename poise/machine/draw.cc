@@ -38,8 +38,8 @@ bool is_split(const Machine& machine, std::size_t level) {
          machine.levels()[level + 1].num_groups() > machine.levels()[level].num_groups();
 }
 
-/// The tree of groups, in which equal groups have the same class. A group's class is determined by
-/// its note and the classes of its children in order.
+/// The tree of groups. Two groups of a level have the same class if their subtrees look the same:
+/// their notes are equal, and so are the classes of their children, in order.
 class Tree {
  public:
   explicit Tree(const Machine& machine) : machine_(machine), class_of_(machine.levels().size()) {
@@ -142,7 +142,8 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Draws nothing if a single number is enough, or if the page is too narrow for the matrix.
+/// Draws nothing if all factors are equal, because the heading already shows their value, or if the
+/// matrix is too wide for the page.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;

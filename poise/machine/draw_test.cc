@@ -59,7 +59,7 @@ TEST(Draw, the_drawing_of_a_machine_without_equal_parts_is_truncated) {
   EXPECT_THAT(page, HasSubstr("of several kinds"));
 }
 
-TEST(Draw, the_network_and_memory_without_places_are_shown) {
+TEST(Draw, shows_the_network_only_if_the_machine_has_one) {
   const std::string text =
       draw_machine(machine_from_text("torus:4x4 node:2 core:2 factors:10,5,1 hop:0.5"));
   EXPECT_THAT(text, HasSubstr("Network: torus 4 × 4, 2 nodes per router (given)"));

@@ -11,15 +11,10 @@ constexpr std::size_t kMaxTabulatedDomains = 2048;
 }  // namespace
 
 FactorTable::FactorTable(const Machine& machine)
-    : machine_(machine), num_domains_(machine.num_domains()) {
+    : machine_(machine),
+      num_domains_(machine.num_domains()),
+      is_flat_inside_(machine.has_equal_messages_inside()) {
   for (const Place& place : machine.places()) domain_of_.push_back(place.domain);
-  // If two places of a domain share a group, so do all places between them; checking neighbours is
-  // enough.
-  for (PlaceId p = 1; p < machine.num_places(); ++p)
-    if (domain_of_[p - 1] == domain_of_[p]) {
-      is_flat_inside_ = is_flat_inside_ && machine.message_factor(p - 1, p) == 1;
-      is_flat_inside_for_bytes_ = is_flat_inside_for_bytes_ && machine.byte_factor(p - 1, p) == 1;
-    }
   if (num_domains_ > kMaxTabulatedDomains) return;
   message_.resize(num_domains_ * num_domains_);
   for (DomainId from = 0; from < num_domains_; ++from)

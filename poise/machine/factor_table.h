@@ -26,7 +26,7 @@ class FactorTable {
   double byte(PlaceId from, PlaceId to) const;
 
   /// True if all factors between different places of one domain are 1, for messages and for bytes.
-  bool is_flat_inside() const { return is_flat_inside_ && is_flat_inside_for_bytes_; }
+  bool is_flat_inside() const { return is_flat_inside_ && machine_.has_equal_bytes_inside(); }
 
  private:
   double inside(PlaceId from, PlaceId to) const {
@@ -36,8 +36,7 @@ class FactorTable {
 
   const Machine& machine_;
   std::size_t num_domains_;
-  bool is_flat_inside_ = true;            // all messages inside a domain have factor 1
-  bool is_flat_inside_for_bytes_ = true;  // all bytes inside a domain have factor 1
+  bool is_flat_inside_;  // all messages inside a domain have factor 1
   std::vector<DomainId> domain_of_;
   std::vector<double> message_;
 };

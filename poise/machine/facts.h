@@ -58,7 +58,7 @@ struct Measurement {
 
 struct Facts {
   std::string origin = {};  // source of the numbers
-  /// Values that the source does not give and that were chosen here.
+  /// Values that the origin does not give, so that they were assumed.
   std::vector<std::string> assumed = {};
   std::string processor = {};
   std::vector<std::uint32_t> threads = {};       // hardware threads per place; empty: one each

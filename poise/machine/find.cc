@@ -36,7 +36,8 @@ bool is_file(const fs::path& path) {
 }
 
 Machine read_machine_file(const std::string& path) {
-  const std::string bytes = read_file(path);
+  const std::string read = read_file(path);
+  const std::string_view bytes = without_byte_order_mark(read);
   const auto first = std::find_if_not(bytes.begin(), bytes.end(),
                                       [](unsigned char c) { return std::isspace(c) != 0; });
   if (first == bytes.end()) fail("{}: the file is empty", path);
@@ -60,7 +61,7 @@ Machine named_machine(std::string_view name) {
   const std::vector<std::string> names = machine_names();
   std::vector<std::string_view> known(names.begin(), names.end());
   known.insert(known.begin(), {"live", "job"});
-  fail("{}; you can also give a .json or .xml file, or text such as \"node:2 core:4\"",
+  fail("{}; instead of a name, give a .json or .xml file or text such as \"node:2 core:4\"",
        unknown_name("machine", name, known));
 }
 
@@ -94,7 +95,10 @@ Machine live_machine() {
   if (path.empty() || !is_file(path)) return discovered;
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
-    fail("{}: it was measured on another machine; measure again with \"poise measure\"", path);
+    fail(
+        "{}: the measurements in this file are of another machine; measure this host with \"poise "
+        "measure\"",
+        path);
   return stored;
 }
 
@@ -118,8 +122,9 @@ Job job_machine() {
     hosts = hosts_of_pbs(read_file(pbs));
   } else {
     fail(
-        "this is not a batch job: none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and PBS_NODEFILE is "
-        "set; run it inside a job, or name the --machine");
+        "this is not a batch job, because none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and "
+        "PBS_NODEFILE is set; run the command inside a job, or choose another machine with "
+        "--machine");
   }
   Job job;
   job.machine = machine_of_job(live_machine(), std::move(hosts), job.hosts);

@@ -48,13 +48,13 @@ class TestFolder {
   std::string path_, before_;
 };
 
-TEST(FindMachine, reads_synthetic_text_and_machine_text) {
+TEST(FindMachine, accepts_text_in_the_syntax_of_hwloc_and_in_the_syntax_of_poise) {
   EXPECT_EQ(find_machine("node:2 core:4").num_nodes(), 2u);
   EXPECT_EQ(find_machine("pack:2 core:4 pu:2").num_places(), 8u);
   EXPECT_EQ(find_machine("pack:2 [numa] core:4 pu:1").num_domains(), 2u);
 }
 
-TEST(FindMachine, reads_files_by_their_path_or_by_their_name_in_a_folder) {
+TEST(FindMachine, reads_a_file_given_by_path_or_by_name_in_the_folder_set_by_POISE_MACHINES) {
   const TestFolder folder("POISE_MACHINES");
   const std::string path = folder.path() + "/mine.json";
   write_file(path, machine_to_json(machine_from_text("numa:2 core:3")));
@@ -75,7 +75,7 @@ TEST(FindMachine, the_error_names_the_file_that_is_missing) {
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));
 }
 
-TEST(FindMachine, live_reads_the_stored_measurement_of_this_host) {
+TEST(FindMachine, the_machine_name_live_stands_for_the_stored_measurement_of_this_host) {
   const TestFolder folder("XDG_DATA_HOME");
   const Machine discovered = discover_machine();
   const std::string path = measurement_file(discovered);

@@ -17,7 +17,8 @@ struct Line {
   double at_zero = 0, slope = 0;
 };
 
-/// Minimises the sum of ((at_zero + slope x - t) / t)^2 with at_zero >= 0 and slope >= 0.
+/// Fits a line to the times t of messages of x bytes: minimises the sum of the squared relative
+/// errors ((at_zero + slope * x - t) / t)^2, with at_zero >= 0 and slope >= 0.
 Line relative_fit(std::span<const MessageTime> times) {
   double w = 0, wx = 0, wxx = 0, wt = 0, wxt = 0;
   for (const MessageTime& time : times) {

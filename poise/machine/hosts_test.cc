@@ -26,7 +26,7 @@ HostPair pair_of(const char* from, const char* to, double latency_ns) {
   return {from, to, {latency_ns, latency_ns, latency_ns}, latency_ns, 1e9};
 }
 
-TEST(Hosts, fits_latency_and_bandwidth_to_exact_data) {
+TEST(Hosts, fits_network_latency_and_bandwidth_exactly_to_message_times_without_noise) {
   std::vector<MessageTime> times;
   for (const std::uint64_t bytes : {8u, 64u, 4096u, 65536u, 4194304u}) {
     const double ns = 1500 + static_cast<double>(bytes) / 10;  // 10 GB/s
@@ -38,7 +38,7 @@ TEST(Hosts, fits_latency_and_bandwidth_to_exact_data) {
   EXPECT_EQ(pair.latency_ns.median, 1500.8);
 }
 
-TEST(Hosts, times_that_do_not_grow_with_size_give_no_bandwidth) {
+TEST(Hosts, no_network_bandwidth_is_fitted_if_times_do_not_grow_with_the_message_size) {
   const std::vector<MessageTime> falling{{8, {100, 100, 100}}, {1000, {50, 50, 50}}};
   EXPECT_EQ(host_pair("a", "b", falling).fit_bytes_per_s, 0);
   EXPECT_GT(host_pair("a", "b", falling).fit_latency_ns, 0);
@@ -47,7 +47,7 @@ TEST(Hosts, times_that_do_not_grow_with_size_give_no_bandwidth) {
   EXPECT_EQ(host_pair("a", "b", one).fit_latency_ns, 100);
 }
 
-TEST(Hosts, all_pairs_of_few_hosts_are_measured) {
+TEST(Hosts, every_pair_of_hosts_is_measured_if_there_are_few_hosts) {
   for (std::uint32_t hosts = 2; hosts < 12; ++hosts) {
     const auto pairs = choose_pairs(hosts, 1000);
     EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), hosts * (hosts - 1) / 2) << hosts;
@@ -55,7 +55,7 @@ TEST(Hosts, all_pairs_of_few_hosts_are_measured) {
   }
 }
 
-TEST(Hosts, a_sample_of_the_pairs_includes_every_host) {
+TEST(Hosts, if_only_some_pairs_of_hosts_are_measured_each_host_is_in_at_least_two_pairs) {
   const auto pairs = choose_pairs(1000, 3500);
   EXPECT_LE(pairs.size(), 3500u);
   EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
@@ -69,23 +69,24 @@ TEST(Hosts, a_sample_of_the_pairs_includes_every_host) {
   for (const auto& [host, count] : times) EXPECT_GE(count, 2) << host;
 }
 
-TEST(Hosts, network_factors_are_relative_to_local_memory) {
+TEST(Hosts, network_cost_factors_are_multiples_of_the_cost_of_local_memory_access) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 2000)});
   EXPECT_EQ(node.num_nodes(), 1u);
   EXPECT_EQ(node.network().factor, 20);
-  // Four cores share 1 GB/s outside; two share 40 GB/s inside.
+  // Four cores share 1 GB/s of the link to other hosts, but two cores share 40 GB/s of memory
+  // bandwidth: (40 / 2) / (1 / 4) = 80.
   EXPECT_NEAR(node.network().bandwidth_factor, 80, 1e-9);
   EXPECT_EQ(node.parts().network_source, Source::measured);
 }
 
-TEST(Hosts, pairs_on_one_host_are_ignored) {
+TEST(Hosts, message_times_between_ranks_on_one_host_do_not_change_the_network_factor) {
   const Machine node = with_network(measured_node(), {pair_of("a", "a", 500)});
   EXPECT_EQ(node.network().factor, 1);
   EXPECT_EQ(node.parts().network_source, Source::assumed);
   EXPECT_EQ(node.parts().facts.measurement.network.size(), 1u);
 }
 
-TEST(Hosts, a_cluster_stores_the_measured_factor_of_each_pair) {
+TEST(Hosts, a_cluster_stores_the_measured_network_factor_of_each_pair_of_hosts) {
   const Machine node = with_network(
       measured_node(), {pair_of("a", "b", 1000), pair_of("b", "c", 3000), pair_of("a", "a", 9)});
   const std::vector<std::string> hosts{"a", "b", "c"};
@@ -103,14 +104,14 @@ TEST(Hosts, a_cluster_stores_the_measured_factor_of_each_pair) {
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
-TEST(Hosts, a_cluster_of_two_hosts_stores_one_factor_instead_of_a_matrix) {
+TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_a_matrix) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
   const std::vector<std::string> hosts{"a", "b"};
   EXPECT_EQ(cluster_of(node, hosts).network().shape, Network::Shape::tree);
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, a_cluster_of_nodes_that_were_not_measured_keeps_their_assumed_factors) {
+TEST(Hosts, without_measurements_messages_inside_a_node_keep_the_cost_factors_of_the_machine_text) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);

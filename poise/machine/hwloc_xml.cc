@@ -18,10 +18,12 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 Topology topology_of_host() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
-    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
+    fail("hwloc cannot be initialised (hwloc_topology_init failed); check whether lstopo works");
   Topology owned(topology, hwloc_topology_destroy);
   if (hwloc_topology_load(topology) != 0)
-    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
+    fail(
+        "hwloc cannot read the topology of this machine (hwloc_topology_load failed); check "
+        "whether lstopo works");
   return owned;
 }
 

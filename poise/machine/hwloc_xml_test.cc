@@ -17,7 +17,7 @@ class OtherHost {
   ~OtherHost() { ::unsetenv("HWLOC_SYNTHETIC"); }
 };
 
-TEST(HwlocXml, factors_are_unchanged_after_writing_and_reading) {
+TEST(HwlocXml, numa_latency_and_bandwidth_factors_are_unchanged_after_writing_and_reading_xml) {
   const OtherHost host("numa:3 core:2 pu:1");
   MachineParts parts = discover_machine().parts();
   ASSERT_EQ(parts.node_kinds[0].num_domains, 3u);
@@ -34,7 +34,7 @@ TEST(HwlocXml, factors_are_unchanged_after_writing_and_reading) {
   EXPECT_EQ(read.parts().numa_source, Source::measured);
 }
 
-TEST(HwlocXml, a_host_with_one_domain_has_no_matrix) {
+TEST(HwlocXml, the_xml_of_a_host_with_one_numa_node_contains_no_distance_matrix) {
   const OtherHost host("numa:1 core:2 pu:1");
   const std::string xml = hwloc_xml_of_host(discover_machine());
   EXPECT_EQ(xml.find(kHwlocLatency), std::string::npos);

@@ -75,7 +75,8 @@ std::vector<std::string> names_of(std::string_view piece) {
     for (const std::string& name : names)
       for (const std::string_view range : split(piece.substr(1, close - 1), ','))
         for (const std::string& number : range_of(range)) longer.push_back(name + number);
-    if (longer.size() > kMaxHosts) fail("the job has more than {} hosts", kMaxHosts);
+    if (longer.size() > kMaxHosts)
+      fail("the job has more than {} hosts, the maximum number", kMaxHosts);
     names = std::move(longer);
     piece.remove_prefix(close + 1);
   }
@@ -93,7 +94,7 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
       times = piece.ends_with(')') ? parse_unsigned(piece.substr(open + 2, piece.size() - open - 3))
                                    : std::nullopt;
     if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
-      fail("processors per host of the job: \"{}\" is not a count such as 16 or 16(x3)", piece);
+      fail("SLURM_JOB_CPUS_PER_NODE: \"{}\" is not a count such as 16 or 16(x3)", piece);
     counts.insert(counts.end(), *times, static_cast<std::uint32_t>(*count));
   }
   return counts;
@@ -118,7 +119,8 @@ std::vector<std::string> expanded_hosts(std::string_view text) {
   std::vector<std::string> hosts;
   for (const std::string_view piece : split_outside_brackets(text, ','))
     for (std::string& name : names_of(piece)) hosts.push_back(std::move(name));
-  if (hosts.size() > kMaxHosts) fail("the job has more than {} hosts", kMaxHosts);
+  if (hosts.size() > kMaxHosts)
+    fail("the job has more than {} hosts, the maximum number", kMaxHosts);
   return hosts;
 }
 
@@ -127,8 +129,8 @@ std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view pro
   for (std::string& name : expanded_hosts(nodes)) hosts.push_back({.name = std::move(name)});
   const std::vector<std::uint32_t> counts = counts_of(processors);
   if (!counts.empty() && counts.size() != hosts.size())
-    fail("the job lists {} hosts, but gives numbers of processors for {} hosts", hosts.size(),
-         counts.size());
+    fail("SLURM_JOB_NODELIST lists {} hosts, but SLURM_JOB_CPUS_PER_NODE has counts for {} hosts",
+         hosts.size(), counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) hosts[i].slots = counts[i];
   return hosts;
 }
@@ -150,7 +152,8 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text) {
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const auto count = i + 1 < words.size() ? parse_unsigned(words[i + 1]) : std::nullopt;
     if (!count || *count > kMaxHosts)
-      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"", words[i]);
+      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"; write HOST COUNT for each host",
+           words[i]);
     hosts.push_back({.name = std::string(words[i]), .slots = static_cast<std::uint32_t>(*count)});
   }
   return hosts;
@@ -178,7 +181,10 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
 
 Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
                        std::vector<std::string>& names) {
-  if (hosts.empty()) fail("the job has no hosts");
+  if (hosts.empty())
+    fail(
+        "the job has no hosts; SLURM_JOB_NODELIST, LSB_MCPU_HOSTS or PBS_NODEFILE must list at "
+        "least one");
   const bool are_known = std::all_of(hosts.begin(), hosts.end(),
                                      [](const JobHost& h) { return !h.leaf_switch.empty(); });
   std::map<std::string, std::uint32_t> first_seen;

@@ -36,12 +36,13 @@ std::vector<JobHost> hosts_of_lsf(std::string_view text);
 
 /// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]" as in topology.conf(5)
 /// or the output of `scontrol show topology`. If several switches list a host, the one with the
-/// fewest hosts is its leaf switch, because Slurm lists at higher switches all hosts below.
+/// fewest hosts is its leaf switch, because Slurm lists a host at every switch above it.
 void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
 
-/// One copy of `node` per host. Hosts of one switch are neighbours and form a group "switch", if
-/// all switches are known and there are several; otherwise hosts keep their order. `names` becomes
-/// the hosts in the order of the machine's nodes.
+/// Returns a machine with one copy of `node` per host. If the switch of every host is known, hosts
+/// of one switch become neighbours and, if there are several switches, form a group of level
+/// "switch"; otherwise hosts keep their order. Sets `names` to the hosts' names in the order of the
+/// machine's nodes.
 Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
                        std::vector<std::string>& names);
 

@@ -87,7 +87,8 @@ class Value {
         numbers.push_back(item.number());
       else if (!append_item(item.text(), max_size - std::min(max_size, numbers.size()), numbers))
         item.refuse(
-            "{} is \"{}\"; it must be like \"4 x 2\" or \"0-7\" and stand for at most {} numbers",
+            "{} is \"{}\"; write a range such as \"0-7\" or a repetition such as \"4 x 2\", of at "
+            "most {} numbers",
             item.text(), max_size);
     }
     if (numbers.size() > max_size)
@@ -98,7 +99,10 @@ class Value {
     std::vector<double> numbers = list(size);
     const std::size_t given = numbers.size();
     if (!repeat_to(size, numbers))
-      refuse("{} has {} numbers; it must have {}, or a divisor of that", given, size);
+      refuse(
+          "{} has {} numbers, but {} are needed; a shorter list is repeated only if its length "
+          "divides {}",
+          given, size, size);
     return numbers;
   }
   template <typename Number>
@@ -169,7 +173,11 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
     if (groups > max_places) json.refuse("{}: the machine may have at most {} places", max_places);
-    if (groups * depth > kMaxGroups) json.refuse("{}: the levels have too many groups in total");
+    if (groups * depth > kMaxGroups)
+      json.refuse(
+          "{}: the number of levels, {}, times the largest number of groups in a level, {}, "
+          "exceeds the limit {}",
+          depth, groups, kMaxGroups);
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
     read(level, "also", part.also);
@@ -222,7 +230,9 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
     starts.push_back(static_cast<PlaceId>(next));
   }
   if (starts.back() != parts.places.size())
-    domains->refuse("{} must list sizes that add up to the number of places");
+    domains->refuse(
+        "{} must list how many places each memory domain has; these numbers must add up to the "
+        "number of places of the machine");
   return starts;
 }
 
@@ -242,8 +252,8 @@ std::vector<double> read_matrix(const Value& json) {
   for (std::size_t i = 0; i < rows; ++i) {
     const Value row = json[i];
     if (row.size() != rows)
-      row.refuse("{} has {} numbers, but the matrix has {} rows; it must be square", row.size(),
-                 rows);
+      row.refuse("{} has {} numbers, but each row of a square matrix of {} rows must have {}",
+                 row.size(), rows, rows);
     for (std::size_t j = 0; j < rows; ++j) matrix.push_back(row[j].number());
     if (matrix[i * rows + i] != 1)
       row[i].refuse(
@@ -270,7 +280,9 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   const auto numa = machine.find("numa");
   if (!numa) {
     if (domains != nodes)
-      machine.refuse("{} needs \"numa\", with the factors between its {} memory domains", domains);
+      machine.refuse(
+          "{} has {} memory domains; the key \"numa\" must give the cost factors between them",
+          domains);
     return;
   }
   numa->expect_keys({"source", "latency_factor", "bandwidth_factor", "kinds", "kind_of_node"});
@@ -503,7 +515,8 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse("{} is {}, but the levels add up to {} {}", said->whole(), made, key);
+      said->refuse("{} is {}, but the other JSON keys give {} as the number of {}", said->whole(),
+                   made, key);
   };
   check("nodes", nodes);
   check("domains", domains);

@@ -32,7 +32,7 @@ void expect_same(const Machine& a, const Machine& b) {
 
 Machine read(std::string_view text) { return machine_from_json(text, "file.json"); }
 
-TEST(MachineJson, texts_are_unchanged_after_writing_and_reading) {
+TEST(MachineJson, machines_are_unchanged_after_writing_them_to_json_and_reading_them_back) {
   for (const char* text :
        {"core:1", "node:20 numa:2 core:2 factors:10,1.5,1", "rack:2 node:4 core:2 factors:20,10,1",
         "torus:8x8x8 numa:4 core:8 factors:10,1.5,1 hop:0.5", "torus:4x4 node:2 core:2",
@@ -44,12 +44,12 @@ TEST(MachineJson, texts_are_unchanged_after_writing_and_reading) {
   }
 }
 
-TEST(MachineJson, twenty_equal_nodes_are_written_once) {
+TEST(MachineJson, twenty_equal_nodes_share_one_description_in_the_file) {
   const std::string json = machine_to_json(machine_from_text("node:20 numa:2 core:16"));
   EXPECT_LT(json.size(), 1000u) << json;
 }
 
-TEST(MachineJson, unequal_groups_are_written_as_lists_with_repetition) {
+TEST(MachineJson, sizes_of_unequal_groups_may_be_written_with_repetition_such_as_2_x_4) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [
       {"name": "node", "count": 2}, {"name": "l2", "count": 4},
       {"name": "core", "count": ["2 x 1", "2 x 4"]}],
@@ -71,7 +71,7 @@ TEST(MachineJson, the_nodes_of_a_job_may_be_anywhere_on_a_torus) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, memory_domains_need_not_be_the_groups_of_a_level) {
+TEST(MachineJson, memory_domains_may_have_sizes_that_match_no_level_of_the_machine) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "core", "count": 6}],
       "domains": [2, 4], "numa": {"latency_factor": [[1, 2], [3, 1]]}})");
   EXPECT_EQ(machine.num_domains(), 2u);
@@ -79,7 +79,7 @@ TEST(MachineJson, memory_domains_need_not_be_the_groups_of_a_level) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, errors_name_the_file_and_the_key) {
+TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
   const auto error_of = [](std::string_view text) -> std::string {
     try {
       read(text);
@@ -102,7 +102,7 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
       {R"({"poise_machine": 1, "levels": [{"name": "core", "count": 1e9}]})", "levels[0].count"},
       {R"({"poise_machine": 1, "levels": [{"name": "core", "count": -1}]})", "levels[0].count"},
       {R"({"poise_machine": 1, "levels": [{"name": "a", "count": 3}, {"name": "b", "count": [1, 2]}]})",
-       "levels[1].count has 2 numbers; it must have 3"},
+       "levels[1].count has 2 numbers, but 3 are needed"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2]]}})", "numa.latency_factor[1]"},
       {head + R"("numa": {"latency_factor": [[1, -2], [2, 1]]}})", "numa.latency_factor[0][1]"},
       {head + R"("numa": {"latency_factor": [[2, 2], [2, 1]]}})", "must be 1"},
@@ -110,9 +110,9 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
        "file.json: machine: node 0 has 2 memory domains"},
       {head + R"("num": 1})", "did you mean \"numa\""},
       {head + R"("domains": "l3"})", "domains is \"l3\""},
-      {head + R"("domains": [3]})", "domains must list sizes"},
+      {head + R"("domains": [3]})", "domains must list how many places"},
       {head + R"("summary": {"places": 5}})",
-       "summary.places is 5, but the levels add up to 4 places"},
+       "summary.places is 5, but the other JSON keys give 4 as the number of places"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": ["9 x 1"]})", "speeds[0]"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": 0})", "speed 0"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "network": {"shape": "torus"}})",
@@ -129,7 +129,7 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
     EXPECT_NE(error_of(text).find(expected), std::string::npos) << text << "\n" << error_of(text);
 }
 
-TEST(MachineJson, every_truncation_is_an_error) {
+TEST(MachineJson, json_text_that_is_cut_off_at_any_byte_is_refused) {
   const std::string json = machine_to_json(machine_from_text("torus:4x4 node:2 numa:2 core:2"));
   for (std::size_t length = 0; length + 2 < json.size(); ++length)
     EXPECT_THROW(read(json.substr(0, length)), Error) << length;

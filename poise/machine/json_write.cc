@@ -157,8 +157,8 @@ void put_routers(const Network& network, Json& json) {
     if (n % network.nodes_per_router == 0) routers.push_back(nodes[n]);
     is_even = is_even && routers.back() == nodes[n];
   }
-  // The list is written in full, because a list that repeats would give the same routers more
-  // nodes.
+  // One router for every nodes_per_router consecutive nodes is enough if these nodes share it;
+  // otherwise the router of every single node is listed.
   if (is_even)
     json["routers"] = list_of(routers);
   else

@@ -33,11 +33,12 @@ bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
 void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
   if (matrix.size() != rows * rows)
-    fail("machine: the {} has {} rows, but {} numbers; a square matrix of that size has {}", what,
-         rows, matrix.size(), rows * rows);
+    fail("machine: the {} is not square: with {} rows it must have {} numbers, but it has {}", what,
+         rows, rows * rows, matrix.size());
   for (const double value : matrix)
     if (!is_factor(value))
-      fail("machine: the {} contains {}; factors must be from 0 to {}", what, value, kMaxValue);
+      fail("machine: the {} contains the factor {}; every factor must be from 0 to {}", what, value,
+           kMaxValue);
 }
 
 /// Every group of the finer level must lie inside one group of the coarser level.
@@ -71,11 +72,22 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
     total_speed_ += place.speed;
     has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;
   }
+  compare_factors_inside();
+}
+
+/// If two places of a domain share a group, so do all places between them; comparing neighbours is
+/// enough.
+void Machine::compare_factors_inside() {
+  for (PlaceId p = 1; p < num_places(); ++p) {
+    if (domain_of(p - 1) != domain_of(p)) continue;
+    has_equal_messages_inside_ = has_equal_messages_inside_ && message_factor(p - 1, p) == 1;
+    has_equal_bytes_inside_ = has_equal_bytes_inside_ && byte_factor(p - 1, p) == 1;
+  }
 }
 
 void Machine::check_places_and_levels() const {
-  if (parts_.places.empty()) fail("machine: it has no places; it needs at least one");
-  if (parts_.levels.empty()) fail("machine: it has no levels; it needs at least one");
+  if (parts_.places.empty()) fail("machine: there are no places; at least one is needed");
+  if (parts_.levels.empty()) fail("machine: there are no levels; at least one is needed");
   for (const Place& place : parts_.places)
     if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
       fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
@@ -93,8 +105,10 @@ void Machine::check_places_and_levels() const {
       fail("machine: a group of level \"{}\" extends over more than one group of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor outside the range from 0 to {}", level.name,
-           kMaxValue);
+      fail(
+          "machine: the latency or bandwidth factor of level \"{}\" is outside the range from 0 to "
+          "{}",
+          level.name, kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",
@@ -135,28 +149,34 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but kind_of_node has {} entries", num_nodes(),
-         parts_.kind_of_node.size());
+    fail("machine: there are {} nodes, but kind_of_node has {} entries; it needs one per node",
+         num_nodes(), parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
-      fail("machine: node {} has kind {}, which does not exist", n, parts_.kind_of_node[n]);
+      fail("machine: node {} has kind {}, but there are only {} kinds, numbered from 0", n,
+           parts_.kind_of_node[n], parts_.node_kinds.size());
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} memory domains, but its kind has {}", n,
-           first_domain_[n + 1] - first_domain_[n], kind.num_domains);
+      fail(
+          "machine: node {} has {} memory domains, but the cost factors of its node kind are for "
+          "{} memory domains",
+          n, first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
-    check_matrix(kind.latency_factor, kind.num_domains, "NUMA factors");
-    check_matrix(kind.bandwidth_factor, kind.num_domains, "bandwidth factors");
+    check_matrix(kind.latency_factor, kind.num_domains, "matrix of NUMA latency factors");
+    check_matrix(kind.bandwidth_factor, kind.num_domains, "matrix of NUMA bandwidth factors");
   }
   const Network& network = parts_.network;
   if (network.shape == Network::Shape::matrix)
-    check_matrix(network.matrix, num_nodes(), "network matrix");
+    check_matrix(network.matrix, num_nodes(), "matrix of network factors");
   for (const double value :
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
-      fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
+      fail(
+          "machine: a latency or bandwidth factor in \"network\" or \"root\" is {}; it must be "
+          "from 0 to {}",
+          value, kMaxValue);
   check_costs();
 }
 
@@ -187,74 +207,44 @@ void Machine::check_network() const {
   const Network& network = parts_.network;
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
-      fail("machine: the groups of a network tier do not add up to {} nodes", num_nodes());
+      fail(
+          "machine: each tier of the network must put all {} nodes into groups, and the latency "
+          "factor of each tier must be from 0 to {}",
+          num_nodes(), kMaxValue);
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
-    fail("machine: the network matrix is for {} nodes, but there are {}", network.matrix_nodes,
-         num_nodes());
+    fail("machine: the network matrix is for {} nodes, but the machine has {}",
+         network.matrix_nodes, num_nodes());
   if (network.shape == Network::Shape::tree || network.shape == Network::Shape::matrix) return;
 
   double routers = 1;
   for (const std::uint32_t dim : network.dims) routers *= dim;
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
-    fail("machine: the {} network has invalid dimensions", name_of(network.shape));
+    fail(
+        "machine: the {} network has invalid dimensions: each must be at least 1, their product at "
+        "most {}, and a dragonfly must have exactly two",
+        name_of(network.shape), kMaxRouters);
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
-      fail("machine: there are {} nodes, but {} routers with {} nodes each have room for fewer",
+      fail("machine: there are {} nodes, but the network has only {} routers for {} nodes each",
            num_nodes(), routers, network.nodes_per_router);
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but router_of_node has {} entries", num_nodes(),
-         network.router_of_node.size());
+    fail("machine: there are {} nodes, but router_of_node has {} entries; it needs one per node",
+         num_nodes(), network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
-    if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);
+    if (router >= routers)
+      fail("machine: router {} does not exist; there are {} routers, numbered from 0", router,
+           routers);
 }
 
 std::size_t Machine::level_named(std::string_view name) const {
   const auto found = std::find_if(parts_.levels.begin(), parts_.levels.end(),
                                   [&](const Level& level) { return level.name == name; });
   return static_cast<std::size_t>(found - parts_.levels.begin());
-}
-
-int Machine::common_level(PlaceId a, PlaceId b) const {
-  int level = static_cast<int>(parts_.levels.size()) - 1;
-  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
-  return level;
-}
-
-double Machine::latency_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::bandwidth_factor(DomainId from, DomainId to) const {
-  const NodeId node = node_of_domain_[to];
-  if (node != node_of_domain_[from]) return network().bandwidth_factor;
-  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-  const DomainId first = first_domain_[node];
-  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
-}
-
-double Machine::message_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
-}
-
-double Machine::byte_factor(PlaceId from, PlaceId to) const {
-  if (from == to) return 0;
-  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
-  const int level = common_level(from, to);
-  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
 }
 
 std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {

@@ -28,8 +28,8 @@ struct Place {
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
   std::vector<PlaceId> first_place = {};  // group g is [first_place[g], first_place[g + 1])
-  /// Factor of messages inside a domain whose finest common group is of this level. Levels above
-  /// the domains do not use it.
+  /// Factor of a message between two places of a domain if this is the finest level on which the
+  /// places are in the same group. Not used for levels above the domains.
   double latency_factor = 1;
   double bandwidth_factor = 1;
   std::string also = {};  // other names of the same groups, such as "package l3"
@@ -96,8 +96,8 @@ class Machine {
   std::uint32_t group_of(std::size_t level, PlaceId p) const { return group_of_place_[level][p]; }
   /// Index of the level with this name; levels().size() if there is none.
   std::size_t level_named(std::string_view name) const;
-  /// Index of the finest level with a group that holds both places; -1 if only the whole machine
-  /// does.
+  /// Returns the index of the finest level on which both places are in the same group, or -1 if
+  /// there is no such level.
   int common_level(PlaceId a, PlaceId b) const;
 
   /// Domains are numbered in the order of their places, so those of a node are consecutive.
@@ -116,6 +116,11 @@ class Machine {
   /// 2012, section III-A).
   double latency_factor(DomainId from, DomainId to) const;
 
+  /// True if all messages between different places of a domain have factor 1.
+  bool has_equal_messages_inside() const { return has_equal_messages_inside_; }
+  /// True if all bytes between different places of a domain have factor 1.
+  bool has_equal_bytes_inside() const { return has_equal_bytes_inside_; }
+
   /// Seconds per byte from one domain to the other, relative to those inside a domain.
   double bandwidth_factor(DomainId from, DomainId to) const;
 
@@ -124,7 +129,8 @@ class Machine {
   double message_factor(PlaceId from, PlaceId to) const;
   double byte_factor(PlaceId from, PlaceId to) const;
 
-  /// Number of edges between two places in the machine's tree; between nodes of a torus, its hops.
+  /// Number of edges between two places in the machine's tree; between nodes of a torus, the number
+  /// of hops.
   std::uint32_t hops(PlaceId a, PlaceId b) const;
 
  private:
@@ -133,6 +139,7 @@ class Machine {
   void check_costs() const;
   void check_network() const;
   void number_domains();
+  void compare_factors_inside();
   void find_groups();
 
   MachineParts parts_;
@@ -140,9 +147,9 @@ class Machine {
   std::vector<NodeId> node_of_domain_;
   std::vector<DomainId> first_domain_;  // per node, then one past the last
   std::vector<PlaceId> first_place_;    // per domain, then one past the last
-  /// Number of levels down to and including "node" (or the level of the routers).
+  /// Number of levels from the coarsest one to "node", both included; 0 without a level "node".
   std::size_t levels_to_node_ = 0;
-  bool has_equal_speeds_ = true;
+  bool has_equal_speeds_ = true, has_equal_messages_inside_ = true, has_equal_bytes_inside_ = true;
   double total_speed_ = 0;
 };
 
@@ -152,9 +159,10 @@ class Machine {
 /// reaches 10 to 20 GB/s. `places` are those of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
-/// What a message and one of its bytes cost at factor 1, for strategies that weigh messages by a
-/// sum. With the formula `physical` this is the time at both ends, the latency, and the time of the
-/// slowest resource between two nodes, or between two places if there is only one node.
+/// The costs of one message and of one byte at factor 1, for strategies that add up the costs of
+/// messages. With the formula `physical`, a message costs the CPU time at both ends and the
+/// latency; a byte costs the copies at both ends and the time on the slowest resource. These are
+/// costs between two nodes, or between two places if there is only one node.
 struct UnitCosts {
   double message_s = 0, byte_s = 0;
 };
@@ -162,5 +170,45 @@ UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 
 /// Returns the same machine with the costs of another formula.
 Machine with_formula(const Machine& machine, CostFormula formula);
+
+// Inline, because the cost of a placement asks for them once per message.
+
+inline int Machine::common_level(PlaceId a, PlaceId b) const {
+  int level = static_cast<int>(parts_.levels.size()) - 1;
+  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
+  return level;
+}
+
+inline double Machine::latency_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
+inline double Machine::bandwidth_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().bandwidth_factor;
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
+inline double Machine::message_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
+}
+
+inline double Machine::byte_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
+}
 
 }  // namespace poise

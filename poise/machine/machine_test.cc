@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(Machine, a_machine_text_gives_levels_and_domains_and_factors) {
+TEST(Machine, levels_and_message_cost_factors_are_read_from_the_text) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2 factors:10,1.5,1");
   EXPECT_EQ(machine.num_places(), 80u);
   EXPECT_EQ(machine.num_nodes(), 20u);
@@ -23,7 +23,7 @@ TEST(Machine, a_machine_text_gives_levels_and_domains_and_factors) {
 
 TEST(Machine, the_default_machine_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
 
-TEST(Machine, the_hop_count_is_the_number_of_edges_in_the_tree) {
+TEST(Machine, hop_count_between_places_is_the_path_length_in_the_tree_of_levels) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");
   EXPECT_EQ(machine.hops(0, 0), 0u);
   EXPECT_EQ(machine.hops(0, 1), 2u);
@@ -31,7 +31,7 @@ TEST(Machine, the_hop_count_is_the_number_of_edges_in_the_tree) {
   EXPECT_EQ(machine.hops(0, 79), 6u);
 }
 
-TEST(Machine, caches_inside_a_domain_have_factors_of_their_own) {
+TEST(Machine, a_shared_cache_inside_a_memory_domain_has_its_own_message_cost_factor) {
   const Machine machine = machine_from_text("node:2 numa:2 l3:2 core:4 factors:10,2,1.2,1");
   EXPECT_EQ(machine.num_domains(), 4u);
   EXPECT_EQ(machine.message_factor(0, 3), 1);
@@ -56,7 +56,7 @@ TEST(Machine, a_torus_has_wrap_around_links) {
   EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
 }
 
-TEST(Machine, hops_from_the_table_equal_hops_computed_from_coordinates) {
+TEST(Machine, hop_counts_are_the_same_with_and_without_stored_router_coordinates) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:5x3x4 core:2", "torus:4x3 node:2 core:1",
                            "torus:7 core:1", "mesh:1x6x1 core:1", "dragonfly:5x4 core:1"}) {
     SCOPED_TRACE(text);
@@ -72,7 +72,7 @@ TEST(Machine, hops_from_the_table_equal_hops_computed_from_coordinates) {
   }
 }
 
-TEST(Machine, the_table_of_a_torus_follows_changes_of_its_dimensions) {
+TEST(Machine, recomputes_hop_counts_if_the_dimensions_or_routers_of_a_torus_change) {
   MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
   parts.network.dims = {2, 8};
   EXPECT_EQ(Machine(parts).network().hops(0, 4), 4u);
@@ -107,7 +107,7 @@ TEST(MachineText, a_misspelt_setting_is_not_taken_as_a_level) {
   EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);
 }
 
-TEST(MachineText, a_machine_text_sets_the_costs_of_the_physical_model) {
+TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the_machine) {
   const CostModel costs =
       machine_from_text(
           "rack:2 node:2 core:2 factors:9,5,1 bandwidth:1e9 bus:2e9 cards:3 gap:1e-7 uplink:4e9 "

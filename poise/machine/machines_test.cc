@@ -36,7 +36,7 @@ std::pair<double, double> numa_interval(const Machine& machine) {
   return {least, most};
 }
 
-TEST(Machines, all_machines_of_the_papers_exist) { EXPECT_GE(all_files().size(), 11u); }
+TEST(Machines, at_least_eleven_machine_files_are_included) { EXPECT_GE(all_files().size(), 11u); }
 
 TEST(Machines, every_machine_has_the_name_of_its_file_and_states_its_origin) {
   for (const std::string& file : all_files()) {
@@ -58,7 +58,7 @@ TEST(Machines, every_machine_file_is_unchanged_after_reading_and_writing) {
   }
 }
 
-TEST(Machines, factors_span_the_intervals_in_table_2_of_the_paper) {
+TEST(Machines, memory_latency_factors_have_the_published_minimum_and_maximum) {
   EXPECT_EQ(numa_interval(machine_called("NUMA32")), std::pair(1.36, 3.6));
   EXPECT_EQ(numa_interval(machine_called("NUMA48")), std::pair(1.10, 2.8));
   EXPECT_EQ(numa_interval(machine_called("20xNUMA4")), std::pair(1.52, 1.53));
@@ -67,7 +67,7 @@ TEST(Machines, factors_span_the_intervals_in_table_2_of_the_paper) {
   EXPECT_EQ(machine_called("20xNUMA4").latency_factor(0, 39), 3.4);
 }
 
-TEST(Machines, the_gemini_torus_carries_two_nodes_per_router) {
+TEST(Machines, each_router_of_the_gemini_torus_serves_two_nodes) {
   const Machine machine = machine_called("BlueWaters");
   const Network& network = machine.network();
   EXPECT_EQ(machine.num_places(), 8192u);
@@ -78,7 +78,7 @@ TEST(Machines, the_gemini_torus_carries_two_nodes_per_router) {
   EXPECT_EQ(network.latency_factor(0, 255), 13 + 12);
 }
 
-TEST(Machines, uniform_memory_is_one_domain) {
+TEST(Machines, a_machine_with_uniform_memory_access_has_one_memory_domain) {
   EXPECT_EQ(machine_called("Tigerton").num_domains(), 1u);
 }
 

@@ -46,7 +46,7 @@ class Progress {
   double probes_, done_ = 0;
 };
 
-/// The reader for a domain is its fastest place.
+/// Returns the place whose reads are measured for a domain: the fastest place of the domain.
 PlaceId reader_of(const Machine& machine, DomainId domain) {
   PlaceId best = machine.first_place(domain);
   for (PlaceId p = best; p < machine.first_place(domain + 1); ++p)
@@ -57,7 +57,8 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
     throw std::runtime_error(fmt::format(
-        "cannot measure the {} from memory domain {} to {}: other programs kept its cores busy",
+        "cannot measure the {} from memory domain {} to {}: other programs kept the cores busy; "
+        "measure again on an idle node",
         what, from, to));
   return spread_of(std::move(values));
 }

@@ -43,14 +43,14 @@ struct MeasureOptions {
 Measurement measure_node(const Machine& machine, const Probes& probes,
                          const MeasureOptions& options);
 
-/// Pairs of places whose finest common group is of `level` (-1: no common group). They come from
-/// the first, middle and last such group, so there are at most three. There are none if each group
-/// of the level has only one part.
+/// Returns pairs of places that are in the same group of `level`, but in different groups of the
+/// next finer level. If `level` is -1, that group is the whole machine. The pairs come from the
+/// first, the middle and the last group in which there are such places, so there are at most three.
 std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, int level);
 
-/// The machine with measured factors and costs. A message costs a local memory read times its
-/// factor; a byte costs its time at a core's share of the domain's bandwidth times its factor.
-/// These are hardware costs; software costs come on top.
+/// Returns the machine with measured factors and costs. At factor 1, a message costs one local
+/// memory read, and a byte the time to transfer it at a core's share of the domain's bandwidth.
+/// These are costs of the hardware; the costs of software are not included.
 Machine with_measurement(const Machine& machine, Measurement measurement);
 
 /// The unit of all factors: the median local read latency of the domains.

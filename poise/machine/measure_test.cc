@@ -97,7 +97,7 @@ TEST(Measure, keeps_its_time_limit_on_small_and_large_machines) {
   }
 }
 
-TEST(Measure, measures_a_sample_of_the_pairs_of_each_level) {
+TEST(Measure, measures_at_most_three_pairs_of_cores_at_each_level) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   for (int level = -1; level < 2; ++level) {
     const auto pairs = sample_pairs(machine, level);
@@ -124,7 +124,7 @@ TEST(Measure, reports_its_progress) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
+TEST(Measure, throws_if_the_memory_latency_of_a_domain_cannot_be_measured) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -132,7 +132,7 @@ TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
   EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
 }
 
-TEST(Measure, cores_keep_the_assumed_factor_if_no_probe_runs_on_them) {
+TEST(Measure, keeps_the_assumed_message_cost_factors_if_no_pair_of_cores_can_be_measured) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -142,7 +142,7 @@ TEST(Measure, cores_keep_the_assumed_factor_if_no_probe_runs_on_them) {
   EXPECT_EQ(measured.message_factor(0, 1), 1);
 }
 
-TEST(Spread, a_measured_value_consists_of_its_median_and_its_quartiles) {
+TEST(Spread, gives_the_median_and_the_quartiles_of_measured_values) {
   const Spread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.low, 2);
   EXPECT_EQ(spread.median, 3);

@@ -68,8 +68,8 @@ void pin_to(const Machine& machine, PlaceId place) {
   CPU_ZERO_S(bytes, set.get());
   CPU_SET_S(unit, bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) != 0)
-    throw std::runtime_error(
-        fmt::format("processing unit {} may not be used by this process", unit));
+    throw std::runtime_error(fmt::format(
+        "this process may not run on processing unit {}; extend its CPU affinity", unit));
   constexpr int kDefaultPolicy = 0;
   syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
 }
@@ -114,8 +114,8 @@ class Pages {
   Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      throw std::runtime_error(
-          fmt::format("cannot allocate a buffer of {} bytes for the measurement", bytes));
+      throw std::runtime_error(fmt::format(
+          "cannot allocate a buffer of {} bytes for the measurement; free some memory", bytes));
     memory_ = static_cast<char*>(memory);
     madvise(memory_, bytes_, MADV_HUGEPAGE);
     if (domain < facts.numa_index.size()) bind_to(facts.numa_index[domain]);
@@ -148,7 +148,7 @@ struct alignas(kLineBytes) Line {
 };
 
 /// Links the cache lines of a buffer into one random cycle (Sattolo's algorithm), so that no
-/// prefetcher can predict the next.
+/// prefetcher can predict which line comes next.
 const Line* link_cycle(const Pages& pages) {
   auto* lines = reinterpret_cast<Line*>(pages.data());
   const auto count = static_cast<std::uint32_t>(pages.bytes() / sizeof(Line));
@@ -168,7 +168,8 @@ double chase(const Line*& at, double seconds) {
   const Line* line = at;
   do {
     for (std::size_t i = 0; i < kStepsPerLook; ++i) line = line->next;
-    // Makes the compiler believe that the line is used.
+    // Makes the compiler assume that this statement reads and changes `line`, so that it keeps
+    // every load of the loop above.
     asm volatile("" : "+r"(line));
     steps += kStepsPerLook;
   } while (!watch.is_time_up(seconds));
@@ -226,7 +227,8 @@ void answer(Game& game) {
 }
 
 /// Returns the one-way time in nanoseconds, or nothing if the other side does not answer in time.
-/// It is the median over short intervals, because on a shared core both sides run in most of them.
+/// The time is the median over short intervals: even if other programs use the same cores, both
+/// sides run without a break in most intervals.
 std::optional<double> serve(Game& game, double seconds) {
   constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
   std::vector<double> stretches_ns;

@@ -40,7 +40,7 @@ TEST(Probe, a_core_that_does_not_exist_is_an_error) {
   EXPECT_THROW(live_probes(machine).read_ns(0, 0, 0.001), std::runtime_error);
 }
 
-TEST(Probe, the_latency_buffer_is_four_times_the_cache_but_fits_into_memory) {
+TEST(Probe, latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_small) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
   EXPECT_EQ(latency_buffer_bytes(facts), 128u << 20);

@@ -9,7 +9,8 @@ namespace poise {
 
 namespace {
 
-/// Seconds per unit of a resource; 0 if its bandwidth is unlimited.
+/// Returns the seconds per byte at a bandwidth in bytes per second; 0 stands for unlimited
+/// bandwidth, and then the time is 0, too.
 double per_unit(double units_per_s) { return units_per_s > 0 ? 1 / units_per_s : 0; }
 
 }  // namespace

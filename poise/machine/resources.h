@@ -35,7 +35,8 @@ class ResourceRates {
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
 
-  /// Seconds that such a message takes on the slowest of these resources if nothing else uses it.
+  /// Returns the seconds that `count` messages with `bytes` in total take on the slowest resource
+  /// that they cross, if nothing else uses it.
   double slowest_s(DomainId from, DomainId to, double count, double bytes) const;
 
   std::size_t num_tiers() const { return uplink_s_per_byte_.size(); }
@@ -67,7 +68,7 @@ class Resources {
     });
   }
 
-  /// Returns the rates, whose for_each_crossed() also tells the kind of each resource.
+  /// The rates of the resources. Their for_each_crossed() also gives the kind of each resource.
   const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
 
@@ -84,7 +85,8 @@ class Resources {
   ResourceId first_card_out_ = 0, first_card_in_ = 0, shared_ = 0, count_ = 0;
 };
 
-// Inline, because the kind is known at each call in for_each_crossed().
+// Inline, because for_each_crossed() calls it with constant kinds, for which the compiler removes
+// the switch.
 inline ResourceId Resources::id_of(const ResourceRates::Crossing& crossing) const {
   using Kind = ResourceRates::Kind;
   switch (crossing.kind) {

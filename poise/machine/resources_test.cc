@@ -49,7 +49,7 @@ TEST(Resources, a_message_inside_a_domain_crosses_its_bus_at_both_ends) {
               UnorderedElementsAre(Pair("memory bus of domain 1", DoubleEq(6e-4))));
 }
 
-TEST(Resources, a_message_between_nodes_crosses_buses_and_cards) {
+TEST(Resources, a_message_between_nodes_uses_memory_buses_and_network_cards_at_both_ends) {
   EXPECT_THAT(TwoRacks().seconds(0, 3),
               UnorderedElementsAre(Pair("memory bus of domain 0", DoubleEq(1e-4)),
                                    Pair("memory bus of domain 3", DoubleEq(1e-4)),
@@ -65,7 +65,7 @@ TEST(Resources, a_message_between_racks_crosses_their_uplinks_too) {
   EXPECT_EQ(uplinks, 2) << "one up, one down";
 }
 
-TEST(Resources, a_bandwidth_of_0_does_not_limit) {
+TEST(Resources, a_bandwidth_of_0_stands_for_unlimited_bandwidth) {
   TwoRacks racks;
   racks.costs.bus_bytes_per_s = racks.costs.card_bytes_per_s = racks.costs.card_s_per_message = 0;
   racks.costs.uplink_bytes_per_s = {0};
@@ -95,7 +95,7 @@ TEST(Resources, every_resource_of_a_machine_has_its_own_number_and_name) {
     }
 }
 
-TEST(ResourceRates, the_slowest_resource_counts_messages_and_bytes) {
+TEST(ResourceRates, the_slowest_resource_takes_a_time_per_message_and_a_time_per_byte) {
   const TwoRacks racks;
   const ResourceRates rates(racks.machine, racks.costs);
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 3, 10, 1e6), 5e-6 + 5e-4);  // the cards

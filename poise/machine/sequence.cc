@@ -20,8 +20,8 @@ bool is_whole(double value) {
   return value >= 0 && value < kMaxWhole && value == std::floor(value);
 }
 
-/// Length of the shortest prefix that gives the whole when repeated, by the border array of Knuth,
-/// Morris and Pratt.
+/// Length of the shortest prefix of `numbers` that gives all of `numbers` if it is repeated, from
+/// the border array of Knuth, Morris and Pratt.
 std::size_t period_of(const std::vector<double>& numbers) {
   std::vector<std::size_t> border(numbers.size() + 1, 0);
   std::size_t matched = 0;

@@ -38,7 +38,7 @@ TEST(Sequence, rejects_unknown_items_and_lists_that_are_too_long) {
   EXPECT_TRUE(numbers.empty());
 }
 
-TEST(Sequence, repeats_a_list_only_a_whole_number_of_times) {
+TEST(Sequence, a_list_can_be_repeated_only_to_a_multiple_of_its_length) {
   std::vector<double> numbers{1, 2};
   EXPECT_FALSE(repeat_to(5, numbers));
   EXPECT_FALSE(repeat_to(1, numbers));

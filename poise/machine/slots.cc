@@ -12,17 +12,19 @@ namespace {
 
 /// Checks the places and returns the nodes that have a slot.
 std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId> places) {
-  if (places.empty()) fail("machine: it has no places; it needs at least one");
+  if (places.empty()) fail("machine: no places are selected; select at least one");
   if (!std::is_sorted(places.begin(), places.end()) || places.back() >= machine.num_places())
-    fail("machine: slots must be place numbers from 0 to {} in ascending order",
+    fail("machine: the selected places must be numbers from 0 to {} in ascending order",
          machine.num_places() - 1);
   std::vector<NodeId> nodes;
   for (const PlaceId p : places)
     if (nodes.empty() || nodes.back() != machine.node_of_place(p))
       nodes.push_back(machine.node_of_place(p));
   if (nodes.size() > 1 && nodes.size() < machine.num_nodes())
-    fail("machine: {} of {} nodes have slots; either all nodes or exactly one must have slots",
-         nodes.size(), machine.num_nodes());
+    fail(
+        "machine: the selected places are on {} of the {} nodes; select places of all nodes or of "
+        "a single node",
+        nodes.size(), machine.num_nodes());
   return nodes;
 }
 
@@ -38,7 +40,8 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
   return result;
 }
 
-/// The kind of a node that has only these domains.
+/// Describes a node that is reduced to the given NUMA domains: their number, and the NUMA factors
+/// between them.
 NodeKind kind_of(const Machine& machine, NodeId node, std::span<const DomainId> domains) {
   const NodeKind& whole = machine.parts().node_kinds[machine.parts().kind_of_node[node]];
   const DomainId first = machine.first_domain(node);

@@ -8,11 +8,11 @@
 
 namespace poise {
 
-/// A machine with one place per entry of `places`, which must be in ascending order and on every
-/// node of the machine, or on one node only. Entries that repeat a place (more ranks than cores)
-/// become several places of equal speed in one group of the machine's last level. Levels, domains
-/// and factors stay the same. Throws Error if places are not in ascending order, do not exist, or
-/// are on several nodes but not on all.
+/// Returns a machine with one place per entry of `places`. The entries must be in ascending order.
+/// Either all of them are on one node, or each node of the machine has at least one. If a place is
+/// repeated (more ranks than cores), it becomes several places of equal speed in one group of the
+/// machine's last level. Levels, domains and factors stay the same. Throws Error if places are not
+/// in ascending order, do not exist, or are on several nodes but not on all.
 Machine slots_of(const Machine& machine, std::span<const PlaceId> places);
 
 }  // namespace poise

@@ -13,7 +13,8 @@
 namespace poise {
 namespace {
 
-/// Checks that every query gives the same result as on the whole machine.
+/// Checks that the machine of these places answers every query, such as speeds and factors, as the
+/// whole machine answers it for the same places.
 void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& places) {
   const Machine slots = slots_of(machine, places);
   ASSERT_EQ(slots.num_places(), places.size());
@@ -29,7 +30,7 @@ void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& pla
   }
 }
 
-TEST(Slots, a_subset_of_the_places_keeps_the_costs_between_them) {
+TEST(Slots, a_machine_of_selected_places_keeps_the_message_costs_between_them) {
   expect_same_answers(machine_from_text("node:3 numa:2 core:4 factors:10,1.5,1"),
                       {0, 1, 5, 8, 12, 15, 16, 23});
   expect_same_answers(find_machine("NUMA48"), {1, 2, 9, 30, 31, 47});
@@ -41,7 +42,7 @@ TEST(Slots, the_set_of_all_places_gives_the_same_machine) {
   expect_same_answers(machine, {0, 1, 2, 3, 4, 5, 6, 7});
 }
 
-TEST(Slots, one_node_is_a_machine_without_a_network) {
+TEST(Slots, places_of_a_single_node_form_a_machine_without_a_network) {
   const Machine machine = find_machine("20xNUMA4");
   const Machine node = slots_of(machine, std::vector<PlaceId>{8, 9, 10, 11});
   EXPECT_EQ(node.num_nodes(), 1u);
@@ -62,7 +63,7 @@ TEST(Slots, a_place_listed_several_times_becomes_several_places) {
             machine_to_json(slots));
 }
 
-TEST(Slots, throws_for_invalid_lists) {
+TEST(Slots, throws_for_an_invalid_list_of_places) {
   const Machine machine = machine_from_text("node:3 core:2");
   for (const std::vector<PlaceId>& places : {std::vector<PlaceId>{}, {0, 6}, {2, 1}, {0, 2}})
     EXPECT_THROW(slots_of(machine, places), Error);

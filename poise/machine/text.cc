@@ -81,7 +81,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
     network.dims.push_back(count_of(word, piece));
     routers *= network.dims.back();
     if (routers > kMaxPlaces)
-      fail("machine text: \"{}:{}\" has too many nodes", word.key, word.value);
+      fail("machine text: \"{}:{}\" has more than {} routers", word.key, word.value, kMaxPlaces);
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
     fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);
@@ -165,7 +165,7 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: there are {} factors for {} levels; give one per level",
+    fail("machine text: {} message cost factors are given for {} levels; give one factor per level",
          spec.factors.size(), spec.levels.size());
   return spec;
 }
@@ -207,7 +207,8 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   return product;
 }
 
-/// factors[l] is the factor of messages whose finest common group is of level l - 1.
+/// factors[l] is the factor of messages between different groups of level l that are in one group
+/// of level l - 1. For l = 0 that group is the whole machine.
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
   const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));
@@ -286,7 +287,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
 }
 
 Machine flat_machine(std::uint32_t num_places) {
-  if (num_places == 0) fail("machine: it has no places; it needs at least one");
+  if (num_places == 0) fail("machine: there are no places; at least one is needed");
   return machine_from_text(fmt::format("core:{}", num_places));
 }
 

@@ -9,15 +9,16 @@
 
 namespace poise {
 
-/// Reads levels from the coarsest to the places, each as NAME:COUNT, then optionally factors, one
-/// per level: the first for messages between different groups of the first level, the second for
-/// messages inside a group of the first level but between different groups of the second, and so
-/// on. Default factors: 10 between nodes, 1.5 between domains, 1 inside a domain.
+/// Reads a machine from words. First come the levels, from the coarsest down to the places, each as
+/// NAME:COUNT. Then `factors:` may follow, with one number per level: the first for messages
+/// between different groups of the first level, the second for messages inside a group of the first
+/// level but between different groups of the second, and so on. Default factors: 10 between nodes,
+/// 1.5 between domains, 1 inside a domain.
 ///
-/// The first level may be the shape of the network: torus:8x8x8, mesh:4x4, dragonfly:9x4 (groups x
-/// routers per group). `node:2` after it puts two nodes on each router; otherwise each router is a
-/// node. hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in seconds:
-/// message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 repeats along the places.
+/// The first level may be the shape of the network: torus:8x8x8, mesh:4x4, dragonfly:9x4 (9 groups
+/// of 4 routers). Each router is a node, unless `node:2` follows the shape, which puts two nodes on
+/// each router. hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in
+/// seconds: message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 repeats along the places.
 ///
 /// Costs of the formula `physical` (cost_model.h), in seconds and bytes per second:
 /// bandwidth:1.25e10 (a network card), cards:1 (per node), gap:1e-8 (per message and card),

@@ -41,10 +41,11 @@ struct JuggleView {
 /// per domain. O(n log n + m log m).
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
-/// Speed of a place over a period of real_s seconds (section 2.1): the average progress of its
-/// threads, gained_s / threads, divided by the fraction of the period in which the place was busy.
-/// It is at most real_s. If the threads made no progress, the formula is undefined, and the result
-/// is idle_s, the time that a thread could have used. 0 for a place without threads.
+/// Speed of a place over a period of real_s seconds (section 2.1 of the paper): the average
+/// progress of its threads, gained_s / num_threads, divided by the fraction of the period in which
+/// the place was busy. The speed is limited to real_s. If the threads made no progress, the formula
+/// cannot be used, and the result is idle_s, the time that a thread could have used. If the place
+/// has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
 /// Sets speeds within `tolerance` (a fraction) of their average to the average, so that noise does
@@ -58,10 +59,11 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others.
-/// Repeatedly moves the least advanced ready thread from the place with most ready threads to the
-/// place with fewest in the same domain, until these numbers differ by at most one. Of places with
-/// equally few, the one with fewest threads is taken, so that blocked threads spread, too.
+/// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others. In
+/// each domain, repeatedly moves the least advanced ready thread from the place with the most ready
+/// threads to the place with the fewest, until these numbers differ by at most one. Among places
+/// with equally few ready threads, prefers the one with the fewest threads in all, so that blocked
+/// threads are spread as well.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
 
 /// What a thread reports about its waits: whether it is in a call that waits, and how long ago it
@@ -71,8 +73,9 @@ struct WaitReport {
   double since_yield_s = 1e9;
 };
 
-/// True if the thread waits. A thread that polls yields all the time if it is alone on its place.
-/// If it shares the place, it yields again only after the time slice of the other thread.
+/// True if the thread waits. A thread that polls yields its cpu again and again if it is alone on
+/// its place. If it shares the place, the other thread uses a whole time slice after each yield, so
+/// the polling thread yields more rarely.
 bool is_waiting(const WaitReport& report, bool shares_place);
 
 /// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at

@@ -28,7 +28,7 @@ struct JuggleFacts {
   bool waits_actively = false;
 };
 
-/// One cause for which threads lose time.
+/// One reason why the threads of a program lose time.
 struct JuggleCause {
   enum class Kind : std::uint8_t {
     unknown,         // the threads did not compute for long enough to tell
@@ -53,7 +53,7 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts);
 /// True if poise juggle cannot remove this cause, so that the user has to.
 bool is_for_user(JuggleCause::Kind kind);
 
-/// Name of the kind for JSON, such as "spinning" or "one_cpu".
+/// Name of a kind of cause in JSON output, such as "spinning" or "one_cpu".
 const char* name_of(JuggleCause::Kind kind);
 
 }  // namespace poise

@@ -38,7 +38,7 @@ class Patient {
 
 // Tests of runs that have exactly one known cause.
 
-TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
+TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_reported_as_spinning) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();
@@ -69,7 +69,8 @@ TEST(JuggleCauses, the_cause_names_the_cpu_to_which_all_threads_are_bound) {
   }
 }
 
-TEST(JuggleCauses, unevenly_bound_threads_get_advice_on_numbers_of_threads_that_fit) {
+TEST(JuggleCauses,
+     advises_a_thread_count_divisible_by_the_cpu_count_if_threads_are_bound_unevenly) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {1}, {0}});
   const JuggleCause cause = causes_of(patient.facts()).front();
@@ -78,7 +79,7 @@ TEST(JuggleCauses, unevenly_bound_threads_get_advice_on_numbers_of_threads_that_
   EXPECT_NEAR(cause.gain, 4. / 3, 1e-9);
 }
 
-TEST(JuggleCauses, a_quota_below_the_number_of_threads_is_reported_with_the_number_that_fits) {
+TEST(JuggleCauses, advises_fewer_threads_if_the_cpu_quota_is_below_the_number_of_threads) {
   Patient patient(8);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, Affinities(8));
   JuggleFacts facts = patient.facts();
@@ -90,7 +91,7 @@ TEST(JuggleCauses, a_quota_below_the_number_of_threads_is_reported_with_the_numb
   EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
 }
 
-TEST(JuggleCauses, the_cause_names_the_cpu_of_another_program_if_threads_are_bound) {
+TEST(JuggleCauses, names_the_cpu_that_another_program_uses_if_threads_are_bound) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::spin, {{0}, {1}});
   patient.cpus.add_stranger({1});
@@ -100,14 +101,14 @@ TEST(JuggleCauses, the_cause_names_the_cpu_of_another_program_if_threads_are_bou
   EXPECT_NEAR(cause.gain, 2, 0.2);
 }
 
-TEST(JuggleCauses, another_program_is_reported_if_threads_are_not_bound) {
+TEST(JuggleCauses, another_program_on_the_same_cpus_is_reported_even_if_threads_are_not_bound) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(2));
   patient.cpus.add_stranger();
   EXPECT_EQ(patient.worst(), Kind::stranger);
 }
 
-TEST(JuggleCauses, causes_are_found_even_if_the_threads_are_balanced) {
+TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_being_balanced) {
   Patient bound(2, JugglePolicy::automatic);
   bound.cpus.add_program(1, SimulatedWait::sleep, {{0}, {1}, {0}});
   EXPECT_EQ(bound.worst(), Kind::bound_unevenly);
@@ -172,14 +173,14 @@ TEST(JuggleCauses, programs_without_imbalance_have_no_cause) {
   }
 }
 
-TEST(JuggleCauses, a_short_run_gives_no_causes) {
+TEST(JuggleCauses, a_short_run_is_diagnosed_with_an_unknown_cause) {
   Patient patient(2);
   patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}});
   EXPECT_EQ(causes_of(patient.facts(0.2)).front().kind, Kind::unknown);
   EXPECT_EQ(causes_of({}).front().kind, Kind::unknown);
 }
 
-TEST(JuggleCauses, every_kind_has_a_name) {
+TEST(JuggleCauses, every_kind_of_cause_has_a_name) {
   EXPECT_STREQ(name_of(Kind::unknown), "unknown");
   EXPECT_STREQ(name_of(Kind::nothing), "nothing");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of one thread that may be balanced, and of one place.
+// What the balancer knows about each thread that it may move, and about each place.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct JuggleMember {
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 
-  /// The place whose time the thread uses, if it is known.
+  /// The one place on which the thread runs. Nothing if it may run on several places.
   std::optional<PlaceId> seat() const {
     if (is_wide) return {};
     return place ? place : last.own_place;

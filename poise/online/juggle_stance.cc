@@ -56,15 +56,16 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
   if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
   if (action_ != JuggleAction::spread)
     return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
-  // If threads still wait for a cpu after spreading, another program uses theirs; the kernel may
-  // then choose better cpus.
+  // If threads still wait for cpus some time after they were spread, another program uses the same
+  // cpus. Then the threads are left to the kernel, which may choose better cpus.
   const bool is_cured = !is_crowded(signs) || now_s - since_s_ < kTuning.watch_s;
   return is_cured ? JuggleAction::spread : JuggleAction::leave;
 }
 
 JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const {
   if (signs.births_per_s >= kTuning.many_births_per_s) return JuggleAction::leave;
-  // Threads that wait actively would compete for the few cpus.
+  // If a quota allows fewer cpus than there are threads, threads that wait actively would compete
+  // for these few cpus. Such threads are left to the kernel.
   if (signs.is_confined) return is_awake(signs) ? JuggleAction::leave : JuggleAction::widen;
   return signs.is_bound ? wanted_for_bound(signs) : wanted_for_free(signs, now_s);
 }
@@ -81,8 +82,8 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
     action_ = wants;
     since_s_ = now_s;
   }
-  // The phases of a thread that never sleeps are not visible. If another program computes beside
-  // it, the phases may be short.
+  // The length of phases is unknown for threads that never sleep. It may be short, so the period
+  // stays short while such threads lose time because they wait for cpus.
   const double longest_s = is_awake(signs) && is_crowded(signs)
                                ? std::min(kTuning.short_period_s, longest_s_)
                                : longest_s_;

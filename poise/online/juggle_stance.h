@@ -38,8 +38,8 @@ struct JuggleSigns {
   /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
-  /// Difference between the most and the least progress, divided by the difference that balancing
-  /// leaves.
+  /// Difference in progress between the most and the least advanced thread, divided by the
+  /// difference that remains if threads are balanced.
   double spread_lags = 0;
   double births_per_s = 0;  // new threads per second
 };

@@ -61,7 +61,7 @@ TEST(JuggleStances, two_unbound_spinning_threads_beside_another_program_get_a_cp
   }
 }
 
-TEST(JuggleStances, threads_are_returned_to_the_kernel_when_the_other_program_has_ended) {
+TEST(JuggleStances, leaves_threads_to_the_kernel_again_when_the_other_program_has_ended) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.add_program(0.0002, SimulatedWait::spin, kTwoFree);
@@ -73,7 +73,7 @@ TEST(JuggleStances, threads_are_returned_to_the_kernel_when_the_other_program_ha
   EXPECT_EQ(team.action(), JuggleAction::leave);
 }
 
-TEST(JuggleStances, unbound_spinning_threads_without_another_program_are_left_alone) {
+TEST(JuggleStances, unbound_spinning_threads_are_left_alone_if_no_other_program_runs) {
   for (const std::size_t threads : {1u, 2u}) {
     const Result watched =
         run({0.0002, SimulatedWait::spin, Affinities(threads)}, JugglePolicy::automatic);
@@ -88,8 +88,8 @@ TEST(JuggleStances, unbound_threads_that_sleep_are_left_alone_beside_another_pro
         << phase_s;
 }
 
-// This happens if two OpenMP run-times in one process bind all threads to the first cpu.
-TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
+// Two OpenMP run-times in one process may bind all threads to the first cpu.
+TEST(JuggleStances, threads_bound_to_the_same_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
       SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));
@@ -101,8 +101,8 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
     }
 }
 
-// This happens with OMP_PROC_BIND=true and three threads on two cpus.
-TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all_cpus) {
+// OMP_PROC_BIND=true binds three threads to two cpus like this: two of them to the same cpu.
+TEST(JuggleStances, lets_unevenly_bound_threads_run_on_all_cpus_if_phases_are_short) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
     const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};
@@ -111,12 +111,13 @@ TEST(JuggleStances, threads_bound_unevenly_with_short_phases_are_released_to_all
     EXPECT_EQ(widened.orders, 3) << "one order per thread is enough";
     EXPECT_GT(speed_up(bound), 1.05);
   }
-  // Phases shorter than a time slice gain nothing, but lose nothing either.
+  // If phases are shorter than a time slice, the program gains nothing from the release of its
+  // threads, but loses nothing either.
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 
 // FT and IS of the NAS parallel benchmarks behave like this: bound threads, phases of 20 to 90 ms.
-TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_rotate_quickly) {
+TEST(JuggleStances, rotates_unevenly_bound_threads_every_5_to_50_ms_if_phases_last_30_to_90_ms) {
   for (const double phase_s : {0.03, 0.06, 0.09}) {
     SCOPED_TRACE(phase_s);
     const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};
@@ -148,7 +149,7 @@ TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 
-TEST(JuggleStance, releases_sleeping_threads_that_still_wait_for_cpus) {
+TEST(JuggleStance, stops_binding_threads_after_a_second_if_that_does_not_give_them_more_cpus) {
   JuggleStance stance(0.005, 0.1);
   const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
   EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);
@@ -157,7 +158,7 @@ TEST(JuggleStance, releases_sleeping_threads_that_still_wait_for_cpus) {
   EXPECT_EQ(stance.next(crowded, 2.5), JuggleAction::leave) << "it rests";
 }
 
-TEST(JuggleStance, a_period_is_never_below_five_milliseconds) {
+TEST(JuggleStance, the_time_between_balancing_steps_is_at_least_five_milliseconds) {
   JuggleStance stance(JuggleSettings().shortest_period_s, 0.1);
   const JuggleSigns bound{.is_uneven = true, .is_bound = true, .asleep = 0.3, .phase_s = 0.02};
   EXPECT_EQ(stance.next(bound, 1), JuggleAction::rotate);

@@ -31,8 +31,9 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// How long a thread may sleep and still take part. The limit grows with the cpu time that the
-/// thread has used. On a crowded place, a long wait for the cpu looks like sleep until it ends.
+/// Returns how many seconds a thread may sleep and still take part. The limit grows with the cpu
+/// time that the thread has used, and with the number of threads per place: on a crowded place, a
+/// long wait for the cpu looks like sleep until the wait ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
   const double least_s =
       kTuning.enough_windows * kTuning.min_window_s + kTuning.uncounted_wait_s * threads_per_place;
@@ -203,8 +204,8 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   return orders;
 }
 
-/// Measures the work per second of cpu time, which converts work to seconds of a cpu of average
-/// speed.
+/// Measures the rate of work: how many of the program's units of work a thread does per second of
+/// cpu time. Divided by this rate, work becomes seconds of a cpu of average speed.
 void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   double run_s = 0, work = 0;
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -258,7 +259,8 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   members_ = std::move(members);
 }
 
-/// Updates members from the readings: gains of known threads, initial values of new ones.
+/// Updates the list of threads from the readings: what each known thread has gained since its last
+/// reading, and the initial values of new threads.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) {
     first_s_ = point_s_ = now_s;
@@ -325,7 +327,7 @@ JuggleAction JuggleTeam::wanted_action(double now_s) {
   return action;
 }
 
-/// Assigns every thread a new place, or all places of a domain.
+/// Assigns every thread a new place. If `is_wide`, the thread may use all places of that domain.
 void JuggleTeam::deal(bool is_wide) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
@@ -439,7 +441,7 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // The place was busy for as long as its longest ready thread ran or waited there.
+    // The place counts as busy for the longest time for which one of its threads was ready.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {

@@ -85,7 +85,8 @@ class JuggleTeam {
   bool is_balancing() const { return action_ != JuggleAction::leave; }
   JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
-  /// The observations so far, for the diagnosis, except the quota and the numbers of the cpus.
+  /// The observations so far, as input for the diagnosis. They contain neither the cgroup's quota
+  /// of cpu time nor the numbers of the cpus.
   const JuggleFacts& facts() const { return watch_.facts(); }
 
  private:

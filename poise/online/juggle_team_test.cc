@@ -122,7 +122,7 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
-TEST(JuggleTeam, a_main_thread_that_only_starts_the_others_soon_loses_its_place) {
+TEST(JuggleTeam, a_main_thread_that_only_starts_the_others_is_soon_left_out_of_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
@@ -132,7 +132,7 @@ TEST(JuggleTeam, a_main_thread_that_only_starts_the_others_soon_loses_its_place)
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
+TEST(JuggleTeam, threads_that_run_4_ms_out_of_800_ms_are_not_left_out_of_balancing) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
@@ -164,10 +164,11 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_other_threads_keeps_its_place) {
   EXPECT_EQ(team.num_taking_part(), 4u);
 }
 
-TEST(JuggleTeam, the_progress_of_threads_differs_by_at_most_one_period) {
-  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Discrete
-  // measurements and the margin add to it. Without balancing, the difference in progress would be
-  // half of the time.
+TEST(JuggleTeam, progress_of_threads_differs_by_less_than_three_balancing_periods) {
+  // For n threads on m places, theorem 1 of the paper limits the difference in progress between two
+  // threads to T / (ceil(n/m) floor(n/m)) at balancing points, where T is the time between two
+  // balancing points. Measurements in discrete steps and the margin add to this difference. Without
+  // balancing, it would grow to as much as half of the run time.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -219,7 +220,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, finds_threads_that_rarely_run) {
+TEST(JuggleTeam, threads_that_run_30_ms_out_of_300_ms_are_not_left_out_of_balancing) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -228,7 +229,7 @@ TEST(JuggleTeam, finds_threads_that_rarely_run) {
   EXPECT_EQ(team.num_taking_part(), 3u);
 }
 
-TEST(JuggleTeam, assigns_new_places_when_the_places_change) {
+TEST(JuggleTeam, distributes_all_threads_anew_when_the_set_of_usable_places_changes) {
   JuggleTeam team(proactive(), places(4));
   Kernel kernel(team, 4);
   for (int t = 0; t < 6; ++t) kernel.add(static_cast<PlaceId>(t % 4), false);
@@ -286,7 +287,8 @@ class TeamThatReports : public testing::Test {
   JuggleTeam team;
 };
 
-TEST_F(TeamThatReports, gives_the_place_of_a_thread_that_waits_to_another_at_once) {
+TEST_F(TeamThatReports,
+       a_thread_that_shares_a_place_moves_at_once_to_the_place_of_a_waiting_thread) {
   ASSERT_EQ(place_of(0), place_of(2));
   const JuggleTeam::Wait waits[] = {{1}, {2, {.is_inside = true}}, {3}};
   const auto orders = team.react_to(waits);
@@ -300,7 +302,7 @@ TEST_F(TeamThatReports, moves_no_thread_if_two_threads_of_one_place_wait) {
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
-TEST_F(TeamThatReports, looks_for_waits_only_if_the_program_reports_none) {
+TEST_F(TeamThatReports, looks_for_waiting_threads_itself_only_if_the_program_does_not_report_them) {
   EXPECT_EQ(team.next_s(), 0.1);
   std::vector<ThreadReading> silent;
   for (std::uint64_t key = 1; key <= 3; ++key)
@@ -309,7 +311,7 @@ TEST_F(TeamThatReports, looks_for_waits_only_if_the_program_reports_none) {
   EXPECT_EQ(team.next_s(), 0.02);
 }
 
-TEST(JuggleTeam, proactive_moves_no_thread_when_others_wait) {
+TEST(JuggleTeam, the_proactive_policy_moves_no_thread_to_the_place_of_a_waiting_thread) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
@@ -319,7 +321,7 @@ TEST(JuggleTeam, proactive_moves_no_thread_when_others_wait) {
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
-TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
+TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
@@ -365,7 +367,7 @@ TEST(JuggleTeam, equalises_progress_on_unequal_places) {
   EXPECT_GT(kernel.orders, 20);
 }
 
-TEST(JuggleTeam, equalises_counted_work_if_speeds_are_unknown) {
+TEST(JuggleTeam, equalises_the_work_that_threads_report_if_speeds_of_places_are_unknown) {
   for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -380,7 +382,7 @@ TEST(JuggleTeam, equalises_counted_work_if_speeds_are_unknown) {
   }
 }
 
-TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
+TEST(JuggleTeam, equalises_the_work_of_threads_once_the_speeds_of_places_are_known) {
   constexpr double kLearnedS = 5;
   for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
@@ -424,7 +426,7 @@ TEST(JuggleTeamAuto, balances_threads_that_are_bound_unevenly) {
   EXPECT_TRUE(both_on_one.is_balancing);
 }
 
-TEST(JuggleTeamAuto, does_not_move_threads_in_balance) {
+TEST(JuggleTeamAuto, does_not_move_threads_that_are_already_in_balance) {
   for (const bool is_bound : {false, true}) {
     const Watched even = watch(2, [&](Kernel& kernel) {
       for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, is_bound);
@@ -440,7 +442,8 @@ TEST(JuggleTeamAuto, balances_bound_threads_if_another_program_uses_a_place) {
   for (PlaceId home : {0, 1}) kernel.add(home, true);
   kernel.run_until(20);
   EXPECT_TRUE(team.is_balancing());
-  // Two threads share 1.5 places, minus the time until the other program is detected.
+  // The other program takes half of place 1, so the two threads share one and a half places. Until
+  // the balancer has detected that program, the thread on place 1 falls behind.
   EXPECT_LT(kernel.spread_s(), 1);
   for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
   kernel.strangers = {0, 0};
@@ -538,7 +541,7 @@ TEST(JuggleTeamAuto, never_moves_threads_with_short_phases_after_a_long_serial_p
   EXPECT_EQ(kernel.orders, 0);
 }
 
-TEST(JuggleTeamAuto, balances_long_phases_as_soon_as_it_has_seen_six_windows) {
+TEST(JuggleTeamAuto, starts_to_balance_programs_with_long_phases_within_the_first_second) {
   for (const double phase_s : {0.2, 0.5, 4.0}) {
     JuggleTeam team({}, places(2));
     Kernel kernel(team, 2);
@@ -572,7 +575,7 @@ TEST(JuggleTeamAuto, balances_each_of_several_programs_that_run_one_after_anothe
   }
 }
 
-TEST(JuggleTeamAuto, shortens_the_period_to_a_fifth_of_a_phase) {
+TEST(JuggleTeamAuto, shortens_the_balancing_period_if_the_phases_of_the_program_are_short) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   const auto phase = [](double now_s) { return std::fmod(now_s, 0.25) < 0.13; };
@@ -604,7 +607,7 @@ TEST(JuggleTeam, every_policy_has_a_name) {
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);
 }
 
-TEST(JuggleStance, the_interval_until_the_next_change_grows_after_each_change) {
+TEST(JuggleStance, waits_longer_each_time_before_it_resumes_balancing) {
   JuggleStance stance(0.02, 0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;
@@ -629,7 +632,7 @@ TEST(JuggleStance, does_nothing_while_the_length_of_phases_is_unknown) {
             JuggleAction::rotate);
 }
 
-TEST(JuggleStance, the_period_is_a_fifth_of_a_phase_within_its_limits) {
+TEST(JuggleStance, the_balancing_period_is_a_fifth_of_a_program_phase_but_within_given_limits) {
   EXPECT_DOUBLE_EQ(period_for(1, 0.02, 0.1), 0.1);
   EXPECT_DOUBLE_EQ(period_for(0.25, 0.02, 0.1), 0.05);
   EXPECT_DOUBLE_EQ(period_for(0.01, 0.02, 0.1), 0.02);

@@ -29,7 +29,7 @@ TEST(Juggle, moves_nothing_among_equal_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), IsEmpty());
 }
 
-TEST(Juggle, swaps_only_threads_that_differ_by_more_than_the_margin) {
+TEST(Juggle, swaps_two_threads_only_if_their_progress_differs_by_more_than_the_margin) {
   const double progress_s[] = {0.5, 0.5, 0.8};
   const PlaceId place_of[] = {0, 0, 1};
   const double speed[] = {0.5, 1};
@@ -37,16 +37,16 @@ TEST(Juggle, swaps_only_threads_that_differ_by_more_than_the_margin) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, the_slow_place_with_the_least_progress_swaps_first) {
-  // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
-  // behind.
+TEST(Juggle, of_two_slow_places_the_one_with_less_progress_swaps_a_thread_first) {
+  // The example in section 2.3 of the paper: only place 2 is fast. One thread of place 0 and both
+  // threads of place 1 have made less progress than the average.
   const double progress_s[] = {3, 1, 1, 1, 3};
   const PlaceId place_of[] = {0, 0, 1, 1, 2};
   const double speed[] = {0.5, 0.5, 1};
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{2, 4}));
 }
 
-TEST(Juggle, takes_threads_from_places_in_turn) {
+TEST(Juggle, swaps_one_thread_of_each_place_before_a_second_thread_of_any_place) {
   const double progress_s[] = {1, 1, 2, 2, 9, 9, 8, 8};
   const PlaceId place_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
   const double speed[] = {1, 1, 2, 2};
@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_at_most_once) {
+TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_twice) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -126,7 +126,7 @@ TEST(Juggle, a_thread_that_is_behind_is_swapped_with_one_that_is_ahead_and_each_
   }
 }
 
-TEST(Juggle, computes_speed_as_mean_progress_per_busy_time) {
+TEST(Juggle, computes_the_speed_of_a_place_as_mean_progress_per_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
   EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked
@@ -159,7 +159,8 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// Returns the moves for ready threads with this progress and these places.
+/// Returns the moves by which even_out() spreads the ready threads, given the progress and the
+/// place of every thread.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,
@@ -189,7 +190,7 @@ TEST(EvenOut, fills_the_place_with_fewest_ready_threads_first) {
               ElementsAre(Move{0, 2}));
 }
 
-TEST(EvenOut, takes_the_first_of_several_equally_idle_places) {
+TEST(EvenOut, moves_a_thread_to_the_first_of_several_idle_places) {
   EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
 }
 
@@ -197,7 +198,7 @@ TEST(EvenOut, spreads_blocked_threads_over_places_with_equally_few_ready_threads
   EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 3, {true, true, false}), ElementsAre(Move{0, 2}));
 }
 
-TEST(Waits, are_calls_that_wait_and_polls_that_yield) {
+TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yielded) {
   for (const bool shares_place : {false, true}) {
     EXPECT_TRUE(is_waiting({.is_inside = true}, shares_place));
     EXPECT_TRUE(is_waiting({.since_yield_s = 0.0001}, shares_place));

@@ -12,9 +12,11 @@ struct JuggleTuning {
   double negligible = 0.05;       // share of a round, a window or a period: less is noise
   double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
   std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
-  // A thread takes part although it did not run for up to this number of rounds, because turns are
-  // rare on a crowded cpu, or for up to this multiple of the cpu time that it has used. Also: a
-  // round longer than this number of periods means that the balancer paused.
+  // Three limits share this number. If a thread does not run for this many rounds, the rounds in
+  // which it was busy are counted anew; it may miss a few rounds, because turns are rare on a
+  // crowded cpu. If a thread sleeps for longer than this many times the cpu time that it has used,
+  // it no longer takes part. If a round lasts longer than this many periods, the balancer itself
+  // was stopped.
   double pause = 5;
   double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
   // A thread counts as waiting for this many seconds after it called sched_yield: yield_s if it is
@@ -28,8 +30,9 @@ struct JuggleTuning {
   double uncounted_wait_s = 0.008;  // about two time slices: the kernel reports a wait when it ends
 
   // When balancing points take place.
-  // Period in seconds while the threads and their phases are unknown, and while other programs use
-  // the cpus: five kernel ticks, because cpu times are only that precise.
+  // Seconds between two balancing points while the threads and their phases are unknown, and while
+  // other programs use the cpus. This is five kernel ticks, because cpu times are only that
+  // precise.
   double short_period_s = 0.02;
   double shortest_period_s = 0.005;  // a point costs about 1% of it
   double round_share = 0.75;         // of a period: rounds vary by a tenth and may be short
@@ -38,14 +41,16 @@ struct JuggleTuning {
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
 
   // When to balance at all.
-  // A share of the time, used as a threshold: shorter waits are noise; a place that is used less
-  // does not show its speed; a place that is slower by this share runs another program or is a
+  // This fraction is used in three comparisons. If threads wait for a smaller fraction of the time,
+  // their waits are noise. If a place is used for a smaller fraction, its speed is unknown. If a
+  // place is slower than the fastest by more than this fraction, it runs another program or is a
   // small core.
   double notable = 0.2;
   double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
   double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // Seconds for which rounds are short after the threads began. Also the first pause, in seconds,
-  // after balancing stops; each further pause is twice as long.
+  // For this number of seconds after its threads began, a program is watched in short rounds. When
+  // balancing stops, it pauses, at first for this number of seconds as well. Each further pause is
+  // twice as long as the one before.
   double watch_s = 1;
   double max_hold_s = 64;  // maximum pause
 };

@@ -14,8 +14,10 @@ namespace {
 
 constexpr JuggleTuning kTuning;
 
-/// Fraction of a window below which sleep, or a wait that the kernel has not reported yet, is
-/// ignored. A side effect is that twice this fraction of the broken windows is not recognised.
+/// Fraction of a window. If a thread slept for less than this, its sleep is ignored, because it may
+/// be noise, or a wait for a cpu that the kernel has not reported yet. A window in which a thread
+/// both ran and slept is called broken. It is not recognised if the thread ran, or slept, for less
+/// than this fraction of it. So the share of broken windows that is missed is twice this fraction.
 double sleep_tolerance(double window_s) {
   return kTuning.negligible + kTuning.uncounted_wait_s / window_s;
 }
@@ -49,8 +51,8 @@ void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double re
   watch_places(crew, real_s);
 }
 
-/// Computes per place the fraction of the requested time that its threads got. It is below 1 if
-/// something else runs there or if the place is slow.
+/// Measures, for each place, for how much of the time its threads wanted to run and how much of it
+/// they got. They get less if another program runs there or if the place is slow.
 void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   use_.assign(crew.places.size(), {});
   for (const std::size_t i : crew.team) {
@@ -65,8 +67,9 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   }
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // If threads sleep in turn, their total run time exceeds the longest time for which one thread
-    // was ready. Only that time counts as requested, so the place cannot have given more.
+    // If the threads of a place sleep in turn, the sum of their run times exceeds ready_s, the
+    // longest time for which one of them was ready. The place counts as wanted for ready_s only, so
+    // its threads must not count as having used more than that.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;
@@ -103,9 +106,10 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   member.turns_at_window = member.last.turns;
 }
 
-/// Returns JuggleSigns::lost_cpus for a window: the time that threads waited for a cpu although
-/// none of them used it, divided by the window. If each thread has a place of its own, all wait at
-/// the next barrier for the one that waits longest.
+/// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for a cpu
+/// although no thread of this program used it, divided by the length of the window. If each thread
+/// has a place of its own, only the longest wait counts, because at the next barrier all others
+/// wait for that thread.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0;
   for (const std::size_t i : crew.team) {
@@ -177,8 +181,9 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   if (2 * num_known <= crew.team.size()) return {};
   const double phase_s = phase_length_s(broken_per_s);
   if (is_acting || phase_s >= 2 * last_window_s_) return phase_s;
-  // A phase ended in every window. The thread that sleeps most has waited at each barrier, and got
-  // a cpu once after each barrier.
+  // A phase ended in every window, so the phases may be shorter than this estimate. The thread that
+  // sleeps most waits at every barrier and gets a cpu once after each, so the number of times that
+  // it gets a cpu is the number of phases.
   if (sleepiest->turns_per_s <= 0) return {};
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }

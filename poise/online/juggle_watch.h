@@ -34,17 +34,18 @@ class JuggleWatch {
   void begin(double now_s) { window_s_ = since_s_ = now_s; }
   void add_birth() { ++births_; }
 
-  /// Observes a round of real_s seconds. Discards earlier observations if the team has doubled,
-  /// unless it is being balanced: the serial part before says nothing about the phases of the new
-  /// threads.
+  /// Observes a round of real_s seconds. If the team has doubled and is not being balanced,
+  /// discards the earlier observations: they were made in a serial part of the program and say
+  /// nothing about the phases of the new threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
-  /// Ends the window if it is long enough; rounds last about round_s seconds.
+  /// Ends the window if it is long enough. `round_s` is the approximate length of a round in
+  /// seconds.
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
   /// Returns the observations for and against balancing.
   JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double period_s, double now_s);
 
-  /// Time since which the team has had about its present size, in seconds.
+  /// The time, in seconds, at which the team reached about its present size.
   double since_s() const { return since_s_; }
   /// Recent fraction of the time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
@@ -72,8 +73,9 @@ class JuggleWatch {
   double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
   std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
   std::optional<double> phase_s_;            // while threads are balanced, the last known one
-  // Exponential averages per place: the fraction of the time in which threads were ready or
-  // running, and the work that they did, weighted by the speed of the place.
+  // Two exponential averages per place: for which fraction of the time one of its threads was ready
+  // or running (wanted_), and for which fraction one was running, times the speed of the place
+  // (done_).
   std::vector<double> wanted_, done_;
   std::vector<double> taken_s_;  // per place: what other programs took in this window
   std::vector<Use> use_;         // scratch, per place

@@ -33,12 +33,13 @@ double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
 
-// Number of tasks that the other rank can finish, with their results returned to this rank, by
+// Number of tasks that the other rank can finish early enough for their results to be back by
 // end_s.
 double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   const double room_s = end_s - other.busy_s - other.delay_s;
   if (room_s <= 0) return 0;
-  // A thread runs whole tasks only, and tasks' data are transferred one after the other.
+  // Each thread runs whole tasks only, and the data of the tasks are transferred one after the
+  // other.
   const double each = view.task_s * other.slowness;
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
@@ -60,10 +61,11 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// Returns the end if tasks were infinitely divisible; no placement of whole tasks ends sooner. With
-// ranks sorted by the time from which they can work, one scan finds it. Every task that the lender
-// keeps saves it lend_s. So the result is the same as if it lent all tasks first and each task that
-// it keeps took only the difference.
+// Returns the time at which all tasks would be finished if they were infinitely divisible; no
+// placement of whole tasks ends sooner. One scan over the ranks, sorted by the time from which they
+// can work, finds this time. The lender saves lend_s for each task that it keeps. So the result is
+// the same as if it first spent lend_s on every task, and each task that it keeps then took only
+// task_s - lend_s.
 double divisible_end_s(const LendingView& view) {
   std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
@@ -80,9 +82,10 @@ double divisible_end_s(const LendingView& view) {
   return tasks / speed;
 }
 
-// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. It starts
-// at the result for divisible tasks and goes from one end of a task to the next. At the start every
-// rank lacks less than one task per thread, so about one step per rank is enough.
+// Finds the earliest time by which all tasks can be finished if tasks cannot be divided. The search
+// starts at the end time for divisible tasks and steps to the next time at which a task ends, until
+// all tasks are finished by then. At the start, less than one task per thread is left unfinished on
+// each rank, so about one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -110,7 +113,8 @@ class WholeTasks {
     set_next(next);
     std::ranges::push_heap(ends_, std::greater<>());
   }
-  // Ends that differ by less than this are equal, because the difference is rounding.
+  // If two end times differ by less than this, they count as equal, because the difference is only
+  // rounding.
   double slack_s() const { return 1e-12 * (view_.busy_s + view_.queued * view_.task_s); }
 
  private:
@@ -130,8 +134,8 @@ class WholeTasks {
     const double lent = std::max(0.0, view_.queued - rows * view_.threads);
     return view_.busy_s + view_.lend_s * lent / view_.threads + rows * view_.task_s;
   }
-  // Sets the time at which the borrower's next tasks end, and their number: one task per thread
-  // (less those of this round that have ended) or, if transfers take time, a single task.
+  // Sets the time at which the borrower's next tasks end, and their number. If transfers take no
+  // time, up to one task per thread ends at the same time. Otherwise tasks end one by one.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;
@@ -201,8 +205,9 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// Returns the task and the borrower for one further loan: the pair for which the later of both
-// ranks finishes soonest. Returns null if no loan helps. Ties: the first task, the first borrower.
+// Chooses a task and a borrower for one further loan, so that the lender and this borrower have
+// both finished as early as possible. Returns null if no loan lets both finish before the lender
+// would finish without it. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -231,8 +236,9 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std
   if (steps) *steps = taken;
   const double end_s = whole.end_s() + whole.slack_s();
   if (whole.end_s() > limit_s) return {};
-  // Number of tasks that this rank cannot finish by end_s. Each loan takes time from the rank's own
-  // tasks and so increases this number, so the loop repeats until it is stable.
+  // Number of tasks that this rank cannot finish by end_s and therefore lends. Each loan takes time
+  // from the rank's own tasks and so increases this number. The loop repeats until the number no
+  // longer changes.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;

@@ -21,7 +21,8 @@ struct Borrower {
   double busy_s = 0;  // seconds until one of its threads is idle
   double threads = 1;
   double slowness = 1;  // its time for a task relative to the lender's
-  /// Seconds from sending a task to its start there, plus the time that its result takes to return.
+  /// Seconds from sending a task to its start on the borrower, plus the seconds that its result
+  /// takes to return.
   double delay_s = 0;
   /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;
@@ -81,12 +82,13 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
 /// end sooner by more than the fraction min_gain.
 bool could_gain(const LendingView& view, double min_gain);
 
-/// Like cost_aware_loans(), for a queue of unequal tasks; the loans name the tasks.
-/// Takes the longest tasks first, because they move most work with fewest transfers. Each goes to
-/// the nearest rank that finishes it before this rank finishes the rest. Then one more task is lent
-/// if that makes the later of both ranks finish sooner. A task stays if sending it takes this rank
-/// as long as running it. A borrowed task goes only to a rank that requests tasks. O(n log n + n m)
-/// for m other ranks.
+/// Like cost_aware_loans(), but for tasks of unequal cost; the loans name the tasks. Goes through
+/// the tasks from the longest on, because long tasks move most work with fewest transfers. Lends a
+/// task to the nearest rank that would finish it before this rank finishes the tasks that it still
+/// has. Finally lends one more task if this rank and the borrower then both finish before this rank
+/// would finish without that loan. Keeps a task if sending it takes this rank as long as running
+/// it. Lends a borrowed task only to a rank that requests tasks. O(n log n + n m) for n tasks and m
+/// other ranks.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
 /// Exploration: if the functions above lend nothing, lends a few tasks to one rank to measure the
@@ -95,7 +97,8 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 /// measurement would be kept forever, because a rank that lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
-/// The minimum differences in numbers of tasks for a loan, and the size of the loan.
+/// Thresholds and size of a loan: by how many tasks two ranks must differ for a loan, and how many
+/// tasks it takes.
 struct CountThresholds {
   double min_local = 2;        // tasks queued at the lender
   double min_absolute = 2;     // difference in tasks
@@ -111,8 +114,8 @@ struct CountThresholds {
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
                                const CountThresholds& thresholds);
 
-/// The simple selection to which the same paper compares: a rank with an above-average load lends
-/// to the lightest.
+/// A simple selection, with which the paper cited for paired_loans() compares its own: each rank
+/// with an above-average load lends to the rank with the lightest load.
 std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
                                  const CountThresholds& thresholds);
 

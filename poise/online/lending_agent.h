@@ -63,7 +63,8 @@ class LendingAgent {
   }
   void decided(double now_s, double cost_s) { loans_.decided(now_s, cost_s); }
   bool can_borrow(std::uint32_t rank) const;
-  /// Describes a rank as a borrower, whether or not it is known.
+  /// Describes another rank as a borrower. If nothing is known about that rank, default values are
+  /// used.
   Borrower borrower(std::uint32_t rank, const QueueState& queue) const;
   std::size_t room_at(std::uint32_t rank, double task_bytes, double now_s) const;
   /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that it
@@ -77,13 +78,13 @@ class LendingAgent {
   bool steal_is_due(const QueueState& queue, double now_s) const {
     return pull_ && queue.queued < threads_ && now_s >= steal_.next_s();
   }
-  /// True if only a message can lead to another request.
+  /// True if this rank will send no further steal request until a message arrives.
   bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, now_s); }
   /// Returns the earliest time of the next request.
   double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);
-  /// To be called when a message with tasks has arrived. `requested_at_s` is 0 unless it answers a
-  /// request.
+  /// To be called when a message with tasks has arrived. `requested_at_s` is the time of the
+  /// request that it answers, or 0 if it answers none.
   void got_tasks(std::uint32_t from, double requested_at_s, double now_s);
   /// To be called when all data of `tasks` tasks have arrived.
   void received(std::uint32_t from, std::uint32_t tasks) {

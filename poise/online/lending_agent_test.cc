@@ -23,8 +23,9 @@ TEST(LendingAgent, needs_as_much_work_to_learn_from_short_tasks_as_from_long_one
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
 }
 
-// Page faults and cold caches make a few tasks of a microsecond ten times as long; the next tasks
-// may take a millisecond.
+// Page faults and cold caches can make a task of a microsecond take many times as long. A rank must
+// not count as slow because of a few such tasks: its next tasks may take a millisecond, and then
+// these delays hardly matter.
 TEST(LendingAgent, does_not_call_a_rank_slow_because_of_a_few_very_short_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 100; ++task) agent.learn_slowness(1, 20e-6, 1e-6);

@@ -19,8 +19,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The time at which all ranks are done, given the number of tasks lent to each: the header's model,
-// computed directly.
+// Returns the time at which all ranks are done if lent[i] tasks are lent to the i-th borrower.
+// Computes it directly from the model in lending.h.
 double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
   double all = 0, end_s = 0;
   for (std::size_t i = 0; i < lent.size(); ++i) {
@@ -50,7 +50,7 @@ double best_end(const LendingView& view, std::vector<std::uint32_t>& lent, std::
   return best_s;
 }
 
-TEST(CostAwareLoans, lend_half_of_the_queue_to_an_equal_idle_rank) {
+TEST(CostAwareLoans, lend_half_of_the_queued_tasks_to_an_idle_rank_of_equal_speed) {
   const Borrower other{.rank = 1};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&other, 1}}, 0),
               ElementsAre(Loan{1, 5}));
@@ -72,7 +72,8 @@ std::vector<Borrower> neighbours(double farthest_s, double middle_s, double near
           {.rank = 1, .delay_s = nearest_s}};
 }
 
-TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_nodes) {
+TEST(CostAwareLoans,
+     go_first_to_ranks_in_the_memory_domain_of_the_lender_then_in_its_node_then_to_others) {
   const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
     return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
@@ -86,7 +87,8 @@ TEST(CostAwareLoans, fill_the_own_memory_domain_first_then_the_node_then_other_n
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
 
-TEST(SizedLoans, go_to_the_own_memory_domain_first_then_to_the_node_then_to_other_nodes) {
+TEST(SizedLoans,
+     go_first_to_ranks_in_the_memory_domain_of_the_lender_then_in_its_node_then_to_others) {
   const auto others = neighbours(0.5, 0.5, 0.5);
   std::vector<QueuedTask> queue;
   for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
@@ -103,7 +105,7 @@ TEST(SizedLoans, go_to_the_own_memory_domain_first_then_to_the_node_then_to_othe
   EXPECT_THAT(ranks(7), ElementsAre(1, 2, 3, 4));
 }
 
-TEST(CostAwareLoans, lend_nothing_if_transfers_take_longer_than_the_work) {
+TEST(CostAwareLoans, lend_nothing_if_transfers_take_at_least_as_long_as_running_the_tasks_locally) {
   const Borrower far{.rank = 1, .delay_s = 11};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&far, 1}}, 0), IsEmpty());
   const Borrower near{.rank = 1};
@@ -111,14 +113,14 @@ TEST(CostAwareLoans, lend_nothing_if_transfers_take_longer_than_the_work) {
               IsEmpty());
 }
 
-TEST(CostAwareLoans, lend_only_if_the_gain_reaches_the_minimum) {
+TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_time) {
   const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());
 }
 
-TEST(CostAwareLoans, are_optimal_among_all_possible_loans) {
+TEST(CostAwareLoans, no_other_loans_would_finish_all_tasks_earlier) {
   Random random(7);
   int with_loans = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -200,7 +202,7 @@ TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
               ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(SizedLoans, exclude_borrowed_tasks_and_tasks_that_are_slow_to_send) {
+TEST(SizedLoans, exclude_tasks_that_are_slow_to_send_and_borrowed_tasks_that_nobody_requests) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
                               {.name = 2, .task_s = 2, .borrowed = true},
                               {.name = 3, .task_s = 1, .lend_s = 0.1}};
@@ -209,14 +211,14 @@ TEST(SizedLoans, exclude_borrowed_tasks_and_tasks_that_are_slow_to_send) {
               ElementsAre(Loan{7, 1, {3}}));
 }
 
-TEST(SizedLoans, pass_borrowed_tasks_to_a_rank_that_requests_tasks) {
+TEST(SizedLoans, pass_borrowed_tasks_only_to_a_rank_that_requests_tasks) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 1, .borrowed = true},
                               {.name = 2, .task_s = 1.5}};
   const Borrower others[] = {{.rank = 6, .asks = true}, {.rank = 7}};
   EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0), ElementsAre(Loan{6, 1, {1}}));
 }
 
-TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
+TEST(SizedLoans, prefer_near_ranks_and_lend_nothing_if_the_gain_is_small) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2},
                               {.name = 2, .task_s = 2},
                               {.name = 3, .task_s = 2},
@@ -228,7 +230,7 @@ TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
   EXPECT_THAT(sized_loans({.others = {&busy, 1}, .queue = queue}, 0.1), IsEmpty());
 }
 
-TEST(SizedLoans, are_near_the_optimum) {
+TEST(SizedLoans, finish_all_tasks_nearly_as_early_as_the_best_choice_of_tasks_to_lend) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     Random random(seed);
     std::vector<QueuedTask> queue(1 + random.below(9));
@@ -249,7 +251,7 @@ TEST(SizedLoans, are_near_the_optimum) {
   }
 }
 
-TEST(CouldGain, is_false_only_if_lending_would_not_help_even_with_divisible_tasks) {
+TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_enough_time) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
@@ -271,14 +273,14 @@ TEST(LoanToLearn, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   }
 }
 
-TEST(LoanToLearn, considers_distance_and_load_of_the_borrower) {
+TEST(LoanToLearn, lends_nothing_to_a_rank_that_is_too_far_away_or_too_busy) {
   const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
   for (const Borrower& other : {far, busy})
     EXPECT_THAT(exploration_loans({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
                 IsEmpty());
 }
 
-TEST(LoanToLearn, an_exploratory_loan_lists_its_tasks_if_their_costs_differ) {
+TEST(LoanToLearn, lends_the_shorter_of_two_tasks_with_the_same_transfer_cost) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
                               {.name = 2, .task_s = 1, .lend_s = 3}};
   const Borrower other{.rank = 7, .extra_s = 3};
@@ -297,7 +299,7 @@ TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
   EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
 }
 
-TEST(PairedLoans, respect_the_thresholds) {
+TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enough) {
   EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
   EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));

@@ -13,14 +13,15 @@ namespace poise::lending_tuning {
 /// Limits on how often a busy thread polls although no rank has rung its doorbell.
 struct PollBudget {
   double max_share;  // maximum fraction of busy time for polls that find nothing
-  // The next poll is due after this fraction of the queued work, because polls matter more towards
-  // the end.
+  // The next poll is due after this fraction of the queued work. So polls become more frequent
+  // towards the end, where they matter more.
   double max_work_share;
 };
-/// The budget if every other rank rings the doorbell, so that a poll without a ring rarely finds a
+/// The limits if every other rank can ring the doorbell: a poll without a ring then rarely finds a
 /// message.
 inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
-/// The budget if some rank is on another node, so that only polls find its messages.
+/// The limits if some rank is on another node. Such a rank cannot ring the doorbell, so only polls
+/// find its messages.
 inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
 /// Weight of a new sample in the average cost of a poll.
 inline constexpr double kPollCostWeight = 0.125;
@@ -44,8 +45,9 @@ inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Maximum weight of a single task in the average time of its function, so that the average covers
 /// at least eight tasks.
 inline constexpr double kMaxTaskTimeWeight = 0.125;
-/// Maximum weight of a single task in a rank's slowness relative to this rank, and the range of
-/// plausible values.
+/// The slowness of a rank is the run times of its tasks divided by the run times of the same tasks
+/// on this rank, as a moving average. The first number is the maximum weight of a single task in
+/// this average; the others are the smallest and the largest slowness that are plausible.
 inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
 static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
 /// A robust minimum moves by the first fraction of the difference towards a smaller sample, and by
@@ -75,15 +77,17 @@ inline constexpr double kLongTask = 2;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Minimum time in seconds between two decisions without a steal request, and the minimum ratio of
-/// that interval to the time of a decision.
+/// Minimum time between two decisions while no rank has sent a steal request: the first value, in
+/// seconds, or the second value times the duration of a decision, whichever is longer.
 inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
-/// If lending does not seem to pay: seconds between two loans that test it again, and the maximum
-/// fraction of time that such loans may cost.
+/// If lending does not seem to pay, exploratory loans measure its cost again from time to time. The
+/// numbers are the seconds between two such loans, and the maximum fraction of time that they may
+/// cost.
 inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
 /// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
 inline constexpr std::size_t kMaxPending = 64;
-/// Number of idle ranks without a request, the nearest ones, that a decision considers.
+/// Maximum number of ranks without a request that a decision considers: those that will be idle
+/// soonest.
 inline constexpr std::size_t kMaxIdle = 8;
 /// Minimum time between two decisions for steal requests, as a multiple of the time of a decision.
 inline constexpr double kAskedCostFactor = 2;
@@ -95,8 +99,8 @@ inline constexpr double kMaxWaitingPerThread = 4;
 
 // --- Borrowing ----------------------------------------------------------------------------------
 
-/// Seconds between two unanswered steal requests; the pause doubles from the first value to the
-/// second.
+/// Shortest and longest pause in seconds between two steal requests of a rank. The pause begins
+/// with the shortest value and doubles with every request, up to the longest, until tasks arrive.
 inline constexpr double kMinStealPause_s = 20e-6, kMaxStealPause_s = 1e-3;
 static_assert(kMinStealPause_s < kMaxStealPause_s);
 /// Minimum pause between two steal requests, as a multiple of the latency inside the node.
@@ -112,18 +116,18 @@ inline constexpr std::size_t kMaxUnanswered = 8;
 /// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
 /// the victim.
 inline constexpr int kRandomVictims = 4;
-/// A near victim is preferred to a far one if it has at least this fraction of the most work per
-/// thread.
+/// Of the ranks known to have tasks, a thief chooses the nearest whose work per thread is at least
+/// this fraction of the largest work per thread.
 inline constexpr double kSimilarWork = 0.5;
 
 // --- Loads of other ranks -----------------------------------------------------------------------
 
-/// Number of other ranks' loads in every message, and seconds between two messages sent only for
-/// loads.
+/// Number of loads of other ranks that each message carries, and minimum seconds between two
+/// messages that a rank sends only to spread loads.
 inline constexpr std::size_t kLoadsPerMessage = 3;
 inline constexpr double kGossipInterval_s = 200e-6;
 /// Maximum number of ranks that a rank remembers (16 KiB), and the number of slots in its hash
-/// index for each.
+/// index per remembered rank.
 inline constexpr std::size_t kMaxPeers = 256, kIndexPerPeer = 2;
 /// Maximum number of recently updated loads that a rank passes on.
 inline constexpr std::size_t kMaxRecentLoads = 8;
@@ -143,9 +147,9 @@ inline constexpr double kProgressShare = 0.2;
 /// threads polled during its last sleep.
 inline constexpr double kMaxProgressSleep_s = 10e-3, kMaxUnneededSleep_s = 40e-3;
 static_assert(kMaxProgressSleep_s <= kMaxUnneededSleep_s);
-/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. They
-/// double from the first value to the second; otherwise idle ranks would keep a busy one from
-/// working.
+/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. The
+/// time starts at the first value and doubles after each such wake-up, up to the second value.
+/// Without it, idle ranks could keep a busy rank from working.
 inline constexpr double kMinWakeBackoff_s = 0.5e-3, kMaxWakeBackoff_s = 8e-3;
 static_assert(kMinWakeBackoff_s < kMaxWakeBackoff_s);
 

@@ -13,14 +13,17 @@ namespace poise {
 
 /// The location of another rank relative to this rank.
 struct PeerLocality {
-  // The lowest rank on its node or, if that is this node, the lowest rank in its memory domain.
+  // The group of the other rank, named by its lowest rank. If that rank is on this rank's node, its
+  // group is its memory domain; otherwise its group is its whole node.
   std::uint32_t group = 0;
-  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  // The Machine's latency factor between the memory domains of the two ranks; infinite if the ranks
+  // are on different nodes.
   double distance = 1;
 };
 
-/// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
-/// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
+/// A running minimum that can rise again. Disturbances only lengthen a measured time. So the
+/// minimum follows smaller samples quickly and larger ones slowly, and each sample is capped at a
+/// multiple of the present minimum.
 class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
@@ -35,7 +38,8 @@ class RobustMin {
   double value_;
 };
 
-/// The link to one rank, or to several at the same distance (L and G of the LogGP model).
+/// The link to one rank, or to several ranks at the same distance. Its latency and its seconds per
+/// byte are the quantities L and G of the LogGP model.
 struct Link {
   RobustMin latency_s{lending_tuning::kInitialLatency_s};
   RobustMin seconds_per_byte{lending_tuning::kInitialLinkPerByte_s};
@@ -64,7 +68,8 @@ class LinkModel {
   double seconds_per_byte(const PeerLocality& to) const {
     return std::max(near_.seconds_per_byte.value(), link(to).seconds_per_byte.value());
   }
-  /// Calls `learn` with each link about which a message to or from this rank gives information.
+  /// Calls `learn` with each link whose cost can be learnt from a message between this rank and a
+  /// rank at `to`.
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);

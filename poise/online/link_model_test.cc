@@ -35,7 +35,7 @@ TEST(Link, learns_latency_from_round_trips) {
 }
 
 // The program did something else for ten seconds between the two waits.
-TEST(Link, ignores_answers_to_requests_of_an_earlier_wait) {
+TEST(Link, ignores_a_round_trip_whose_request_was_sent_before_the_current_wait) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());
@@ -51,7 +51,7 @@ void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
     ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
-TEST(LinkModel, estimates_an_unknown_node_from_the_known_nodes) {
+TEST(LinkModel, estimates_the_latency_to_an_unknown_node_from_the_latencies_to_known_nodes) {
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
   answer(ways, elsewhere(1), 200e-6);
@@ -62,7 +62,7 @@ TEST(LinkModel, estimates_an_unknown_node_from_the_known_nodes) {
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // the guess follows the node heard last
 }
 
-TEST(LinkModel, uses_the_machines_factor_until_a_domain_is_learnt) {
+TEST(LinkModel, uses_the_latency_factor_of_the_machine_until_a_rank_of_the_domain_has_answered) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
@@ -74,7 +74,7 @@ TEST(LinkModel, uses_the_machines_factor_until_a_domain_is_learnt) {
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 
-TEST(LinkModel, assumes_no_link_faster_than_the_one_inside_the_domain) {
+TEST(LinkModel, a_link_out_of_the_memory_domain_never_counts_as_faster_than_one_inside) {
   for (const PeerLocality& far : {elsewhere(1), PeerLocality{2, 2}}) {
     LinkModel ways;
     ways.learn(kNearFront, [](Link& way) { way.seconds_per_byte.learn(3e-10); });

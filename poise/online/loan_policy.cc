@@ -41,8 +41,8 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
   return loans;
 }
 
-// Returns the cost of an exploration if lending still does not pay: the lender's overhead and the
-// borrower's additional time.
+// Returns the seconds that exploratory loans waste if it turns out that lending does not pay: the
+// overhead of the lender, and the additional run time on a borrower that is slower.
 double exploration_cost_s(const std::vector<Loan>& loans, const LendingView& view) {
   double seconds = 0;
   for (const Loan& loan : loans)
@@ -103,7 +103,8 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
   const double slowness = static_cast<double>(peer.slowness);
   const double stated_s = static_cast<double>(peer.busy_s);
-  // For a rank that does not know the time of its tasks, the average of this rank is used.
+  // If a rank has tasks but does not know how long they take, the average time of this rank's tasks
+  // is used.
   const double busy_s =
       peer.queued > 0 && peer.task_s <= 0
           ? std::max(stated_s, static_cast<double>(peer.queued) * queue.mean_s() / threads)

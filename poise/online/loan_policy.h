@@ -97,7 +97,7 @@ struct LoanMoment {
   unsigned threads = 1;
 };
 
-/// The input of a decision: the view, and the known facts about each of its borrowers.
+/// The input of a decision: the LendingView, and what is known about each borrower in it.
 struct LoanProblem {
   struct Known {
     double queued = 0;  // lendable tasks there, as it stated
@@ -112,22 +112,24 @@ class LoanPolicy {
  public:
   explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
 
-  /// True if a decision is due. Without a request it is due after kDecisionInterval_s;
-  /// kDecisionCostFactor limits the fraction of time that these decisions take. If a rank has sent
-  /// a request, it is due after kAskedCostFactor times the cost of a decision.
+  /// True if a decision is due. If no rank has sent a request, at least kDecisionInterval_s must
+  /// have passed since the last decision; kDecisionCostFactor limits the fraction of time that
+  /// these decisions take. If a rank has sent a request, it is enough that kAskedCostFactor times
+  /// the duration of the last decision has passed.
   bool is_due(double now_s, bool asked) const {
     return now_s >= (asked ? next_asked_s_ : next_decision_s_);
   }
   void decided(double now_s, double cost_s);
 
-  /// Fills `problem` with the borrowers to consider: the ranks that sent requests and, if `push` is
-  /// true, the kMaxIdle other ranks that will be idle soonest (of equally idle ones the nearest).
-  /// Policies for which all ranks matter (paired, lightest, a policy of the program) get all known
-  /// ranks of this wait.
+  /// Fills `problem` with the ranks to which tasks may be lent. These are the ranks that have sent
+  /// requests. If the setting `push` is on, they also include the kMaxIdle other ranks that will be
+  /// idle soonest; ties: the nearest. Policies that have to see all ranks (`paired`, `lightest` and
+  /// a policy of the program) then get all ranks that are known to be in this wait.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
-  /// Returns the loans. `named_queue` gives the lendable tasks, and is called if tasks differ.
+  /// Returns the loans. `named_queue` returns the lendable tasks one by one; it is called only if
+  /// they differ in cost and are few enough for a choice among single tasks.
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue,
                           const LendingCosts& costs, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);

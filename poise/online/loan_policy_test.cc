@@ -52,7 +52,7 @@ TEST(LoanPolicy, the_work_of_a_decision_does_not_grow_with_the_number_of_ranks) 
   }
 }
 
-TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
+TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_nearest_idle_ranks) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(1000);
   for (std::uint32_t rank = 999; rank > 1; rank -= 2)
@@ -72,7 +72,7 @@ TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_with_requests_while_times_are_unknown) {
+TEST(LoanPolicy, lends_one_task_per_thread_to_each_requesting_rank_while_run_times_are_unknown) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -122,7 +122,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   EXPECT_LE(lent * 1e-3, 0.011 * 10 + 4e-3);
 }
 
-TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
+TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
   const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
   Peer peer;
   peer.threads = 2;
@@ -134,7 +134,7 @@ TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
   EXPECT_EQ(policy.room_at(peer, 1000, 1), 0u);
 }
 
-TEST(LoanPolicy, decides_sooner_if_a_steal_request_waits) {
+TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
   LoanPolicy policy(LoanSettings{});
   policy.decided(1, 10e-6);
   EXPECT_FALSE(policy.is_due(1 + 15e-6, true));
@@ -143,7 +143,7 @@ TEST(LoanPolicy, decides_sooner_if_a_steal_request_waits) {
   EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
 }
 
-TEST(Thieves, requests_beyond_the_limit_are_declined_unless_they_are_lasting) {
+TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_be_remembered) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

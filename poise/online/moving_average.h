@@ -8,9 +8,10 @@
 
 namespace poise {
 
-/// Returns the moving average after one more sample. The sample is capped at kOutlier times the
-/// average, because a preempted task says little about the next one. If the sample is the mean of
-/// `count` values, the cap lets one of them be that large. The first sample becomes the average.
+/// Returns the moving average after one more sample; the first sample becomes the average. A sample
+/// counts as at most kOutlier times the average, because a preempted task says little about the
+/// next one. If the sample is the mean of `count` values, it is capped at what that mean would be
+/// if one value were kOutlier times the average and all others were equal to the average.
 inline double moved_average(double average, double sample, double weight, double count = 1) {
   if (average <= 0) return sample;
   const double cap = (1 + (lending_tuning::kOutlier - 1) / count) * average;

@@ -30,8 +30,8 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
   });
 }
 
-// Returns the slot of this rank in the index, or the free slot where it belongs. Needs at least one
-// free slot.
+// Returns the slot of the hash index that holds this rank or, if the index does not contain the
+// rank, the free slot where it belongs. The index must have at least one free slot.
 std::size_t PeerTable::place_of(std::uint32_t rank) const {
   const std::size_t mask = index_.size() - 1;
   std::size_t place = mix(rank) & mask;
@@ -42,11 +42,13 @@ std::size_t PeerTable::place_of(std::uint32_t rank) const {
 void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
   peers_[peer] = {};
   peers_[peer].rank = rank;
-  // place_of() compares ranks, so it must run before the index refers to the new entry.
+  // place_of() compares `rank` with the entries to which the index refers, so it must be called
+  // before the index refers to the new entry.
   index_[place_of(rank)] = static_cast<std::uint32_t>(peer) + 1;
 }
 
-// Closes the gap by moving later entries of the same run back (Knuth, volume 3, 6.4, algorithm R).
+// Removes a rank from the hash index. Moves later entries back into the freed slot if a search for
+// them would otherwise end there (Knuth, volume 3, 6.4, algorithm R for linear probing).
 void PeerTable::erase(std::uint32_t rank) {
   const std::size_t mask = index_.size() - 1;
   std::size_t gap = place_of(rank);
@@ -134,8 +136,8 @@ void PeerTable::note_recent(const Peer& peer) {
 Load PeerTable::load_of(std::uint32_t rank) const {
   const Peer* const peer = find(rank);
   if (!peer) return {.rank = rank};
-  // The table stores only the low half of a wait's number. The high half is that of the newest
-  // known wait.
+  // The table stores only the low 32 bits of the number of each wait. The high 32 bits are those of
+  // the newest wait that this rank knows.
   const std::uint64_t wait = peer->version == 0 ? 0 : (newest_wait_ >> 32 << 32) + peer->wait;
   return {.rank = rank,
           .version = peer->version,

@@ -26,7 +26,7 @@ struct Load {
   float task_s = 0;           // mean seconds per queued task; 0: unknown
   float queued = 0;           // number of queued tasks that it may lend
   float threads = 1;          // number of threads that run tasks
-  // The load that its program's policy states; without such a policy it is `queued`.
+  // The load of the rank as the program's own policy defines it. Without such a policy, `queued`.
   float stated = 0;
 };
 
@@ -81,9 +81,9 @@ class PeerTable {
   /// Returns the last known load of a rank. For an unknown rank, the load has version 0.
   Load load_of(std::uint32_t rank) const;
 
-  /// Returns the loads worth passing on to rank `to`: the most recent ones, at most `max_loads`,
-  /// without its own. Ranks with tasks come first, because ranks without tasks are numerous and
-  /// send steal requests themselves.
+  /// Returns the loads to pass on to rank `to`: the most recent ones, at most `max_loads`, but not
+  /// the load of `to` itself. Ranks with tasks come first, because ranks without tasks are numerous
+  /// and send steal requests themselves.
   std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
 
   /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, the nearest
@@ -93,10 +93,10 @@ class PeerTable {
   /// Returns each of the partners in turn. Needs at least two ranks.
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }
 
-  /// Returns the rank known to have tasks to which a thief should send its request in this wait.
-  /// Among the ranks with at least kSimilarWork of the most work per thread, it is the nearest;
-  /// among equally near ones, that with the most work. Ranks that do_not_steal_from() excludes are
-  /// never returned.
+  /// Returns the rank to which a thief should send its request in this wait, or nothing. The rank
+  /// must be known to have tasks, and do_not_steal_from() must not have excluded it. Of such ranks,
+  /// those with much less work per thread than the busiest are left out (kSimilarWork). Of the
+  /// others, the nearest is returned; ties: the one with the most work.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
   /// Draws a few random ranks that are not excluded, and returns the nearest.
   std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
@@ -129,7 +129,8 @@ class PeerTable {
   std::uint64_t newest_wait_ = 0;     // loads stated in earlier waits are outdated
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
-  // At most kMaxRecentLoads ranks: those with tasks first, then the most recent.
+  // The ranks whose loads are worth passing on, at most kMaxRecentLoads: ranks with tasks first,
+  // then the most recently updated ones.
   std::vector<std::uint32_t> recent_;
 };
 

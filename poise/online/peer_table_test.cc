@@ -62,8 +62,9 @@ class Village {
   std::uint64_t messages_ = 0;
 };
 
-/// Counts the rounds until all ranks know the only rank with tasks. As in a wait, that rank
-/// gossips, and the others send steal requests and are answered.
+/// Counts the rounds until all ranks know which rank has tasks; there is only one. In each round,
+/// this rank sends its load to one partner, and every other rank sends a steal request and is
+/// answered.
 std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed) {
   Village village(num_ranks);
   Random random(seed);
@@ -86,7 +87,7 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
   return 100;
 }
 
-TEST(PeerTable, loads_stated_in_earlier_waits_are_ignored) {
+TEST(PeerTable, a_load_reported_in_an_earlier_wait_does_not_prove_that_a_rank_has_tasks) {
   PeerTable loads = table({1, 1});
   loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
   EXPECT_TRUE(loads.has_tasks(1, 1));
@@ -97,7 +98,7 @@ TEST(PeerTable, loads_stated_in_earlier_waits_are_ignored) {
   EXPECT_FALSE(loads.may_have_tasks(1, 2));
 }
 
-TEST(PeerTable, loads_reach_all_ranks_in_a_logarithmic_number_of_rounds) {
+TEST(PeerTable, gossip_brings_loads_to_all_ranks_in_a_logarithmic_number_of_rounds) {
   for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE("ranks " + std::to_string(num_ranks) + ", seed " + std::to_string(seed));
@@ -112,7 +113,7 @@ TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(PeerTable, loads_are_ignored_if_they_are_older_or_about_the_rank_itself) {
+TEST(PeerTable, ignores_a_load_that_is_older_than_the_stored_load_or_describes_the_receiver) {
   PeerTable loads = table({1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
@@ -161,7 +162,7 @@ TEST(PeerTable, chooses_the_nearest_victim_among_ranks_with_similar_work) {
   EXPECT_EQ(victim(loads, 1, 0, random), 3u);
 }
 
-TEST(PeerTable, chooses_near_random_victims_more_often_than_far_ones) {
+TEST(PeerTable, random_victims_are_more_often_near_ranks_than_far_ranks) {
   std::vector<double> distances(8, kPollsElsewhere);
   for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
   const PeerTable loads = table(distances);

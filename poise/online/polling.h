@@ -32,24 +32,25 @@ inline double moved_poll_cost_s(double average_s, double sample_s) {
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
 std::size_t next_batch(double task_s, std::size_t queued);
 
-/// True if results should be sent. They wait to share a message, but not for long, and not on an
-/// idle rank.
+/// True if results should be sent now. Results wait for others with which they can share a message,
+/// but not for long, and not on an idle rank.
 inline bool results_are_due(bool is_idle, double oldest_s) {
   return is_idle || oldest_s >= lending_tuning::kMaxResultDelay_s;
 }
 
-/// Decides how long the progress thread sleeps between polls. Each wake-up takes a core from a
-/// task. If idle ranks can wake it, it sleeps long. Otherwise it sleeps for a fraction of the
-/// remaining work: while much work remains, a thief loses little, and between short tasks the other
-/// threads poll.
+/// Decides how long the progress thread sleeps between polls. Each time it wakes up, it takes a
+/// core from a task. If idle ranks can wake it, it may sleep long. Otherwise it sleeps for a
+/// fraction of the time that the remaining work takes: while much work remains, a late answer costs
+/// a thief little. If tasks are short, it may sleep long, too, because the threads that run tasks
+/// poll between them.
 class ProgressSleep {
  public:
   explicit ProgressSleep(double min_s) : min_s_(min_s) {}
-  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, `task_s`
-  /// the time of a queued task, or 0 without tasks.
+  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, and
+  /// `task_s` the run time of a queued task, which is 0 if no task is queued.
   double next_s(bool is_woken, double thread_s, double task_s) const;
-  /// Records whether the poll after the sleep was needed, which it is if no other thread had
-  /// polled.
+  /// Records whether the poll after the sleep was needed. It was needed if no other thread polled
+  /// during the sleep.
   void polled(bool needed);
 
  private:
@@ -60,7 +61,8 @@ class ProgressSleep {
 /// many idle ranks would keep a busy one from working.
 class WakeBackoff {
  public:
-  /// Returns for how many seconds wake-ups are ignored after one that led to `loans` loans.
+  /// Returns for how many seconds the next wake-ups are ignored after a wake-up that led to `loans`
+  /// loans.
   double after(std::uint64_t loans);
 
  private:

@@ -19,9 +19,9 @@ namespace poise {
 /// How threads wait at a barrier.
 enum class SimulatedWait : std::uint8_t { sleep, spin, none };
 
-/// A kernel that behaves like Linux: time slices of 3 ms; a cpu that becomes idle takes over a
-/// waiting thread; otherwise threads that are not bound and other programs rotate slowly,
-/// independent of which of them belong together.
+/// A kernel that behaves like Linux. Time slices last 3 ms. A cpu that becomes idle takes over a
+/// thread that waits on another cpu. Otherwise the kernel moves waiting threads only rarely, unless
+/// they are bound, and does not consider which threads belong to the same program.
 class SimulatedCpus {
  public:
   static constexpr double kStepS = 0.0001, kSliceS = 0.003, kRotateS = 0.1;
@@ -116,8 +116,8 @@ class SimulatedCpus {
     threads.push_back(thread);
     wake(threads.size() - 1);
   }
-  /// Puts a thread that is ready on the cpu with the fewest ready threads among those that it may
-  /// use.
+  /// Makes a thread ready: puts it on the cpu that has the fewest ready threads among the cpus that
+  /// the thread may use.
   void wake(std::size_t t) {
     PlaceId to = threads[t].cpu;
     if (!may_use(threads[t], to)) to = threads[t].allowed().front();
@@ -148,7 +148,8 @@ class SimulatedCpus {
     queues_[to].push_back(t);
     if (queues_[to].size() == 1) begin_turn(to);
   }
-  /// Returns a waiting thread that may use `to`, from a cpu with at least `least` ready threads.
+  /// Returns a thread that waits for its turn on another cpu and may use the cpu `to`. The other
+  /// cpu must have at least `least` ready threads. Returns nothing if there is no such thread.
   std::optional<std::size_t> waiting_for(PlaceId to, std::size_t least) const {
     for (PlaceId from = 0; from < queues_.size(); ++from)
       for (std::size_t i = 1; from != to && i < queues_[from].size(); ++i)

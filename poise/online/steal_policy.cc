@@ -12,7 +12,8 @@ namespace {
 using lending_tuning::kMaxStealPause_s;
 using lending_tuning::kMinStealPause_s;
 
-// Maximum of the counter; counting further would not lengthen the pause.
+// Maximum number of declined requests that are counted per victim. Further ones would not make the
+// pause longer.
 constexpr std::uint8_t kMaxDeclines = 16;
 
 double pause_after(std::uint8_t declines) {

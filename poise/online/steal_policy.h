@@ -47,12 +47,12 @@ class StealPolicy {
     return (remembered_by_ & bit_of(peers, rank)) != 0;
   }
 
-  /// Returns each victim once that may have tasks and has not answered for kWakeVictimAfter_s. Such
-  /// victims are probably inside a long task.
+  /// Returns the victims that may have tasks but have not answered for kWakeVictimAfter_s seconds,
+  /// each victim only once. They are probably inside a long task.
   std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
 
-  /// True if only a message can lead to another request: all partners remember this rank or have
-  /// not yet answered, and next() has found no other victim.
+  /// True if this rank will send no further request until a message arrives: each partner either
+  /// remembers this rank or has not yet answered its request, and next() has found no other victim.
   bool is_silent(const PeerTable& peers, double now_s) const;
   /// Returns the time before which no request is due.
   double next_s() const { return next_s_; }

@@ -33,7 +33,7 @@ struct Scene {
   double now_s = 0;
 };
 
-TEST(StealPolicy, requests_from_a_few_random_ranks_then_from_every_partner_once_then_stops) {
+TEST(StealPolicy, sends_requests_to_a_few_random_ranks_then_once_to_every_partner_and_then_stops) {
   for (const std::uint32_t num_ranks : {2u, 3u, 16u, 1000u, 100'000u}) {
     Scene scene(num_ranks);
     const auto requests = scene.until_silent();
@@ -69,7 +69,7 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, reports_once_each_victim_with_tasks_that_does_not_answer) {
+TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
   ASSERT_TRUE(scene.next());

@@ -16,7 +16,8 @@ class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
     const double count = static_cast<double>(tasks);
-    // In a loan of few tasks the message dominates the cost, which says little about larger loans.
+    // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
+    // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count / lending_tuning::kTasksForFullWeight);
     if (bytes < lending_tuning::kManyBytesPerTask * count)
       task_s_ = follow(task_s_, seconds / count, trust);

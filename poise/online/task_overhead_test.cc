@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(TaskOverhead, loans_of_many_tasks_have_more_weight_in_the_estimate) {
+TEST(TaskOverhead, a_loan_of_many_tasks_changes_the_estimate_more_than_a_loan_of_one_task) {
   TaskOverhead one, many;
   one.learn(1, 0, 10e-6);
   EXPECT_LT(one.seconds(0), 1.1 * TaskOverhead().seconds(0));

@@ -13,9 +13,9 @@
 
 namespace poise {
 
-/// Returns the seconds that a running task is expected to continue: the rest of its average time.
-/// If it has taken more than kLongTask times the average, the average says nothing about it; it is
-/// then expected to need as long again as it has taken.
+/// Returns the seconds for which a running task is expected to continue: its average time minus the
+/// time that it has already taken. If it has taken more than kLongTask times the average, the
+/// average says nothing about it. Then it is expected to take as long again as it has taken so far.
 inline double remaining_s(double elapsed_s, double expected_s) {
   if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);
@@ -36,7 +36,8 @@ class TaskTimes {
     Known& known = known_[function];
     const double average = per_unit(function), count = static_cast<double>(batch_size);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
-    // Weight by expected, not measured, time; otherwise preempted tasks dominate the average.
+    // The weight is based on the expected time of the batch, not on the measured one. Otherwise
+    // tasks that were preempted would dominate the average.
     const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
                                    average * cost / lending_tuning::kTaskTimeMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);

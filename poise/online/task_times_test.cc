@@ -14,7 +14,7 @@ TEST(TaskTimes, estimates_hardly_rise_when_a_short_task_is_preempted) {
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, a_batch_changes_the_estimate_as_its_tasks_would_one_by_one) {
+TEST(TaskTimes, a_batch_changes_the_estimate_as_much_as_the_same_tasks_one_by_one) {
   TaskTimes rows(1), tasks(1);
   for (int i = 0; i < 8; ++i) rows.learn(0, 30e-6, 1), tasks.learn(0, 30e-6, 1);
   for (int i = 0; i < 160; ++i) tasks.learn(0, 20e-6, 1);
@@ -29,7 +29,7 @@ TEST(TaskTimes, estimates_hardly_rise_when_one_task_of_a_batch_is_preempted) {
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, estimates_follow_a_change_of_long_tasks_within_16_tasks) {
+TEST(TaskTimes, the_estimate_adapts_within_16_tasks_when_tasks_suddenly_take_twice_as_long) {
   TaskTimes times(1);
   for (int i = 0; i < 100; ++i) times.learn(0, 0.5, 2);
   EXPECT_DOUBLE_EQ(times.per_unit(0), 0.25);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kFanOut = 16;
 
-// Adds the children of the member at this position of a list, whose members form a tree.
+// Adds the children of one member to `tree`. The `size` members form a tree of fan-out kFanOut in
+// which the children of the member at position p follow from position kFanOut * p + 1 on.
 template <typename MemberAt>
 void add_children(TerminationTree& tree, std::size_t position, std::size_t size,
                   const MemberAt& member_at) {

@@ -35,7 +35,7 @@ struct TerminationTree {
 /// node, and `leaders` the lowest rank of every node, both in ascending order.
 TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
                                  std::span<const std::uint32_t> leaders);
-/// Returns the same tree for nodes of `ranks_per_node` consecutive ranks.
+/// Like the function above, if each node has `ranks_per_node` consecutive ranks.
 TerminationTree termination_tree(std::uint32_t rank, std::uint32_t num_ranks,
                                  std::uint32_t ranks_per_node);
 
@@ -73,7 +73,8 @@ class TerminationDetector {
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;  // the latest report of each child
-  // The latest wait that each child has entered; the last entry is that of the parent.
+  // Per child, the number of the latest wait that it is known to have entered. The last element is
+  // this number for the parent.
   std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;

@@ -147,7 +147,7 @@ TEST(TerminationDetector, detects_termination_if_and_only_if_no_task_is_unfinish
   }
 }
 
-TEST(TerminationDetector, names_the_parent_and_children_that_are_missing) {
+TEST(TerminationDetector, lists_the_parent_and_child_ranks_that_have_not_entered_the_wait_yet) {
   TerminationDetector root(termination_tree(0, 3, 1));
   std::vector<TerminationMessage> out;
   root.enter(out);
@@ -174,7 +174,7 @@ TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
   EXPECT_FALSE(wave.done());
 }
 
-TEST(TerminationTree, reaches_every_rank_once_with_at_most_16_children_in_a_node) {
+TEST(TerminationTree, reaches_every_rank_once_and_gives_each_rank_at_most_32_children) {
   for (const std::uint32_t num_ranks : {1u, 2u, 17u, 18u, 300u, 5000u})
     for (const std::uint32_t per_node : {1u, 7u, 128u, 5000u}) {
       std::vector<std::uint32_t> depth(num_ranks);
@@ -196,7 +196,7 @@ TEST(TerminationTree, reaches_every_rank_once_with_at_most_16_children_in_a_node
     }
 }
 
-TEST(TerminationTree, the_tree_of_listed_ranks_equals_the_tree_of_consecutive_ranks) {
+TEST(TerminationTree, lists_of_ranks_give_the_same_tree_as_the_number_of_ranks_per_node) {
   constexpr std::uint32_t kRanks = 100, kPerNode = 30;
   std::vector<std::uint32_t> leaders;
   for (std::uint32_t rank = 0; rank < kRanks; rank += kPerNode) leaders.push_back(rank);

@@ -97,7 +97,8 @@ class Bisection {
     return graph_.num_vertices();
   }
 
-  /// Vertices without edges fill a side without cutting anything, so they come before a new seed.
+  /// Vertices without edges fill the left side without cutting anything. They are added before the
+  /// side grows from a new vertex.
   Vertex next_addable(Vertex& next, bool without_edges) const {
     for (; next < graph_.num_vertices(); ++next)
       if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;
@@ -171,8 +172,9 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// Returns the best move that either lowers the imbalance or keeps it within the slack plus the
-  /// weight of the vertex.
+  /// Returns the vertex whose change of sides gains most, provided that the sides stay balanced:
+  /// afterwards, the weight of the left side must be closer to the requested weight than before, or
+  /// differ from it by at most split_.slack plus the weight of the vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;

@@ -18,8 +18,9 @@ struct Split {
   double left_weight = 0;   // weight that the left should have
   double slack = 0;         // allowed difference from left_weight
   Vertex attempts = 2;      // number of seeds to grow from, at least 2
-  /// Effect of edges to vertices outside this graph: what each vertex adds to the cut on the right
-  /// minus what it adds on the left. Empty if there are no such edges.
+  /// Per vertex, how strongly its edges to vertices outside this graph pull it to the left side:
+  /// what these edges add to the cut if the vertex is on the right side, minus what they add if it
+  /// is on the left side. Empty if there are no such edges.
   std::vector<double> pull_left = {};
 };
 

@@ -12,7 +12,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// The weight comes first, so that binary search finds a given weight.
+/// A weight, and the vertex that has it. Pairs are ordered by their first member, so binary search
+/// finds a given weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 
@@ -45,8 +46,9 @@ class EvenOut {
         items_[part_of_[v]].insert({graph_.weight[v], v});
   }
 
-  /// Moves about half of the difference: the heaviest task up to that weight, or a task in exchange
-  /// for one that is lighter by about that weight.
+  /// Moves about half of the difference between the excess weights of the two parts: either the
+  /// heaviest task up to that weight, or a task in exchange for one that is lighter by about that
+  /// weight.
   bool swap(Part from, Part to) {
     const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
     double best_off = gap;

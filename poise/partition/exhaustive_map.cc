@@ -64,7 +64,8 @@ class Enumeration {
     return problem_.distances(problem_.slots[a], problem_.slots[b]);
   }
 
-  /// True if slot s - 1 is also free and has the same distances to all other slots.
+  /// True if slot s - 1 is free and interchangeable with slot s, because both are on one node and
+  /// have the same distances to all other slots. Then slot s need not be tried.
   bool has_equal_before(Slot s) const {
     if (s == 0 || is_taken_[s - 1]) return false;
     for (Slot t = 0; t < is_taken_.size(); ++t)

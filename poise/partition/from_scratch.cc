@@ -22,7 +22,8 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-/// Sums whose ratio is below this factor differ only by rounding.
+/// If the larger of two sums is less than this factor times the smaller one, they differ only by
+/// rounding.
 constexpr double kEqual = 1 + 1e-9;
 
 double makespan_s(const Problem& problem, const Placement& placement) {
@@ -30,9 +31,10 @@ double makespan_s(const Problem& problem, const Placement& placement) {
   return *std::max_element(works_s.begin(), works_s.end());
 }
 
-/// Exchanges the tasks of equal groups, level by level from the coarsest, to bring tasks back to
-/// their current places. An exchange must neither add traffic (on a torus it could) nor raise a
-/// place above the load cap.
+/// Lets groups of places that have the same size exchange all their tasks, level by level from the
+/// coarsest, so that tasks return to the places that they have in problem.current. Leaves out a
+/// level if its exchanges would add traffic (possible on a torus) or raise a place above the load
+/// cap.
 Placement brought_home(const Problem& problem, const Distances& distances, const Graph& graph,
                        std::span<const double> shares, double cap_s, Placement placement) {
   const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));

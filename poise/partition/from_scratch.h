@@ -16,11 +16,12 @@ struct Effort {
 
 /// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and
 /// exchanges (load_cap.h), and lowers the seconds of all messages by moving single tasks
-/// (traffic_descent.h). Finally, equal groups of places exchange their tasks so that as many tasks
-/// as possible stay where they are. Tasks that are not movable stay. O((n + m) log p).
+/// (traffic_descent.h). Finally, groups of places that have the same size exchange all their tasks,
+/// so that as many tasks as possible stay at their current place. Tasks that are not movable stay.
+/// O((n + m) log p) for n tasks, m messages and p places.
 ///
-/// Returns the current placement if that has no more traffic and either respects the cap or is as
-/// well balanced.
+/// Returns the current placement if its traffic is no higher than that of the new placement and its
+/// load either respects the cap or is as well balanced.
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);
 

@@ -28,7 +28,7 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, the_cut_of_a_grid_is_near_the_cut_into_squares) {
+TEST(FromScratch, traffic_of_a_grid_of_tasks_is_at_most_a_tenth_above_that_of_square_blocks) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
@@ -60,7 +60,7 @@ TEST(FromScratch, every_place_stays_below_the_load_cap) {
     }
 }
 
-TEST(FromScratch, reaches_a_load_cap_that_only_list_scheduling_can_reach) {
+TEST(FromScratch, makespan_meets_the_load_cap_or_is_no_longer_than_with_list_scheduling) {
   const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -91,7 +91,7 @@ TEST(FromScratch, does_not_depend_on_the_number_of_threads) {
   EXPECT_EQ(one, anew(machine, workload, current, ",threads=7"));
 }
 
-TEST(FromScratch, moves_nothing_if_the_current_placement_differs_only_in_the_order_of_the_nodes) {
+TEST(FromScratch, moves_no_task_if_the_new_placement_would_only_renumber_equivalent_places) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
@@ -101,7 +101,7 @@ TEST(FromScratch, moves_nothing_if_the_current_placement_differs_only_in_the_ord
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
 }
 
-TEST(FromScratch, keeps_pinned_tasks_and_subtracts_background_load_from_the_cap) {
+TEST(FromScratch, keeps_pinned_tasks_in_place_and_counts_background_load) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 800, 3).front();
   for (TaskId t = 0; t < 800; t += 10) workload.tasks[t].movable = false;
@@ -125,7 +125,8 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.iteration_s, theirs.iteration_s);
 
-  // If our load cap is nearly as high as the other strategy's, our placement has less traffic, too.
+  // With `tolerance` 0.05, places may be loaded nearly as unevenly as by treematch. Then the
+  // placement from scratch has no more traffic than that of treematch.
   Tuning uneven;
   uneven.tolerance = 0.05;
   const Metrics as_uneven =
@@ -135,7 +136,7 @@ TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
   EXPECT_LE(as_uneven.makespan_s, 1.0001 * theirs.makespan_s);
 }
 
-TEST(FromScratch, has_no_more_traffic_than_a_current_placement_within_the_load_cap) {
+TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_meets_the_load_cap) {
   for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "torus:4x4 core:4"})
     for (const char* recipe : {"stencil3d:skew=equal", "stencil2d:skew=equal", "rmat", "geometric"})
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -143,8 +144,9 @@ TEST(FromScratch, has_no_more_traffic_than_a_current_placement_within_the_load_c
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // Grids in blocks have little traffic already, so only a search with more effort finds
-        // less.
+        // A grid that is divided into blocks has little traffic already, so start from the result
+        // of a search with the default effort. The search with less effort below must keep that
+        // result or find a placement with less traffic.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

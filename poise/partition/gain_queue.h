@@ -45,7 +45,7 @@ class GainQueue {
     return std::nullopt;
   }
 
-  /// Number of entries, including replaced ones.
+  /// Number of entries, including those that a later push has replaced.
   std::size_t size() const { return queue_.size(); }
 
  private:

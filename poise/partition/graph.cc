@@ -12,13 +12,14 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-/// Writes one row of a graph and adds up entries with the same neighbour. It remembers the last
-/// index of each neighbour.
+/// Writes the rows of a graph, one after another, and adds up the entries of a row that have the
+/// same neighbour. To find these, it remembers for each neighbour the index of its last entry.
 class RowWriter {
  public:
   RowWriter(Graph& graph, Vertex num_columns) : graph_(graph), entry_of_(num_columns, kNowhere) {}
 
-  /// Starts a row at index `end`; entries before it are complete.
+  /// Starts a row whose first entry gets the index `end`. All entries before that index belong to
+  /// complete rows.
   void start_row(std::size_t end) { row_ = end_ = end; }
 
   void add(Vertex to, double affinity) {

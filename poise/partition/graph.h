@@ -50,8 +50,8 @@ Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 /// The graph of one group's members, numbered by position; edges that leave the group are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
-/// Appends vertices without edges until there are num_vertices. They are empty tasks that fill a
-/// tree.
+/// Appends vertices without edges until the graph has num_vertices vertices. They stand for empty
+/// tasks, so that a tree gets a task for each of its leaves.
 void pad(Graph& graph, Vertex num_vertices, double weight);
 
 }  // namespace poise::graphs

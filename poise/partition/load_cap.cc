@@ -69,8 +69,8 @@ class EnclosingGroups {
       borders_.push_back(std::move(borders));
   }
 
-  /// Adds the rows and planes of a torus or mesh and the groups of a dragonfly, if their routers
-  /// are numbered in that order.
+  /// If routers are numbered in order, adds more groups of places: the rows and planes of a torus
+  /// or mesh, or the groups of a dragonfly.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
     if (network.dims.empty() || !network.router_of_node.empty()) return;
@@ -150,7 +150,8 @@ class LoadCap {
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
     moves_.push_back({t, from, to});
-    // Rounding may leave a value below 0, which a tournament tree does not accept.
+    // Rounding may make a busy time negative, but a tournament tree accepts only values of at least
+    // 0.
     for (const PlaceId p : {from, to})
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
@@ -172,7 +173,7 @@ class LoadCap {
     return tasks;
   }
 
-  /// Moves tasks other than `kept` away until the place is below the cap.
+  /// Moves tasks away from p until its load is within the cap. The task `kept` stays.
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
@@ -187,8 +188,9 @@ class LoadCap {
       }
   }
 
-  /// Returns a place in the range that stays below the cap with t: the one with the largest
-  /// affinity to t, or else the least busy one.
+  /// Returns a place in the range whose load stays below the cap if t is added. Prefers the place
+  /// with the largest affinity to t. If no such place has affinity to t, takes the one that would
+  /// finish t first.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
     near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
@@ -236,7 +238,8 @@ class LoadCap {
     std::vector<PlaceId> found;
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
-      // Splits the range into a few pieces of equal size and takes the least busy place of each.
+      // Splits the range of places into a few pieces of about equal size, and takes the least busy
+      // place of each piece.
       const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.candidates, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
@@ -253,7 +256,8 @@ class LoadCap {
     return found;
   }
 
-  /// Makes the exchange that minimises the busier of the two, if that is at most limit_s.
+  /// Exchanges two tasks, or moves one, so that the busier of p and q becomes as little busy as
+  /// possible. Does nothing if it would stay busier than limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;

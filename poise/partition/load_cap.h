@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// The cap in seconds of work: max_imbalance times the average, or the lower bound on the makespan
-/// of any placement, whichever is larger.
+/// The limit on the work of each place, in seconds: max_imbalance times the average work of all
+/// places, or the lower bound on the makespan of any placement, whichever is larger.
 double load_cap_s(const Problem& problem, double max_imbalance);
 
 /// Per place the load (seconds at speed 1) that it can take in addition to its background load and

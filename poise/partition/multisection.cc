@@ -25,16 +25,19 @@ double weight_of(const Graph& graph) {
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// Exponent that gives the part of the tolerance that remains for cuts inside the groups after the
-/// cuts between `num_groups` groups. The first of c cuts takes 2 / (c + 1) of the tolerance, which
-/// is more than an equal part, because the messages that it cuts cost most.
+/// Divides the tolerance among nested cuts. All cuts together may make a part exceed its share by
+/// some factor f. Of this, the cuts inside the groups may use f^k, where k is the result of this
+/// function, and the cuts between the `num_groups` groups f^(1 - k). The first of c nested cuts
+/// gets the factor f^(2 / (c + 1)), which is more than an equal part, because the messages that it
+/// cuts cost most.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
   return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
-/// The groups of one level inside a range of places, and the vertices that must be in one of them.
+/// The groups of one level into which a range of places is divided, and the vertices that are fixed
+/// to one of these groups.
 struct Siblings {
   std::vector<PlaceId> starts;  // first place of each group, then one past the last
   std::vector<Part> fixed;      // per vertex its group or kFree; empty: all are free
@@ -62,7 +65,7 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(static_cast<TaskId>(names.size()));
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    // If the groups are single places, the caller improves all places at once.
+    // Groups that are single places are not improved here: the caller improves all places at once.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
@@ -146,8 +149,8 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// By how much these places may exceed their shares: the part of the tolerance that earlier cuts
-  /// have left. Shares are in the units of the graph's weights.
+  /// Returns the factor by which these places may exceed their shares: the part of the tolerance
+  /// that earlier cuts have left. Shares are in the units of the graph's weights.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);
@@ -171,7 +174,8 @@ class Multisection {
     return split;
   }
 
-  /// The weight that each group may hold: its share plus what the cuts between the groups may add.
+  /// The weight that each group may hold: its share, plus the part of the tolerance that is
+  /// reserved for the cuts between these groups.
   std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
     const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
     const double sum = sum_of_shares(first, last);

@@ -138,8 +138,9 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   }
 }
 
-/// Splits parts into runs of consecutive parts, so that two or more stages have about the same
-/// number of parts.
+/// Divides the parts into chunks, each of which consists of consecutive parts. Partitioning takes
+/// stages: it divides the graph into chunks first, then each chunk. The size of a chunk is chosen
+/// so that each stage makes about the same number of parts.
 struct Chunks {
   Part size, count;
   explicit Chunks(Part parts) {

@@ -79,7 +79,7 @@ TEST(Partition, fixed_vertices_stay_in_their_part) {
   }
 }
 
-TEST(Coarsening, matched_pairs_respect_the_weight_limit_and_the_parts) {
+TEST(Coarsening, merges_two_vertices_only_if_weight_limit_and_fixed_parts_allow_it) {
   Random random(3);
   Graph graph = drawn_graph(60, random);
   std::vector<Part> fixed;

@@ -25,8 +25,8 @@ constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 constexpr Vertex kMaxDegree = 256;
 /// Sums of gains whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-/// How often a vertex may leave overweight parts; without a limit two parts could exchange it
-/// forever.
+/// Maximum number of times that a vertex may leave overweight parts. Without a limit, two parts
+/// could exchange the same vertex forever.
 constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {
@@ -46,7 +46,8 @@ class Improvement {
     for (double& most : max_weight_) most = most > 0 ? most * scale + spare : 0;
   }
 
-  /// Overweight parts give away vertices, starting with the lowest cost per weight.
+  /// Moves vertices out of overweight parts, in ascending order of what the move adds to the cut
+  /// per unit of the vertex's weight.
   void relieve() {
     bool is_needed = false;
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
@@ -127,9 +128,10 @@ class Improvement {
                                  : weight * std::numeric_limits<double>::max();
   }
 
-  /// Returns the adjacent part with room that has the largest affinity to v (ties: the emptiest),
-  /// or v's own part if there is none. If v leaves an overweight part, parts that stay less full
-  /// than v's part count as having room.
+  /// Returns the part to which v should move: of the parts of v's neighbours that have room for v,
+  /// the one with the largest affinity to v (ties: the emptiest). Returns v's own part if none has
+  /// room. If `for_relief`, the own part is overweight. Then another part also has room if, with v,
+  /// it would be less full than the own part is now.
   Target best_target(Vertex v, bool for_relief) {
     const Part own = part_of_[v];
     const double weight = graph_.weight[v];

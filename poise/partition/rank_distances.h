@@ -17,7 +17,7 @@ class RankDistances {
  public:
   RankDistances(const Machine& machine, Distance distance);
 
-  /// A place in terms of the tables: its node and its index there.
+  /// A place as the tables address it: by its node and by its index inside that node.
   struct Position {
     NodeId node = 0;
     PlaceId inside = 0;  // counted from the first place of the node

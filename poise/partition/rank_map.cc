@@ -19,7 +19,7 @@ using graphs::Vertex;
 
 constexpr unsigned kAttempts = 4;  // seeds per bisection
 constexpr TaskId kMaxRanksToTryAll = 9;
-// Limit on partial maps; they take about half a second.
+// Maximum number of partial maps that are tried; this many take about half a second.
 constexpr std::size_t kMaxVisits = 4'000'000;
 /// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;

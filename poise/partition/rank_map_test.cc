@@ -47,7 +47,7 @@ double least_traffic(const Machine& machine, const Workload& workload, Distance 
   return least;
 }
 
-TEST(MapRanks, is_optimal_for_a_few_ranks) {
+TEST(MapRanks, finds_the_map_with_the_least_traffic_for_eight_ranks) {
   for (const char* text : {"node:4 core:2 factors:7,1", "rack:2 node:2 numa:2 core:1",
                            "torus:4x2 core:1", "dragonfly:2x2 node:2 core:1 hop:2", "core:8"})
     for (std::uint64_t seed = 1; seed <= 4; ++seed)
@@ -81,7 +81,7 @@ TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
   EXPECT_GE(optimal, 8);
 }
 
-TEST(MapRanks, is_never_worse_than_block_order) {
+TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) {
   for (const char* text : {"node:8 core:16", "rack:2 node:4 numa:2 core:8 factors:12,8,1.5,1",
                            "torus:4x4x8 core:1", "dragonfly:4x4 node:2 core:4 hop:2"})
     for (const char* recipe : {"stencil3d", "geometric", "rmat", "commbench"})
@@ -124,8 +124,9 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
   EXPECT_GE(binding, 15);
 }
 
-TEST(MapRanks, finds_the_blocks_of_a_grid_after_ranks_were_renumbered) {
-  // 16 x 16 ranks on 4 nodes of 64: the best cut is two lines through the grid, 64 edges.
+TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuffled) {
+  // 16 x 16 ranks on 4 nodes of 64: the best cut is two lines through the grid, 32 edges of 10
+  // bytes.
   Workload workload;
   workload.tasks.resize(256);
   std::vector<TaskId> name(256);
@@ -142,7 +143,7 @@ TEST(MapRanks, finds_the_blocks_of_a_grid_after_ranks_were_renumbered) {
   EXPECT_EQ(cost_of(machine, workload, map).internode_bytes, 320u);
 }
 
-TEST(MapRanks, recovers_the_order_of_a_torus_after_ranks_were_shuffled) {
+TEST(MapRanks, maps_shuffled_ranks_of_a_torus_nearly_as_well_as_ordered_ranks) {
   // An 8 x 8 torus of ranks on an 8 x 8 torus of nodes: every edge can have one hop.
   Workload workload;
   workload.tasks.resize(64);
@@ -182,7 +183,7 @@ TEST(MapRanks, gives_every_rank_the_requested_number_of_cores) {
     }
 }
 
-TEST(MapRanks, shares_places_up_to_their_capacity) {
+TEST(MapRanks, lets_several_ranks_share_a_place_up_to_its_capacity) {
   const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d"), 23, 3).front();
   const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.ranks_per_place = 3}});
@@ -198,7 +199,7 @@ TEST(MapRanks, gives_the_same_map_on_every_call) {
   EXPECT_EQ(map_ranks(machine, workload, nullptr, {}), map_ranks(machine, workload, nullptr, {}));
 }
 
-TEST(OnePerSlot, moves_only_ranks_that_share_a_place) {
+TEST(OnePerSlot, moves_only_ranks_that_share_a_place_and_keeps_them_on_their_node) {
   const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d"), 8, 3).front();
   const Placement crowded(std::vector<PlaceId>{0, 0, 1, 2, 5, 5, 6, 7});

@@ -41,8 +41,9 @@ class Halving {
     regions_.push_back(std::move(whole));
   }
 
-  /// Halves all regions, then all halves, until each has one slot. The order is breadth-first, so
-  /// that the places of all partners are known about equally well.
+  /// Halves all regions of slots, then all resulting regions, and so on, until each region has one
+  /// slot. This breadth-first order keeps all regions about equally large. So, when a region is
+  /// halved, the places of all partners of its vertices are known about equally well.
   std::vector<Slot> run() {
     for (std::size_t r = 0; r < regions_.size(); ++r) {
       if (regions_[r].slots.size() == 1) {
@@ -80,7 +81,8 @@ class Halving {
     }
   }
 
-  /// Sorts the slots so that the first ones form one half, and returns the size of that half.
+  /// Sorts the slots of a region so that the slots of one half come first, and returns the number
+  /// of slots in that half.
   std::size_t order_slots(std::vector<Slot>& slots) const {
     const Machine& machine = problem_.machine;
     const auto place = [&](Slot s) { return problem_.slots[s]; };
@@ -105,8 +107,8 @@ class Halving {
     return borders[borders.size() / 2];
   }
 
-  /// Sorts across the longest side of the box of coordinates. Returns 0 if the box has no sides
-  /// (one router).
+  /// Sorts the slots along the dimension of the torus or mesh in which they extend farthest, and
+  /// returns the number of slots in the first half. Returns 0 if all slots are on one router.
   std::size_t order_by_side(std::vector<Slot>& slots) const {
     const Network& network = problem_.machine.network();
     const std::size_t dims = network.dims.size();
@@ -145,8 +147,9 @@ class Halving {
     return part;
   }
 
-  /// Per member, how much farther its partners outside the region are from the right half than from
-  /// the left half.
+  /// For each vertex of region r, how strongly its partners in other regions pull it to the left
+  /// half: the sum over these partners of affinity times (distance to the right half - distance to
+  /// the left half).
   std::vector<double> pulls(std::size_t r, const std::array<Region, 2>& halves) const {
     std::vector<double> pull(regions_[r].members.size(), 0);
     for (Vertex i = 0; i < pull.size(); ++i) {

@@ -14,8 +14,10 @@ void check(const RankShape& shape) {
   if (shape.cores_per_rank == 0) fail("a rank has 0 cores; it needs at least 1");
   if (shape.ranks_per_place == 0) fail("a place takes 0 ranks; it must take at least 1");
   if (shape.cores_per_rank > 1 && shape.ranks_per_place > 1)
-    fail("{} ranks per place with {} cores per rank: only ranks with one core can share a place",
-         shape.ranks_per_place, shape.cores_per_rank);
+    fail(
+        "{} ranks per place with {} cores per rank: only ranks with one core can share a place; "
+        "reduce one of the two numbers to 1",
+        shape.ranks_per_place, shape.cores_per_rank);
 }
 
 /// Appends the slots of the places [first, last).
@@ -42,8 +44,9 @@ std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
   }
   if (slots.size() < ranks)
     fail(
-        "{} ranks with {} cores each do not fit on machine \"{}\": its {} places hold {}; name a "
-        "larger --machine or allow more ranks per place by --capacity",
+        "{} ranks with {} cores each do not fit on machine \"{}\": its {} places hold only {} such "
+        "ranks; name a larger machine by --machine or, for ranks with one core, allow more ranks "
+        "per place by --capacity",
         ranks, shape.cores_per_rank, machine.name(), machine.num_places(), slots.size());
   if (shape.fills_nodes) slots.resize(ranks);
   return slots;

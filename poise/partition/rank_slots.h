@@ -16,10 +16,11 @@ struct RankShape {
   bool fills_nodes = false;           // only the last node used may have free slots
 };
 
-/// Returns the place of each slot (the first of its cores) in ascending order. Takes the first
-/// nodes that can hold `ranks` ranks, with all of their slots, or exactly the first `ranks` slots
-/// if nodes are to be filled. Slots lie inside domains if a domain has enough cores, otherwise
-/// inside nodes. Throws Error if the machine has too few.
+/// Returns the place of each slot (the first of its cores) in ascending order. Takes nodes in order
+/// until they have at least `ranks` slots, and returns all slots of these nodes. If nodes are to be
+/// filled, it returns only the first `ranks` of these slots. A slot lies inside a domain if a
+/// domain has enough cores, otherwise inside a node. Throws Error if the machine has fewer than
+/// `ranks` slots.
 std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
                                 const RankShape& shape);
 

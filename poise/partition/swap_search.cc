@@ -23,20 +23,18 @@ constexpr double kEndTemperature = 0.02;  // final temperature relative to the s
 /// which pays only if there is time to find a better one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-// Number of random vertices drawn to find one that can gain.
+// Maximum number of random draws to find a vertex whose move could lower the traffic.
 constexpr int kDraws = 4;
 // Number of trial swaps from which the start temperature is computed.
 constexpr int kSamples = 2000;
-/// One in this many candidates is drawn from all slots; the others are near.
+/// One in this many candidates for a swap is drawn from all slots. The others are near the partner
+/// to which the swap should bring a vertex closer.
 constexpr std::uint64_t kAnywhereOneIn = 64;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-constexpr std::size_t kMaxPartners =
-    32;  // maximum number of partners that descent tries for a vertex
-// Lower limit of kMaxPartners for vertices of high degree.
-constexpr std::size_t kMinPartners = 4;
-// Limit on the number of partners tried times the degree.
-constexpr std::size_t kDescentDegrees = 2048;
+// For a vertex with many partners, descent tries only kDescentDegrees / degree of them, because
+// each trial takes longer if the degree is high. The two other numbers limit how many it tries.
+constexpr std::size_t kDescentDegrees = 2048, kMinPartners = 4, kMaxPartners = 32;
 constexpr double kDescentScansPerEdge = 200;
 constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries
 
@@ -66,13 +64,14 @@ class Excess {
       }
   }
 
-  /// Records that an edge of v that goes from one node to another has its other end on node `end`.
+  /// Records that one end of an edge moves from node `from` to node `to`, while its other end stays
+  /// on node `end`.
   void note(NodeId from, NodeId to, NodeId end, double bytes) {
     if (from != end) note(from, -bytes), note(end, -bytes), internode_change_ -= bytes;
     if (to != end) note(to, bytes), note(end, bytes), internode_change_ += bytes;
   }
 
-  /// Returns the increase of the excess due to the recorded changes.
+  /// Returns by how many bytes the recorded changes increase the excess over the limits.
   double noted() const {
     double more = over(internode_ + internode_change_, limits_.internode_bytes) -
                   over(internode_, limits_.internode_bytes);
@@ -110,7 +109,7 @@ class Excess {
   std::vector<std::uint8_t> is_touched_;  // per node
 };
 
-/// Per slot, the range of slots that are in the same group of one level.
+/// The groups of one level: for each slot, the first slot of its group and the end of that group.
 struct SlotGroups {
   std::vector<Slot> first, last;
 };
@@ -191,7 +190,7 @@ class SwapSearch {
 
   double distance(Slot a, Slot b) const { return problem_.distances(position_[a], position_[b]); }
 
-  /// Updates what is stored per slot and vertex from slot_of_.
+  /// Recomputes vertex_at_ and where_ from slot_of_.
   void update() {
     for (Vertex v = 0; v < slot_of_.size(); ++v) {
       vertex_at_[slot_of_[v]] = v;
@@ -219,7 +218,8 @@ class SwapSearch {
     }
   }
 
-  /// Returns the increase of traffic (and excess) if two vertices exchange their slots.
+  /// Returns the increase of traffic if two vertices exchange their slots. If limits are set, adds
+  /// the increase of the penalty for exceeding them.
   double change(Vertex v, Vertex u) {
     const Slot a = slot_of_[v], b = slot_of_[u];
     double more = moved(v, u, a, b) + moved(u, v, b, a);
@@ -252,8 +252,8 @@ class SwapSearch {
     return graph_.to[graph_.first[v] + random_.below(graph_.degree(v))];
   }
 
-  /// Returns a vertex and a partner that could be nearer to each other. After a few draws it
-  /// returns any edge.
+  /// Draws random edges until it finds one whose two ends could be closer to each other, or until
+  /// it has drawn kDraws edges. Returns the edge drawn last.
   std::pair<Vertex, Vertex> edge_to_shorten() {
     Vertex v = 0, partner = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
@@ -264,9 +264,9 @@ class SwapSearch {
     return {v, partner};
   }
 
-  /// Proposes a vertex with which a vertex that exchanges messages with `partner` could swap slots.
-  /// The proposed vertex is on a slot near the partner's, preferably with its own partners
-  /// elsewhere; or it is a few edges away from the partner in the graph.
+  /// Proposes a vertex for a swap that brings another vertex closer to its partner. The proposed
+  /// vertex is on a slot near the partner's, preferably with its own partners elsewhere, or it is a
+  /// few edges away from the partner in the graph. Rarely, it is any vertex.
   Vertex candidate(Vertex partner) {
     if (random_.below(kAnywhereOneIn) == 0) return vertex_at_[random_.below(vertex_at_.size())];
     const std::uint64_t kind = random_.below(groups_.size() + 1);
@@ -301,7 +301,8 @@ class SwapSearch {
     return count > 0 ? sum / count : 0;
   }
 
-  /// Tries one swap and returns by how much the potential has risen.
+  /// Tries one swap. Returns the change of the traffic (with the penalty), or 0 if the swap is
+  /// rejected.
   double try_one(double temperature) {
     ++scans_;  // so that a budget ends whatever the degrees are
     const auto [v, partner] = edge_to_shorten();
@@ -322,8 +323,9 @@ class SwapSearch {
     excess_.add_all(slot_of_);
   }
 
-  /// Collects the slots that descent tries for v: that of a partner, and a few slots of the
-  /// smallest group around that slot that does not contain v.
+  /// Collects the slots that descent tries for v. Visits several partners of v. From each partner
+  /// it takes the partner's own slot and a few slots of a group around that slot: the smallest
+  /// group that has more than one slot and does not contain v.
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);

@@ -26,7 +26,7 @@ struct RankProblem {
 /// The sum of affinity times distance over all edges, each edge counted once.
 double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
-/// Limits that a search keeps to. Bytes count in both directions together.
+/// Limits on traffic that a search respects. Bytes of both directions are added up.
 struct TrafficLimits {
   double node_bytes = std::numeric_limits<double>::infinity();       // per node
   double internode_bytes = std::numeric_limits<double>::infinity();  // between all nodes together

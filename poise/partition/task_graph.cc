@@ -49,8 +49,10 @@ TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, doub
   const Links links = neighbours(problem.workload);
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);
   if (links.size() > kMaxEntries)
-    fail("the messages connect {} pairs of tasks; partitioners accept at most {}", links.size() / 2,
-         kMaxEntries / 2);
+    fail(
+        "the messages connect {} pairs of tasks; partitioners accept at most {}; name a strategy "
+        "that does not partition, such as refine_comm",
+        links.size() / 2, kMaxEntries / 2);
   const std::vector<std::int32_t> vertices = vertex_of_task(problem.workload.num_tasks(), tasks);
   TaskGraph graph;
   std::vector<double> weights;

@@ -27,7 +27,7 @@ TEST(TaskGraph, lists_each_edge_in_the_rows_of_both_vertices) {
   EXPECT_THAT(graph.edge_weight, ElementsAre(300, 300, 100, 100));
 }
 
-TEST(TaskGraph, weighs_bytes_if_messages_are_free) {
+TEST(TaskGraph, weighs_edges_by_bytes_if_messages_cost_nothing) {
   Workload workload;
   workload.tasks.resize(3);
   workload.messages = {{0, 1, 1, 99}, {1, 2, 1, 0}};

@@ -48,7 +48,9 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Every task that is due takes its best step if that gains. Returns false if no task took one.
+  /// Moves each task, or exchanges it with another one, if that lowers the traffic. The first pass
+  /// visits all tasks; later passes visit only tasks whose neighbours have moved. Returns false if
+  /// no task has moved.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -146,8 +148,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with a task at the wanted place: the one for which the exchange gains most, if it
-  /// gains.
+  /// Exchanges v with a task at the wanted place and chooses the exchange that gains most. Returns
+  /// false if none gains.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;

@@ -14,7 +14,8 @@ namespace poise {
 /// A graph of tasks and the limits for improving its mapping.
 struct TrafficDescent {
   const Distances& distances;
-  /// Place i of a placement stands for places[i], which may be the first place of a group.
+  /// The places between which tasks move: number i in a Placement means places[i]. If tasks move
+  /// between groups of places, places[i] is the first place of a group.
   std::span<const PlaceId> places;
   const graphs::Graph& graph;
   std::span<const double> caps;         // per place the most weight that it may hold
@@ -29,9 +30,10 @@ struct TrafficDescent {
 /// edges) log vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// Lowers the same sum on a sequence of coarser graphs, whose vertices are clusters of tasks at one
-/// place, so that whole clusters move: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
-/// optimisation problems", 2004). Takes about twice the time.
+/// Lowers the sum over edges of affinity times distance, as descend_on_traffic() does, but on a
+/// sequence of coarser graphs: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
+/// optimisation problems", 2004). A vertex of a coarser graph is a cluster of tasks at one place,
+/// so whole clusters move. Takes about twice as long as descend_on_traffic().
 void cycle_on_traffic(const TrafficDescent& descent, Placement& placement);
 
 /// The sum of affinity times distance over all edges, each edge counted once.

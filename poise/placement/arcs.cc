@@ -56,8 +56,8 @@ Arcs::Arcs(const Workload& workload) {
       (is_in ? arc.in_bytes : arc.out_bytes) += static_cast<double>(message.bytes);
     }
 
-  // A pair with several messages has one arc, so rows are shorter than reserved: moves them
-  // together.
+  // A pair with several messages has one arc, so rows are shorter than reserved. This loop closes
+  // the gaps between rows.
   first_.assign(1, 0);
   first_.reserve(first.size());
   std::size_t kept = 0;

@@ -28,7 +28,7 @@ class Arcs {
   std::span<const Arc> of(TaskId t) const {
     return {arcs_.data() + first_[t], first_[t + 1] - first_[t]};
   }
-  /// Number of arcs of all tasks together.
+  /// Number of arcs, summed over all tasks.
   std::size_t count() const { return arcs_.size(); }
 
  private:

@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-TEST(Arcs, each_arc_holds_the_sum_of_the_messages_of_a_pair) {
+TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) {
   Random random(7);
   for (int round = 0; round < 50; ++round) {
     Workload workload;
@@ -45,7 +45,7 @@ TEST(Arcs, each_arc_holds_the_sum_of_the_messages_of_a_pair) {
   }
 }
 
-TEST(Arcs, there_are_none_without_tasks) { EXPECT_EQ(Arcs(Workload()).count(), 0U); }
+TEST(Arcs, a_workload_without_tasks_has_no_arcs) { EXPECT_EQ(Arcs(Workload()).count(), 0U); }
 
 }  // namespace
 }  // namespace poise

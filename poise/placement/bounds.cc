@@ -36,9 +36,9 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Lower bound on the factor of messages between different places. It is enough to check
-/// consecutive places (which share the finest groups), pairs of domains inside a node, and the
-/// smallest factor of the network.
+/// Returns lower bounds on the factors of messages between different places. Not every pair of
+/// places has to be checked. These are enough: consecutive places, because they share the finest
+/// groups; pairs of domains of the same node; and the smallest factors of the network.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;

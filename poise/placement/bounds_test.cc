@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-TEST(Bounds, are_valid_for_every_placement_of_small_problems) {
+TEST(Bounds, no_placement_of_a_small_problem_beats_the_lower_bounds) {
   Random random(3);
   int tighter = 0;
   for (const char* text : {"numa:2 core:2 factors:2,1 message:0.2", "node:2 core:2 message:0.1",
@@ -47,7 +47,7 @@ TEST(Bounds, are_valid_for_every_placement_of_small_problems) {
   EXPECT_GE(tighter, 6);
 }
 
-TEST(Bounds, makespan_bounds_are_valid_and_often_exact_with_fixed_work) {
+TEST(Bounds, lower_bounds_hold_and_are_often_near_the_best_makespan_despite_fixed_work) {
   Random random(5);
   int tight = 0;
   for (int problem = 0; problem < 50; ++problem) {
@@ -76,7 +76,7 @@ TEST(Bounds, makespan_bounds_are_valid_and_often_exact_with_fixed_work) {
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, the_bound_of_a_receiver_uses_the_cheapest_place_for_each_sender) {
+TEST(Bounds, bound_for_a_receiving_task_assumes_the_cheapest_place_for_each_sending_task) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};
@@ -86,7 +86,8 @@ TEST(Bounds, the_bound_of_a_receiver_uses_the_cheapest_place_for_each_sender) {
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2.75);
 }
 
-TEST(Bounds, migration_bounds_are_exact_if_moving_the_largest_tasks_is_best) {
+TEST(Bounds,
+     bounds_on_migrated_tasks_and_bytes_are_exact_if_two_of_three_equally_long_tasks_must_move) {
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   workload.tasks = {

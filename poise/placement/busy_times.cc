@@ -41,7 +41,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
       arcs_(arcs ? std::move(arcs) : std::make_shared<const Arcs>(workload)) {
   if (costs.formula == CostFormula::physical) {
     resources_.emplace(machine, costs);
-    const MessageTimes times = message_times(machine, workload, costs, placement);
+    const MessageTimes times = message_times_without_waiting(machine, workload, costs, placement);
     for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.overhead_s[p];
     busy_s_.insert(busy_s_.end(), times.resource_s.begin(), times.resource_s.end());
     offset_s_.assign(busy_s_.size(), 0);
@@ -56,6 +56,11 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
 
 void BusyTimes::refresh(int exponent) {
   if (!resources_) return;
+  if (std::exchange(has_moved_, false)) wait_for_resources();
+  weigh(exponent);
+}
+
+void BusyTimes::wait_for_resources() {
   const PlaceId num_places = machine_.num_places();
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
@@ -91,8 +96,9 @@ void BusyTimes::refresh(int exponent) {
       exposed_s_[p] = crossing.slowest_s;
       held_by_[p] = crossing.slowest;
     }
-    latency[to] = std::max(
-        latency[to], here == there ? latency_s(machine_, model_, from, to) : crossing.latency_s);
+    latency[to] = std::max(latency[to], here != there || costs_.is_flat_inside()
+                                            ? crossing.latency_s
+                                            : latency_s(machine_, model_, from, to));
   };
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
@@ -103,11 +109,11 @@ void BusyTimes::refresh(int exponent) {
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
-  weigh(exponent);
 }
 
-/// A second of a resource adds to the busy time of each place that waits for it. For the sum of
-/// busy^exponent, such a place counts (its busy time / that of the resource)^(exponent - 1).
+/// A second more on a resource delays each place that waits for it. The weight of the resource in
+/// the sum of busy^exponent therefore adds up, over these places, (busy time of the place / busy
+/// time of the resource)^(exponent - 1).
 void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);
@@ -132,8 +138,8 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// Adds the time that the messages of an arc take on resources if its task is at `own`, times
-/// `sign`.
+/// Adds to the changes the time that the messages of an arc take on resources if its task is at
+/// `own`. Subtracts it if `sign` is -1.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -167,8 +173,8 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// Returns by how much the time increases for which place `to` waits for shared resources (X in the
-/// header) if task t arrives there.
+/// Returns by how much X of place `to`, the time for which it waits for shared resources, increases
+/// if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))
@@ -251,6 +257,7 @@ void BusyTimes::move(TaskId t, PlaceId to) {
   clear_changes();
   collect(t, to);
   places_[t] = to;
+  has_moved_ = true;
   if (!resources_) {
     for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
     return;

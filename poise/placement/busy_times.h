@@ -29,13 +29,13 @@ using SpotId = std::uint32_t;
 /// Formula `physical`, with the symbols of message_times.h: the busy time of a place is W + O + (1
 /// - overlap) * X. The busy time of a resource is T + (1 - overlap) * A, where A is the largest W +
 /// O of the places whose messages cross it. W, O and T are updated by every move. X and A depend on
-/// all places, so they are computed only by refresh(); directly after it, the largest busy time is
-/// the predicted iteration, unless a place only waits. Between two calls of refresh(), X of a place
-/// only increases: when a task arrives whose messages cross a slower resource.
+/// all places, so they are computed only by refresh(); directly after it, the predicted iteration
+/// is the largest busy time or, if longer, the largest X. Between two calls of refresh(), X of a
+/// place only increases: when a task arrives whose messages cross a slower resource.
 class BusyTimes {
  public:
-  /// Result of trying a move: the peak among the spots that it changes, and the change of the
-  /// seconds that messages cost all places.
+  /// Result of trying a move: the largest busy time among the places and resources that it changes,
+  /// and the change of the seconds that messages cost all places.
   struct Effect {
     double peak_s = 0;
     double traffic_s = 0;
@@ -66,10 +66,9 @@ class BusyTimes {
   /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
   /// there is none.
   SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
-  /// The weight of a second of the busy time of a spot, which is a place or a shared resource, in
-  /// the sum that strategies minimise. A place has weight 1. The weight of a resource is about the
-  /// number of places that wait for it and are as busy as the busiest place, as of the last
-  /// refresh().
+  /// The weight of a spot (a place or a shared resource) in the sum of busy times that strategies
+  /// minimise. A place has weight 1. The weight of a resource is about the number of places that
+  /// waited for it at the last refresh() and were as busy as the busiest place.
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
   /// The fraction of the waiting time X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }
@@ -80,7 +79,7 @@ class BusyTimes {
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
-  /// Number of arcs of all tasks together.
+  /// Number of arcs, summed over all tasks.
   std::size_t num_arcs() const { return arcs_->count(); }
 
   /// Returns the effect of moving t to `to`, without changing anything.
@@ -91,12 +90,13 @@ class BusyTimes {
   /// Lower bound on the iteration time after the last move or trial: the largest W + O of a place,
   /// or T of a resource, among the spots that it changes.
   double least_iteration_s() const;
-  /// The spots whose busy time the last move or trial changed or would have changed.
+  /// The spots whose busy time the last move changed, or would change if the last trial were made.
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes X and A anew, and the weights for a sum of busy^exponent. O(messages + spots). Does
-  /// nothing under the formula `nuco`.
+  /// Computes the times X and A (see the top of this class) if a task has moved since, and the
+  /// weights of spots in the sum of busy^exponent. O(messages + spots), or O(spots) if none has
+  /// moved. Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
   /// Seconds that the messages of t would cost at its own place and at the places of its neighbours
@@ -104,6 +104,7 @@ class BusyTimes {
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
+  void wait_for_resources();
   void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
@@ -120,6 +121,7 @@ class BusyTimes {
   PairCosts costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
+  bool has_moved_ = true;          // a task, since X and A were computed
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
   std::vector<double> exposed_s_;  // per place: X; empty: nuco

@@ -67,7 +67,7 @@ TEST(BusyTimes, busy_times_equal_a_full_computation_after_every_move) {
   }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_move_and_changes_nothing) {
+TEST(BusyTimes, a_trial_predicts_the_busy_times_after_a_move_or_swap_but_moves_nothing) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(2);
@@ -125,7 +125,7 @@ constexpr const char* kPhysicalMachines[] = {
     "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0",
 };
 
-TEST(BusyTimes, busy_times_equal_the_physical_formula_after_every_move) {
+TEST(BusyTimes, equal_a_full_computation_with_the_physical_cost_formula_after_every_move) {
   for (const char* text : kPhysicalMachines)
     for (const double overlap : {0.0, 0.6, 1.0}) {
       SCOPED_TRACE(text);
@@ -160,7 +160,7 @@ TEST(BusyTimes, busy_times_equal_the_physical_formula_after_every_move) {
     }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_change_of_shared_resources) {
+TEST(BusyTimes, a_trial_predicts_the_busy_times_of_shared_resources) {
   for (const char* text : kPhysicalMachines) {
     SCOPED_TRACE(text);
     Random random(5);

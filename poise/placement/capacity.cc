@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-/// Cores of each place that are free, or would be after all tasks have left.
+/// Returns for each place the number of cores that all its tasks together may take.
 std::vector<std::int64_t> cores_of_places(const Machine& machine, const Capacity& capacity) {
   std::vector<std::int64_t> cores(machine.num_places());
   for (PlaceId p = 0; p < machine.num_places(); ++p) cores[p] = capacity.of_place(p);
@@ -147,8 +147,10 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     } else if (workload.tasks[t].movable) {
       without.push_back(t);
     } else {
-      fail("capacity: place {} has no room for task {}, which is not movable; give it more cores",
-           p, t);
+      fail(
+          "capacity: place {} has no room for task {}, which is not movable; give the place more "
+          "cores",
+          p, t);
     }
   }
   std::stable_sort(without.begin(), without.end(),
@@ -157,8 +159,8 @@ Placement within_capacity(const Problem& problem, const Placement& wanted) {
     const std::optional<PlaceId> p = filling.nearest(t, wanted.of(t));
     if (!p)
       fail(
-          "capacity: no place has room for task {}, which takes {} of its cores; the machine needs "
-          "more places or cores",
+          "capacity: no place has room for task {} (cores needed: {}); the machine needs more "
+          "places or cores",
           t, capacity.cores_of(t));
     filling.put(t, *p);
     placement.move(t, *p);

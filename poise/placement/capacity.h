@@ -44,12 +44,14 @@ class CoreRoom {
   std::vector<std::int64_t> free_here_;  // per domain; empty: domains have no limit of their own
 };
 
-/// Changes a placement only as far as capacities demand. Tasks that are not movable keep their
-/// place. Of the others that want the same place, those that are there now come first, then those
-/// with more cores, then those with more load. The rest go to the place with most free cores in the
-/// smallest group of places around the wanted one that has room. Returns the placement unchanged if
-/// there is no capacity. Throws Error if a task finds no room, or if tasks that are not movable
-/// exceed a capacity. O(tasks * (log tasks + levels * log places)).
+/// Returns the placement `wanted`, changed only as far as capacities demand. Tasks that are not
+/// movable stay at their current place. If a place has too few cores for all movable tasks that
+/// `wanted` gives it, these tasks get cores in this order: those that are there now, then those
+/// that need more cores, then those with more load. Each task that does not fit goes to the
+/// smallest group of places around its wanted place that has room, and there to the place with most
+/// free cores. Returns `wanted` itself if there is no capacity. Throws Error if a task finds no
+/// room, or if tasks that are not movable exceed a capacity. O(tasks * (log tasks + levels * log
+/// places)).
 Placement within_capacity(const Problem& problem, const Placement& wanted);
 
 }  // namespace poise

@@ -61,7 +61,7 @@ bool is_within(const Problem& problem, const Placement& placement) {
   return true;
 }
 
-TEST(Capacity, every_strategy_respects_capacities_or_refuses_them) {
+TEST(Capacity, every_strategy_keeps_to_the_capacity_of_each_place_or_throws) {
   int kept = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const Drawn drawn(seed);
@@ -83,7 +83,7 @@ TEST(Capacity, every_strategy_respects_capacities_or_refuses_them) {
   EXPECT_GT(kept, 200);
 }
 
-TEST(Capacity, a_placement_that_fits_stays_unchanged_and_others_change_little) {
+TEST(Capacity, a_placement_that_fits_stays_unchanged_and_any_other_is_made_to_fit) {
   int fitting = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Drawn drawn(seed);
@@ -121,7 +121,7 @@ TEST(Capacity, throws_if_no_place_has_room_for_a_task) {
   EXPECT_THROW(within_capacity({machine, workload, apart, machine.costs()}, apart), Error);
 }
 
-TEST(CoreRoom, incremental_counts_equal_a_full_count) {
+TEST(CoreRoom, incremental_counts_of_the_cores_in_use_equal_a_full_count) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Drawn drawn(seed);
     const Problem problem = drawn.view();
@@ -155,8 +155,8 @@ double least_of_permutations_s(const Problem& problem) {
   return least_s;
 }
 
-/// The arithmetic mean over 10 drawn problems of how much longer `strategy` makes the iteration
-/// than the best map of 8 tasks to 8 places.
+/// Runs `strategy` on 10 drawn problems of 8 tasks on 8 places. Returns the arithmetic mean of the
+/// iteration time divided by that of the best placement with one task per place.
 double mean_over_best_map(CostFormula formula, const char* strategy) {
   const Machine machine = with_formula(
       machine_from_text("node:2 core:4 factors:10,1 latency:1e-5 bandwidth:1e8"), formula);
@@ -181,7 +181,7 @@ double mean_over_best_map(CostFormula formula, const char* strategy) {
   return sum / kDraws;
 }
 
-TEST(Capacity, poise_maps_one_task_per_place_nearly_as_well_as_possible) {
+TEST(Capacity, mean_iteration_time_with_one_task_per_place_is_within_a_percent_of_the_optimum) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
     EXPECT_LT(mean_over_best_map(formula, "poise:steps=1000"), 1.01) << name_of(formula);
     EXPECT_GT(mean_over_best_map(formula, "keep"), 1.1) << "there is nothing to improve";

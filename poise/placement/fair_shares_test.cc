@@ -36,14 +36,14 @@ TEST(FairShares, give_nothing_to_a_place_with_too_much_fixed_work) {
                                   DoubleNear(4.0 / 9, 1e-12)));
 }
 
-TEST(FairShares, are_proportional_to_the_speeds_if_nothing_has_load) {
+TEST(FairShares, are_proportional_to_the_speeds_if_all_task_loads_are_0) {
   Workload workload;
   workload.tasks = {{0}};
   workload.background_s = {5, 0};
   EXPECT_THAT(fair_shares(flat_machine(2), workload, Placement(1)), ElementsAre(0.5, 0.5));
 }
 
-TEST(FairShares, are_valid_if_fixed_work_is_far_larger_than_movable_work) {
+TEST(FairShares, add_up_to_1_even_if_fixed_work_is_far_larger_than_movable_work) {
   Workload workload;
   workload.tasks = {{1e-300}};
   workload.background_s = {1e100, 1e100, 1e100};
@@ -51,7 +51,7 @@ TEST(FairShares, are_valid_if_fixed_work_is_far_larger_than_movable_work) {
   EXPECT_DOUBLE_EQ(std::accumulate(shares.begin(), shares.end(), 0.0), 1);
 }
 
-TEST(FairShares, make_places_with_work_equally_busy) {
+TEST(FairShares, make_all_places_that_receive_movable_work_equally_busy) {
   for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -11,8 +11,10 @@ namespace poise {
 
 /// The busy seconds of all places, with queries for the place that finishes a task first.
 ///
-/// Places of one speed share a tournament tree. With more than 32 different speeds, similar speeds
-/// share one, and the answer is the best of the least busy places of all groups.
+/// Of the places of one speed, the least busy finishes the task first, so a tournament tree per
+/// speed is enough. With more than 32 different speeds, places of similar speed share a tree. The
+/// answer is then the best of the trees' least busy places, and another place may finish slightly
+/// earlier.
 class FirstToFinish {
  public:
   FirstToFinish(const Machine& machine, const std::vector<double>& busy_s)

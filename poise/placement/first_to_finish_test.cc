@@ -21,7 +21,7 @@ PlaceId scan(const Machine& machine, const std::vector<double>& busy_s, double l
   return best;
 }
 
-TEST(FirstToFinish, finds_the_same_place_as_a_full_search_with_one_or_many_speeds) {
+TEST(FirstToFinish, finds_the_same_place_as_a_full_search_whether_or_not_speeds_differ) {
   for (const char* text : {"core:1", "core:7", "core:9 speeds:1,0.5", "core:12 speeds:4,1,2,1,3"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -40,7 +40,7 @@ TEST(FirstToFinish, finds_the_same_place_as_a_full_search_with_one_or_many_speed
   }
 }
 
-TEST(FirstToFinish, is_near_the_optimum_with_a_hundred_different_speeds) {
+TEST(FirstToFinish, chooses_one_of_the_four_fastest_among_a_hundred_idle_places) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p;
   const Machine machine(parts);

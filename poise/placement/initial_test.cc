@@ -18,17 +18,17 @@ std::vector<int> tasks_per_place(std::string_view name, TaskId num_tasks, std::u
   return counts;
 }
 
-TEST(InitialPlacement, every_name_gives_a_valid_placement) {
+TEST(InitialPlacement, every_named_placement_puts_each_task_on_an_existing_place) {
   for (const auto name : initial_placements())
     for (const TaskId tasks : {1u, 7u, 1000u})
       for (const std::uint32_t places : {1u, 3u, 64u}) tasks_per_place(name, tasks, places);
 }
 
-TEST(InitialPlacement, uneven_gives_each_place_fewer_tasks_than_the_one_before) {
+TEST(InitialPlacement, the_uneven_placement_gives_each_place_fewer_tasks_than_the_place_before) {
   EXPECT_EQ(tasks_per_place("uneven", 1600, 4), (std::vector<int>{700, 500, 300, 100}));
 }
 
-TEST(InitialPlacement, random_reaches_every_place_about_equally) {
+TEST(InitialPlacement, the_random_placement_gives_every_place_about_equally_many_tasks) {
   for (const int count : tasks_per_place("random", 40000, 4)) EXPECT_NEAR(count, 10000, 400);
 }
 

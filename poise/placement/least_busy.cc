@@ -48,7 +48,7 @@ void LeastBusy::set(PlaceId p, double busy_s) {
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & static_cast<PlaceId>(loses);
     rank ^= (rank ^ sibling_rank) & loses;
-    // If another place won here before and still wins, the nodes above do not change.
+    // If the winner at this node is not p and has not changed, no node above changes.
     if (winner_[node / 2] == winner && winner != p) return;
     winner_[node / 2] = winner;
   }

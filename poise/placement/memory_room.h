@@ -14,12 +14,13 @@
 
 namespace poise {
 
-/// A place holds the program's own memory, the footprints of its tasks, each shared block that they
-/// need once, and the largest working memory of a task, since one task runs at a time: the memory
-/// model of CCM-LB (Lifflander et al., "Optimizing Distributed Load Balancing for Workloads with
-/// Time-Varying Imbalance", 2021). There is one cap for all places, and one per domain if the
-/// machine knows its memory. Without caps, or without the workload's column `memory`, everything
-/// fits, in O(1); otherwise a query costs O(log tasks of the place).
+/// The memory of a place is the sum of the program's own memory, the footprints of its tasks, the
+/// shared blocks that its tasks need (each counted once), and the largest working memory of any of
+/// its tasks, because one task runs at a time. This is the memory model of CCM-LB (Lifflander et
+/// al., "Optimizing Distributed Load Balancing for Workloads with Time-Varying Imbalance", 2021).
+/// All places have the same cap; in addition, each domain has a cap if the machine knows its
+/// memory. Without caps, or without the workload's column `memory`, all tasks fit everywhere and a
+/// query takes O(1); otherwise a query takes O(log tasks of the place).
 class MemoryRoom {
  public:
   /// A place_cap_bytes of 0 means that there is no cap.

@@ -73,7 +73,7 @@ TEST(MemoryRoom, tracks_the_memory_of_places_while_tasks_move) {
   EXPECT_GT(refused, 50);
 }
 
-TEST(MemoryRoom, respects_the_memory_of_domains_if_known) {
+TEST(MemoryRoom, keeps_to_the_memory_size_of_each_domain_if_the_machine_states_it) {
   MachineParts parts = machine_from_text("numa:2 core:2 factors:2,1").parts();
   parts.facts.memory_bytes = {100, 1000};
   const Machine machine{parts};

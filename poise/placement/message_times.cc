@@ -31,8 +31,8 @@ class Tally {
                                 });
   }
 
-  /// To be called when all messages are added: both places of a pair wait for the slowest of the
-  /// resources that their messages cross.
+  /// Makes both places of a pair wait for the slowest of the resources that their messages cross.
+  /// Must be called after all messages have been added.
   void wait(PlaceId from, PlaceId to) {
     double slowest_s = 0;
     resources_.for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
@@ -61,11 +61,17 @@ class MessageTally {
         workload_(workload),
         costs_(costs),
         placement_(placement),
+        is_flat_inside_(machine.has_equal_messages_inside() && machine.has_equal_bytes_inside()),
         resources_(machine, costs),
         latency_s_(machine.num_places(), 0) {
     times_.overhead_s.resize(machine.num_places());
     times_.exposed_s.resize(machine.num_places());
     times_.resource_s.resize(resources_.count());
+  }
+
+  MessageTimes times_without_waiting() && {
+    add_messages();
+    return std::move(times_);
   }
 
   MessageTimes times() && {
@@ -111,7 +117,8 @@ class MessageTally {
       Sum& sum = sums.of(machine_.domain_of(from), machine_.domain_of(to), facts, flush);
       sum.count += count;
       sum.bytes += bytes;
-      const bool shares_factors = machine_.domain_of(from) != machine_.domain_of(to);
+      const bool shares_factors =
+          is_flat_inside_ || machine_.domain_of(from) != machine_.domain_of(to);
       const EndTimes here =
           shares_factors
               ? EndTimes{count * sum.of_message.sender_s + bytes * sum.of_byte.sender_s,
@@ -153,6 +160,7 @@ class MessageTally {
   const Workload& workload_;
   const CostModel& costs_;
   const Placement& placement_;
+  const bool is_flat_inside_;  // messages between places of a domain share factors, too
   const Resources resources_;
   MessageTimes times_;
   std::vector<double> latency_s_;  // per place
@@ -182,6 +190,11 @@ double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, P
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement) {
   return MessageTally(machine, workload, costs, placement).times();
+}
+
+MessageTimes message_times_without_waiting(const Machine& machine, const Workload& workload,
+                                           const CostModel& costs, const Placement& placement) {
+  return MessageTally(machine, workload, costs, placement).times_without_waiting();
 }
 
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,

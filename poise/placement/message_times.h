@@ -48,6 +48,10 @@ struct MessageTimes {
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement);
 
+/// The same without X, which the callers compute. O(messages * tiers + places + resources).
+MessageTimes message_times_without_waiting(const Machine& machine, const Workload& workload,
+                                           const CostModel& costs, const Placement& placement);
+
 /// Seconds from the start of sending to the end of receiving if no other message uses the
 /// resources: the time at both ends, the time on the slowest resource, and the latency.
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,

@@ -13,7 +13,9 @@
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
 
 namespace poise {
 namespace {
@@ -45,17 +47,17 @@ struct Scene {
 constexpr std::string_view kNothingButCards =
     "node:4 core:2 factors:10,1 bandwidth:1e6 gap:0 bus:0 overhead:0 copy:0 latency:0";
 
-TEST(MessageTimes, one_stream_takes_its_bytes_divided_by_the_bandwidth_of_the_card) {
+TEST(MessageTimes, one_message_takes_its_size_divided_by_the_network_card_bandwidth) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, streams_of_one_node_share_its_card) {
+TEST(MessageTimes, messages_from_one_node_share_the_bandwidth_of_its_network_card) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}, {1, 4, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 1);
 }
 
-TEST(MessageTimes, streams_into_one_node_share_its_card) {
+TEST(MessageTimes, messages_to_one_node_share_the_bandwidth_of_its_network_card) {
   const Scene scene(kNothingButCards, {{0, 6, 1, 500000}, {2, 7, 1, 500000}, {4, 7, 1, 250000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 1.25);
 }
@@ -65,7 +67,7 @@ TEST(MessageTimes, sending_and_receiving_through_one_card_do_not_slow_each_other
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, two_cards_carry_twice_as_much) {
+TEST(MessageTimes, two_network_cards_double_the_bandwidth_and_the_message_rate) {
   const Scene scene(
       "node:2 core:1 factors:10,1 bandwidth:1e6 cards:2 gap:1 bus:0 overhead:0 "
       "copy:0 latency:0",
@@ -81,7 +83,7 @@ TEST(MessageTimes, a_shared_network_carries_all_messages_one_after_the_other) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.75);
 }
 
-TEST(MessageTimes, racks_share_their_uplinks) {
+TEST(MessageTimes, messages_that_leave_a_rack_share_the_bandwidth_of_its_uplink) {
   const Scene scene(
       "rack:2 node:2 core:1 factors:20,10,1 bandwidth:1e6 uplink:5e5 gap:0 bus:0 "
       "overhead:0 copy:0 latency:0",
@@ -96,14 +98,14 @@ TEST(MessageTimes, a_copy_inside_a_domain_crosses_its_bus_four_times) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.4);
 }
 
-TEST(MessageTimes, both_ends_pay_for_messages_and_copies) {
+TEST(MessageTimes, both_ends_spend_cpu_time_on_messages_and_copies) {
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[1], 3 * 2e-3 + 1e-3);  // it reads remote memory
 }
 
-TEST(MessageTimes, latencies_of_partners_overlap) {
+TEST(MessageTimes, latencies_of_messages_from_different_tasks_overlap) {
   const Scene scene(
       "node:3 core:1 factors:10,1 bandwidth:0 gap:0 bus:0 overhead:0 copy:0 "
       "latency:1e-3",
@@ -122,7 +124,7 @@ TEST(MessageTimes, overlap_hides_communication_behind_work) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, costs_included_in_the_loads_are_not_added_again) {
+TEST(MessageTimes, does_not_add_send_or_receive_costs_that_the_task_loads_already_include) {
   Scene scene("numa:1 core:2 bus:0 overhead:1 copy:0 latency:0", {{0, 1, 1, 8}});
   scene.workload.loads_include = LoadsInclude::send;
   EXPECT_EQ(scene.times().overhead_s, (std::vector<double>{0, 1}));
@@ -136,7 +138,7 @@ TEST(MessageTimes, messages_inside_a_place_are_free) {
   EXPECT_EQ(scene.iteration_s(), 0);
 }
 
-TEST(MessageTimes, migrations_share_cards_and_are_packed_at_both_ends) {
+TEST(MessageTimes, migrating_tasks_share_network_cards_and_take_time_to_pack_and_unpack) {
   Scene scene(
       "node:2 core:2 factors:10,1 bandwidth:1e6 gap:0 bus:0 migrated_byte:1e-8 "
       "migrated_task:1e-3 latency:0",
@@ -292,6 +294,19 @@ TEST(MessageTimes, equal_a_naive_sum_on_random_machines) {
     EXPECT_NEAR(evaluate(machine, workload, machine.costs(), placement, placement).iteration_s,
                 Naive(machine, workload, placement).iteration_s(), 1e-12);
   }
+}
+
+TEST(MessageTimes, leaving_out_waiting_times_does_not_change_overheads_and_resource_times) {
+  const Machine machine = with_formula(
+      machine_from_text("node:2 numa:2 core:2 factors:9,2,1 bandwidth:3e5 bus:1e6 overhead:1e-2"),
+      CostFormula::physical);
+  const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+  const Placement placement = initial_placement("random", 60, machine.num_places(), 2);
+  const MessageTimes all = message_times(machine, workload, machine.costs(), placement),
+                     some = message_times_without_waiting(machine, workload, machine.costs(),
+                                                          placement);
+  EXPECT_EQ(some.overhead_s, all.overhead_s);
+  EXPECT_EQ(some.resource_s, all.resource_s);
 }
 
 TEST(Resources, every_kind_of_resource_has_its_own_name) {

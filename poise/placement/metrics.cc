@@ -22,8 +22,8 @@ double fastest_speed(const Machine& machine) {
   return fastest;
 }
 
-/// Of the k p + 1 largest tasks, some place must run at least k + 1. At best these are the k + 1
-/// smallest of them.
+/// On p places, some place must run at least k + 1 of the k p + 1 largest tasks. At best these are
+/// the k + 1 smallest of the k p + 1 tasks.
 double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   std::vector<double> loads_s;
   loads_s.reserve(workload.tasks.size());
@@ -39,8 +39,10 @@ double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   return bound;
 }
 
-/// Bound from fixed work and the largest movable tasks. Either two of these tasks share a place, or
-/// each has a place of its own; at best the largest one is where the fixed work is smallest.
+/// Lower bound on the makespan from fixed work and the largest movable tasks. Either two of these
+/// tasks share a place, or each has a place of its own. In the second case it is best to put the
+/// largest task where the fixed work is smallest, the second largest where it is second smallest,
+/// and so on.
 double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, double speed) {
   double bound_s = largest(fixed_s), apart_s = 0;
   if (bound_s == 0) return 0;
@@ -59,7 +61,7 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// The time of each place that messages add to its work; see message_times.h.
+/// Returns the time that messages add to the work of each place; see message_times.h.
 std::vector<double> physical_comm_s(const Machine& machine, const Workload& workload,
                                     const CostModel& costs, const Placement& placement,
                                     const std::vector<double>& work_s) {
@@ -71,7 +73,8 @@ std::vector<double> physical_comm_s(const Machine& machine, const Workload& work
   return comm_s;
 }
 
-/// The bounds if subphases overlap or have speeds of their own.
+/// Lower bounds on the makespan if subphases overlap, or if the speed of a place depends on the
+/// subphase.
 MakespanBounds subphase_bounds(const Machine& machine, const Workload& workload,
                                const Subphases& subphases) {
   const std::uint32_t count = subphases.count();
@@ -200,8 +203,8 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after) {
   MigrationCost cost;
-  // With `nuco`, migrations leave and enter a place one after the other, and all places work in
-  // parallel.
+  // Under the formula `nuco`, a place sends its tasks one after the other and receives its tasks
+  // one after the other; sending, receiving, and all places run in parallel.
   std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
   for (const Migration& migration : migrations(before, after)) {
     const std::uint64_t bytes = workload.tasks[migration.task].bytes;

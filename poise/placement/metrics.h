@@ -68,7 +68,7 @@ std::vector<double> fixed_work_s(const Machine& machine, const Workload& workloa
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to);
 
-/// What moving tasks from one placement to another costs.
+/// The cost of moving tasks from one placement to another.
 struct MigrationCost {
   std::uint64_t tasks = 0, bytes = 0;
   double seconds = 0;  // until the last task has arrived
@@ -77,7 +77,7 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
                              const Placement& after);
 
-/// Lower bounds on the makespan of any placement, one for each reason.
+/// Lower bounds on the makespan of any placement, each derived in a different way.
 struct MakespanBounds {
   double average_s = 0;       // all work over all speed
   double largest_task_s = 0;  // time of the largest task on the fastest place

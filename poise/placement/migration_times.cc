@@ -28,7 +28,8 @@ MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placemen
     for_each_use(t, places_[t], [&](Index i, double seconds) { seconds_[i] += seconds; });
 }
 
-/// Calls visit(index, seconds) for the places and resources that t uses at a place.
+/// Calls visit(index, seconds) for each place and resource on which the migration of t from its
+/// home to place `at` takes time.
 template <typename Visit>
 void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
   const PlaceId home = home_.of(t);
@@ -44,7 +45,8 @@ void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) cons
                                });
 }
 
-/// Adds what t uses at a place, times `sign`, to changes_.
+/// Adds to changes_ the seconds that the migration of t from its home to place `at` takes on places
+/// and resources. Subtracts them if `sign` is -1.
 void MigrationTimes::change(TaskId t, PlaceId at, double sign) {
   for_each_use(t, at, [&](Index i, double seconds) {
     const auto known = std::find_if(changes_.begin(), changes_.end(),

@@ -30,19 +30,19 @@ class MigrationTimes {
   /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// True if the places and resources that t would use at `to` stay within limit_s, counted as in
-  /// seconds(). Always true at t's home.
+  /// Of the places and resources whose migration time increases if t moves to `to`, takes the
+  /// busiest place and the busiest resource. True if their times add up to at most limit_s. Always
+  /// true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
-  /// True if the places and resources that t and u would use after exchanging their places stay
-  /// within limit_s.
+  /// The test of fits(), for an exchange of the places of t and u.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// A quick test: returns false if returning t to its home would not shorten the migration,
-  /// because another place and another resource are as busy as the busiest ones. The arguments are
-  /// the times of the busiest place and of the busiest resource.
+  /// A quick test: returns false if the return of t to its home cannot shorten the migration,
+  /// because t uses neither the busiest place nor the busiest resource of the migration. Their
+  /// times are place_s and resource_s.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
   /// Upper bound on the seconds by which the migration becomes shorter if t returns home.
   double most_saved_s(TaskId t) const;

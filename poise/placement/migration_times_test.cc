@@ -12,7 +12,8 @@
 namespace poise {
 namespace {
 
-TEST(MigrationTimes, sums_equal_the_migration_cost_after_random_moves) {
+TEST(MigrationTimes,
+     updating_the_migration_time_move_by_move_never_gives_less_than_computing_it_anew) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -45,7 +46,7 @@ TEST(MigrationTimes, sums_equal_the_migration_cost_after_random_moves) {
   }
 }
 
-TEST(MigrationTimes, an_exchange_counts_the_times_of_both_tasks) {
+TEST(MigrationTimes, if_two_tasks_swap_places_both_migrations_count_toward_the_time_limit) {
   const Machine machine = machine_from_text("core:3 migrated_byte:1e-9");
   Workload workload;
   workload.tasks.assign(3, {.load_s = 1, .bytes = 1000000000});

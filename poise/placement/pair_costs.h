@@ -11,8 +11,8 @@
 
 namespace poise {
 
-/// Gives the same results as message_s() (formula `nuco`: the receiver pays all) and end_times()
-/// (formula `physical`). Keeps a reference to the machine.
+/// Gives the same results as message_s() (formula `nuco`: the receiver bears the whole cost) and
+/// end_times() (formula `physical`). Keeps a reference to the machine.
 class PairCosts {
  public:
   PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);
@@ -41,8 +41,8 @@ class PairCosts {
     return count * costs.message_s + bytes * costs.byte_s;
   }
 
-  /// The same as receive_s() between two different places of a domain inside which all messages
-  /// cost the same.
+  /// What receive_s() returns for two different places of one domain. Valid only if
+  /// is_flat_inside().
   double receive_inside_s(double count, double bytes) const {
     return count * receive_inside_.message_s + bytes * receive_inside_.byte_s;
   }

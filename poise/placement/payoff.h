@@ -16,8 +16,8 @@ struct PayoffQuestion {
   double cost_s = 0;               // seconds that the last decision and its migrations took
 };
 
-/// Seconds that balancing would save over the remaining steps, minus its cost, if it reaches the
-/// same balance as last time. Balancing pays if this is above 0.
+/// Seconds that balancing would save over the remaining steps, minus its cost. Assumes that it
+/// reaches the same imbalance as last time. Balancing pays if this is above 0.
 inline double payoff_s(const PayoffQuestion& question) {
   if (question.steps == 0) return -question.cost_s;
   const double saved_s = question.busiest_s - question.reachable_imbalance * question.average_s;

@@ -14,7 +14,7 @@ TEST(Payoff, is_the_time_saved_in_the_remaining_steps_minus_the_cost) {
   EXPECT_DOUBLE_EQ(payoff_s(question), 1);
 }
 
-TEST(Payoff, assumes_that_balancing_reaches_the_imbalance_of_the_last_decision) {
+TEST(Payoff, predicts_that_balancing_will_reach_the_same_imbalance_as_last_time) {
   PayoffQuestion question{.busiest_s = 3, .average_s = 2, .steps = 10, .steps_to_come = 50};
   question.reachable_imbalance = 1.5;
   EXPECT_DOUBLE_EQ(payoff_s(question), 0);
@@ -22,7 +22,7 @@ TEST(Payoff, assumes_that_balancing_reaches_the_imbalance_of_the_last_decision) 
   EXPECT_DOUBLE_EQ(payoff_s(question), 2.5);
 }
 
-TEST(Payoff, is_not_positive_without_measurements_or_without_remaining_steps) {
+TEST(Payoff, balancing_does_not_pay_without_measurements_or_if_no_steps_remain) {
   EXPECT_LE(payoff_s({.busiest_s = 3, .average_s = 2, .steps = 0, .steps_to_come = 9}), 0);
   EXPECT_LT(payoff_s({.busiest_s = 3, .average_s = 2, .steps = 9, .cost_s = 1e-3}), 0);
 }

@@ -16,7 +16,8 @@ std::vector<Migration> migrations(const Placement& before, const Placement& afte
 
 void check(const Placement& placement, TaskId num_tasks, std::uint32_t num_places) {
   if (placement.num_tasks() != num_tasks)
-    fail("placement: it has {} tasks, but the workload has {}", placement.num_tasks(), num_tasks);
+    fail("the placement has {} tasks, but the workload has {} tasks", placement.num_tasks(),
+         num_tasks);
   for (TaskId t = 0; t < num_tasks; ++t)
     if (placement.of(t) >= num_places)
       fail("placement: task {} is at place {}, but the machine has {} places", t, placement.of(t),

@@ -18,8 +18,9 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A node, a group of places or a place. The tasks of a unit are its part. Renaming gives each part
-/// to a unit of the same kind, and to one with an equal share of the load if it can.
+/// A unit is a node, a group of places or a place. The tasks that the new placement puts on a unit
+/// are its part. Renaming gives each part to a unit of the same kind, if possible to one that
+/// should get an equal share of the load.
 struct Unit {
   std::uint32_t kind;  // nodes: number of places; places: their node
   double share;
@@ -61,8 +62,8 @@ class Matching {
       if (are_equal(units_[overlap.part], units_[overlap.unit])) join(overlap.part, overlap.unit);
   }
 
-  /// Parts that have no unit yet keep their own unit if it is free; the others take free units in
-  /// order of kind and share.
+  /// First, every part that has no unit yet gets the unit with the same number if that unit is
+  /// free. Then the remaining parts get the remaining units, both sorted by kind and by share.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;

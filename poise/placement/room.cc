@@ -12,7 +12,7 @@ Placement within_room(const Problem& problem, const Placement& wanted,
   if (!workload.capacity.is_limited())
     return within_memory(machine, workload, current, wanted, place_cap_bytes);
   if (MemoryRoom(machine, workload, current, place_cap_bytes).is_limited())
-    fail("limits on cores and on memory cannot be combined; give one of them");
+    fail("limits on cores and on memory cannot be combined; give only one of them");
   return within_capacity(problem, wanted);
 }
 

@@ -10,7 +10,8 @@
 
 namespace poise {
 
-/// Both limits while tasks move. Costs nothing if there is no limit.
+/// Keeps track of the limits on memory and on cores while tasks move. Costs nothing if there is no
+/// limit.
 class Room {
  public:
   /// A place_cap_bytes of 0 means that a place's memory has no cap.
@@ -18,7 +19,7 @@ class Room {
       : memory_(problem.machine, problem.workload, placement, place_cap_bytes),
         cores_(problem.machine, problem.workload, placement) {}
 
-  /// True if places may be full, so that tasks can only be exchanged.
+  /// True if the number of cores is limited: a place may be full and can then only exchange tasks.
   bool has_few_cores() const { return cores_.is_limited(); }
   /// True if `to` has room for t. Always true for t's own place.
   bool fits(TaskId t, PlaceId to) const { return cores_.fits(t, to) && memory_.fits(t, to); }
@@ -36,8 +37,9 @@ class Room {
   CoreRoom cores_;
 };
 
-/// Follows a placement as far as the limits allow: within_capacity() or within_memory(). Throws
-/// Error if both limits exist, or for the reasons of within_capacity().
+/// Returns the placement `wanted`, changed only as far as the limit on memory or on cores demands,
+/// by within_memory() or within_capacity(). Throws Error if both limits are set, or if
+/// within_capacity() throws.
 Placement within_room(const Problem& problem, const Placement& wanted,
                       std::uint64_t place_cap_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The busy seconds of all places, with one tournament per speed.
+// The busy seconds of all places, in one tournament tree per speed.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct SpeedGroup {
   PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }
   PlaceId least() const { return place(busy.least()); }
 
-  /// Index in the group of its first place that is not below p, or the group's number of places if
-  /// there is none.
+  /// Index, inside the group, of the first place with a number of at least p; if there is none, the
+  /// number of places of the group.
   PlaceId index_from(PlaceId p) const {
     if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));
     return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());

@@ -36,7 +36,7 @@ TEST(SpeedGroups, each_place_is_in_exactly_one_group) {
   }
 }
 
-TEST(SpeedGroups, similar_speeds_share_a_group_if_there_are_many_speeds) {
+TEST(SpeedGroups, places_of_similar_speed_share_a_group_if_there_are_too_many_different_speeds) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p * 37 % 100;
   const Machine machine(parts);
@@ -54,7 +54,7 @@ TEST(SpeedGroups, similar_speeds_share_a_group_if_there_are_many_speeds) {
   }
 }
 
-TEST(SpeedGroups, the_least_busy_place_of_a_group_follows_changes_of_busy_times) {
+TEST(SpeedGroups, the_least_busy_place_of_a_group_is_updated_when_busy_times_change) {
   const Machine machine = machine_from_text("core:6 speeds:1,0.5");
   SpeedGroups groups(machine, {3, 3, 2, 2, 1, 1});
   EXPECT_EQ(groups.all()[1].least(), 4u);

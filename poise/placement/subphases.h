@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Subphases: parts of a phase that count one by one. All places wait for the busiest after each of
-// them, or each is a kind of work that overlaps with the others.
+// Subphases: parts of a phase with loads of their own. Either all places wait for the busiest one
+// after each subphase, or each subphase is a kind of work that overlaps with the others.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,18 @@ namespace poise {
 
 constexpr std::uint32_t kMaxSubphases = 64;
 
-/// The load of each task in each subphase, from the workload's `subphase_load_s`. Only the ratios
-/// within a row matter, so loads may be scaled or predicted. Load without such a row (background,
-/// messages, other tasks) is divided in the same ratio as the sum of all rows.
+/// The load of each task in each subphase. A task's row in the workload's `subphase_load_s` tells
+/// only in which ratio to divide the task's load among the subphases, so the load itself may be
+/// scaled or predicted. Background load, messages, and tasks without a row are divided in the same
+/// ratio as the sum of all tasks with rows.
 class Subphases {
  public:
   /// Keeps a reference to the workload. O(tasks * subphases).
   explicit Subphases(const Workload& workload);
 
-  /// Number of subphases. It is 1 if only their sum counts (SubphaseRule::no_wait), if loads per
-  /// subphase are unknown, or if there would be more than kMaxSubphases.
+  /// Number of subphases. It is 1 if only the sum of a task's loads in all subphases counts
+  /// (SubphaseRule::no_wait), if loads per subphase are unknown, or if the workload has more than
+  /// kMaxSubphases subphases.
   std::uint32_t count() const { return static_cast<std::uint32_t>(part_.size()); }
   /// The fraction of all load in this subphase; the fractions add up to 1.
   double part(std::uint32_t subphase) const { return part_[subphase]; }
@@ -32,7 +34,7 @@ class Subphases {
   /// The speed of a place in a subphase.
   double speed_of(const Machine& machine, PlaceId p, std::uint32_t subphase) const;
   /// The fraction of a place's messages and background load that belongs to this subphase. If
-  /// subphases overlap, that is all for the first one, the work of the processor cores.
+  /// subphases overlap, all of it belongs to the first subphase, the work of the processor cores.
   double part_of_rest(std::uint32_t subphase) const {
     return overlap() ? (subphase == 0 ? 1 : 0) : part(subphase);
   }

@@ -40,7 +40,7 @@ TEST(Subphases, there_is_only_one_subphase_if_places_do_not_wait_for_each_other)
   EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 
-TEST(Subphases, the_loads_per_subphase_add_up_to_the_load_of_the_task) {
+TEST(Subphases, the_loads_of_a_task_per_subphase_are_scaled_so_that_they_add_up_to_its_total_load) {
   const Workload workload = divided({{1, 3}, {2}, {}, {0, 0}}, {8, 4, 6, 3});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
@@ -48,7 +48,8 @@ TEST(Subphases, the_loads_per_subphase_add_up_to_the_load_of_the_task) {
   EXPECT_EQ(subphases.load_s(0, 1), 6);
   EXPECT_EQ(subphases.load_s(1, 0), 4);
   EXPECT_EQ(subphases.load_s(1, 1), 0);
-  // Each subphase has 6 of 12 s, so tasks without a row are divided in half.
+  // Tasks 0 and 1 together have 6 s in each of the two subphases, so the loads of tasks without
+  // loads per subphase are divided in half.
   EXPECT_EQ(subphases.part(0), 0.5);
   EXPECT_EQ(subphases.load_s(2, 1), 3);
   EXPECT_EQ(subphases.load_s(3, 0), 1.5);
@@ -62,7 +63,7 @@ TEST(Subphases, loads_per_subphase_whose_sum_overflows_are_ignored) {
   EXPECT_EQ(subphases.load_s(1, 0), 2);
 }
 
-TEST(Subphases, the_total_is_the_sum_over_subphases_of_the_busiest_place) {
+TEST(Subphases, the_makespan_adds_up_the_time_of_the_busiest_place_in_each_subphase) {
   // Both places work 10 s, one in the first subphase and the other in the second.
   Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
   const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");
@@ -80,7 +81,7 @@ TEST(Subphases, the_total_is_the_sum_over_subphases_of_the_busiest_place) {
   EXPECT_EQ(metrics().iteration_s, 24);
 }
 
-TEST(Subphases, the_sum_is_at_least_the_makespan_of_the_phase) {
+TEST(Subphases, waiting_after_each_subphase_never_shortens_the_makespan) {
   const Machine machine = machine_from_text("core:4 speeds:1,0.5,1,2");
   Random random(5);
   for (int draw = 0; draw < 50; ++draw) {

@@ -24,11 +24,11 @@ constexpr double kAdded = 1e-6;
 constexpr double kRounding = 1e-9;
 /// Minimum size of a cluster. Smaller clusters nearly fit on one place and give no bound.
 constexpr double kMinTasks = 32;
-/// Maximum number of domains. The factors of all pairs are computed, which would take too long
-/// beyond it.
+/// Maximum number of domains. On larger machines it would take too long to read the factors of all
+/// pairs of domains.
 constexpr DomainId kMaxDomains = 2'048;
 
-/// Divides tasks into clusters of `size` tasks; each cluster is grown breadth-first.
+/// Divides tasks into clusters of at most `max_tasks` tasks; each cluster is grown breadth-first.
 std::vector<std::vector<TaskId>> clusters_of(const Links& links, TaskId num_tasks,
                                              std::size_t max_tasks) {
   std::vector<std::vector<TaskId>> clusters;
@@ -68,9 +68,11 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
   return cluster;
 }
 
-/// Lower bound on the factor of messages between different groups of the level. Groups and domains
-/// are ranges of places, so if two places of one domain are in different groups, two consecutive
-/// places between them are too, and have the same nearest common group.
+/// Lower bound on the factor of messages between different groups of the level. Inside a domain,
+/// only pairs of consecutive places are examined. They are enough because groups and domains are
+/// ranges of places: for any two places of a domain that are in different groups, some two
+/// consecutive places between them have the same nearest common group, and therefore the same
+/// factor.
 double least_factor_between(const Machine& machine, std::size_t level) {
   double least = kInfinite;
   for (PlaceId p = 1; p < machine.num_places(); ++p)
@@ -128,7 +130,7 @@ Spectra spectra_of(const Workload& workload, double max_work) {
     weights[t] = workload.tasks[t].load_s + spectra.added / num_tasks;
   const Links links = neighbours(workload);
   std::vector<std::size_t> index_of(num_tasks, 0);
-  // There are as many clusters of equal size as needed.
+  // Chooses clusters of equal size, as few as possible, with at most max_tasks tasks each.
   const double num_clusters = std::ceil(num_tasks / max_tasks);
   for (const std::vector<TaskId>& tasks :
        clusters_of(links, num_tasks, static_cast<std::size_t>(std::ceil(num_tasks / num_clusters))))

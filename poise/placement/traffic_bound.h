@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A cluster of tasks and the spectrum of its messages.
+/// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
   double weight = 0;                // sum over its tasks
   std::vector<double> eigenvalues;  // of D^-1/2 L D^-1/2, messages per weight, ascending
@@ -29,16 +29,16 @@ struct Spectra {
 /// bound, there are none.
 Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 
-/// Lower bound, for any placement whose makespan is at most makespan_s, on the sum over messages
-/// between places of their NUCO factors. If places take weights w_1 >= w_2 >= ... of a cluster, the
-/// messages between them are at least
+/// Lower bound on the sum of the NUCO factors of all messages between places. It is valid for any
+/// placement with a makespan of at most makespan_s. If places take weights w_1 >= w_2 >= ... of a
+/// cluster, the messages between them are at least
 ///
-///     1/2 * sum of w_i * eigenvalue_i    (Donath and Hoffman, 1973, for weighted tasks),
+///     1/2 * sum of w_i * eigenvalue_i    (Donath and Hoffman, 1973, for weighted tasks).
 ///
-/// which is least if the first places take as much as they can. The same holds for the groups of
-/// each level, which adds the amount by which the least factor between groups of that level exceeds
-/// that of the next finer level. Messages between clusters are not counted. O(levels * (domains^2 +
-/// places log places) + tasks).
+/// This sum is smallest if the first places take as much as they can. The same bound applies to
+/// messages between the groups of each level; there a message counts by the amount by which the
+/// smallest factor between groups of that level exceeds that of the next finer level. Messages
+/// between clusters are not counted. O(levels * (domains^2 + places log places) + tasks).
 double least_nuco_messages(const Machine& machine, const Workload& workload, const Spectra& spectra,
                            double makespan_s);
 

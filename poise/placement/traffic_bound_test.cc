@@ -81,7 +81,8 @@ TEST(TrafficBound, is_exact_for_a_complete_graph) {
   const Machine machine = machine_from_text("node:2 core:2 factors:10,1");
   Placement placement(8);
   for (TaskId t = 0; t < 8; ++t) placement.move(t, t / 2);
-  // The messages between nodes cost 2 * 16 at factor 10, those inside nodes 2 * 8.
+  // 2 * 16 messages between nodes have factor 10; 2 * 8 messages between places of the same node
+  // have factor 1.
   EXPECT_EQ(metrics_of(machine, workload, placement).nuco_messages, 336);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 2), 336, 0.01);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 8), 0, 0.01);
@@ -98,7 +99,7 @@ TEST(TrafficBound, is_zero_without_loads_or_messages) {
   EXPECT_EQ(least_nuco_messages(machine, workload, 0), 0);
 }
 
-TEST(TrafficBound, is_zero_if_it_would_take_too_long) {
+TEST(TrafficBound, is_zero_if_computing_it_would_take_too_long) {
   Workload workload;
   workload.tasks.assign(1'000, {.load_s = 1});
   EXPECT_TRUE(spectra_of(workload, 1'000 * 31.0 * 31).clusters.empty());

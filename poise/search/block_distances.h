@@ -10,9 +10,9 @@
 
 namespace poise {
 
-/// Groups the children of the whole machine into blocks of consecutive children; there are about as
-/// many blocks as children per block. For each sender it gives the smallest weight of a message to
-/// any other child in a block.
+/// Divides the children of the root of the distance tree (such as the nodes) into blocks of
+/// consecutive children; there are about as many blocks as children per block. For each sender it
+/// gives the smallest weight of a message to any other child in a block.
 ///
 /// The bounds are valid on any network. They are tight on a torus, where the children of a block
 /// are neighbours. The bounds for a sender are computed at the first request, in O(children) time
@@ -25,7 +25,8 @@ class BlockDistances {
   /// Block b holds the children [first_child(b), first_child(b + 1)).
   std::uint32_t first_child(std::uint32_t block) const;
 
-  /// Returns the smallest weight per block, or 0 for a block that holds no child except the sender.
+  /// Returns for each block the smallest weight of a message from `child` to another child in the
+  /// block, or 0 if there is no other child in the block.
   const std::vector<double>& lightest_from(std::uint32_t child);
 
  private:

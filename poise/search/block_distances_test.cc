@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(BlockDistances, gives_the_smallest_cost_of_a_message_to_every_block) {
+TEST(BlockDistances, gives_the_smallest_cost_of_a_message_from_a_node_to_each_block_of_nodes) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:2x2 node:2 core:1", "dragonfly:9x4 core:2",
                            "torus:2x1 core:3"}) {
     SCOPED_TRACE(text);
@@ -34,7 +34,7 @@ TEST(BlockDistances, gives_the_smallest_cost_of_a_message_to_every_block) {
   }
 }
 
-TEST(BlockDistances, respects_the_number_of_children_per_block) {
+TEST(BlockDistances, divides_1024_nodes_into_32_blocks) {
   const Machine machine = machine_from_text("torus:8x8x16 core:2");
   BlockDistances distances{DistanceTree(machine, {-1, -1})};
   EXPECT_EQ(distances.num_blocks(), 32u);

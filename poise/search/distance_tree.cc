@@ -50,8 +50,8 @@ std::vector<Starts> starts_of_tiers(const Machine& machine) {
   return tiers;
 }
 
-/// True if every domain of the same node outside [first, last) has the same distance to all domains
-/// in [first, last).
+/// The domains in [first, last) are on one node. True if each other domain of that node is equally
+/// far from all of them, in both directions.
 bool is_module(const Machine& machine, DomainId first, DomainId last) {
   const NodeId node = machine.node_of(first);
   for (DomainId other = machine.first_domain(node); other < machine.first_domain(node + 1); ++other)

@@ -11,13 +11,13 @@
 
 namespace poise {
 
-/// Weight of one received message, depending on where its sender is. A message from another domain
-/// weighs the NUCO factor between the two domains.
+/// Weights of one received message: same_place or same_domain if its sender is there. A message
+/// from another domain has as weight the NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
-  /// If true, same_domain is not used: a message inside a domain weighs the latency factor of the
-  /// smallest cache that both places share, minus 2. If they share none, the factor is 1, so the
-  /// weight is -1.
+  /// If true, same_domain is not used. Instead, a message inside a domain has the weight f - 2,
+  /// where f is the latency factor of the smallest cache that both places share. If they share no
+  /// cache, f is 1, so the weight is -1.
   bool caches = false;
 };
 

@@ -26,7 +26,7 @@ double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   return weight;
 }
 
-TEST(DistanceTree, has_the_factor_of_the_machine_for_every_pair) {
+TEST(DistanceTree, gives_the_message_cost_factor_of_the_machine_for_every_pair_of_places) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -48,7 +48,7 @@ TEST(DistanceTree, has_the_factor_of_the_machine_for_every_pair) {
   }
 }
 
-TEST(DistanceTree, children_cover_the_places_of_their_group) {
+TEST(DistanceTree, the_children_of_a_group_cover_all_its_places) {
   const DistanceTree tree(
       machine_from_text("rack:2 node:3 package:2 numa:2 core:4 factors:20,10,2,1.5,1"), {-1, 1});
   ASSERT_EQ(tree.num_levels(), 6u);
@@ -60,7 +60,7 @@ TEST(DistanceTree, children_cover_the_places_of_their_group) {
     }
 }
 
-TEST(DistanceTree, omits_levels_that_do_not_change_distances) {
+TEST(DistanceTree, omits_machine_levels_that_make_no_difference_to_message_costs) {
   MachineParts parts = machine_from_text("package:2 numa:2 core:2 factors:2,1.5,1").parts();
   EXPECT_EQ(DistanceTree(Machine(parts), {-1, -1}).num_levels(), 3u);
   parts.node_kinds[0].latency_factor[1 * 4 + 2] = 3;

@@ -69,7 +69,7 @@ class EvenSubphases {
   double load_s(TaskId t, std::uint32_t s) const { return load_s_[std::size_t{t} * count_ + s]; }
   double speed(PlaceId p, std::uint32_t s) const { return speed_[std::size_t{p} * count_ + s]; }
 
-  /// Per subphase: the time of every place if all were equally busy.
+  /// Per subphase: the time that every place would take if all were equally busy.
   std::vector<double> averages_s() const {
     std::vector<double> work(count_, 0), speeds(count_, 0);
     for (PlaceId p = 0; p < machine_.num_places(); ++p)
@@ -91,8 +91,8 @@ class EvenSubphases {
       }
   }
 
-  /// Pairs the busiest place of each subphase with every other place. Returns true if a step was
-  /// taken.
+  /// Moves or exchanges tasks between the busiest place of each subphase and every other place as
+  /// long as that gains. Returns true if any task has moved.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -125,9 +125,10 @@ class EvenSubphases {
     return best_.has_value();
   }
 
-  /// Keeps the step with the largest gain. The gain is the decrease of the two places' time above
-  /// the average, of all subphases. (Other places may be just as busy, so the maximum alone would
-  /// not show progress.) The time of all subphases must not increase.
+  /// Keeps the move or exchange `step` if its gain is the largest so far and the makespan does not
+  /// increase. The gain is the decrease, summed over all subphases, of the time by which the busier
+  /// of the step's two places exceeds the average. The busiest time of all places would not show
+  /// progress, because other places may be just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
@@ -195,7 +196,9 @@ class EvenSubphases {
   std::vector<double> load_s_;     // per task and subphase
   std::vector<double> speed_;      // per place and subphase
   std::vector<double> average_s_;  // per subphase
-  // Per subphase, before and after the step at hand: the busier of its two places, and of all.
+  // Busy times per subphase, before and after the step that consider() examines. pair_s_ is the
+  // time of the busier of the step's two places, but at least the average; all_s_ is the time of
+  // the busiest of all places.
   enum { kBefore, kAfter };
   std::array<std::vector<double>, 2> pair_s_, all_s_;
   Links sent_, received_;

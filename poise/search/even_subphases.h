@@ -8,16 +8,17 @@
 
 namespace poise {
 
-/// Strategies balance the load of a whole phase. If all places wait for each other after every
-/// subphase, the iteration takes the sum of the busiest times of the subphases instead; ChaNGa's
-/// MultistepLB solves the same problem. If subphases overlap, it takes the longest of them. This
-/// function moves or exchanges tasks between pairs of places while that time decreases, and returns
-/// the placement with the shorter iteration.
+/// Strategies balance the load of a whole phase. But if all places wait for each other after every
+/// subphase, the iteration takes the sum, over the subphases, of the busiest place's time; ChaNGa's
+/// MultistepLB solves the same problem. If subphases overlap, the iteration takes the longest of
+/// these times. This function moves or exchanges tasks between pairs of places while the iteration
+/// becomes shorter, and returns the new placement if it is better than the given one.
 ///
-/// The makespan increases little, because the sum is an upper bound of it. A step must gain more
-/// than its additional messages cost. Tasks that are not movable stay. Returns the placement
-/// unchanged if loads per subphase are unknown, if tasks have limits on memory or cores, or if the
-/// gain is small. O((tasks + places) * subphases).
+/// The total load of the busiest place increases little, because it is at most the sum of the
+/// busiest times of all subphases. A move or exchange must gain more than its additional messages
+/// cost. Tasks that are not movable stay. Returns the placement unchanged if loads per subphase are
+/// unknown, if tasks have limits on memory or cores, or if the gain is small. O((tasks + places) *
+/// subphases).
 Placement even_in_subphases(Placement placement, const Problem& problem,
                             const Tuning& tuning = kTuning);
 

@@ -36,7 +36,7 @@ Workload drawn(TaskId num_tasks, Random& random, SubphaseRule rule = SubphaseRul
   return workload;
 }
 
-TEST(EvenSubphases, places_tasks_of_the_same_subphase_apart) {
+TEST(EvenSubphases, puts_tasks_that_work_in_the_same_subphase_on_different_places) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -50,8 +50,9 @@ TEST(EvenSubphases, places_tasks_of_the_same_subphase_apart) {
   EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
 }
 
-/// Compares greedy's placement, and the same made even, with the shortest iteration there is, on 40
-/// drawn problems of 8 tasks. Returns the arithmetic means of the two ratios.
+/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on 40 drawn
+/// problems of 8 tasks. Returns the arithmetic mean of the iteration time divided by the shortest
+/// possible one, first before and then after.
 std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule rule,
                                           const std::vector<double>& speed) {
   double sum_before = 0, sum_after = 0;
@@ -90,7 +91,7 @@ TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
     }
 }
 
-TEST(EvenSubphases, lets_kinds_of_work_overlap) {
+TEST(EvenSubphases, balances_each_of_two_kinds_of_work_that_overlap) {
   Workload workload;  // two tasks for the cores, two for the GPU
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -133,7 +134,7 @@ TEST(EvenSubphases, never_lengthens_the_iteration_and_keeps_pinned_tasks) {
     }
 }
 
-TEST(EvenSubphases, moves_nothing_if_messages_would_cost_more) {
+TEST(EvenSubphases, separates_tasks_only_if_that_saves_more_time_than_their_messages_then_cost) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -148,7 +149,7 @@ TEST(EvenSubphases, moves_nothing_if_messages_would_cost_more) {
   }
 }
 
-TEST(EvenSubphases, changes_nothing_without_loads_per_subphase) {
+TEST(EvenSubphases, keeps_the_placement_if_loads_per_subphase_are_unknown) {
   Random random(1);
   const Machine machine = flat_machine(2);
   const Placement uneven = blocked(20, 2);

@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A value below any busy time, with which the current place wins ties.
+/// Stands for the busy time of the current place in comparisons. It is below any busy time, so the
+/// current place wins ties.
 constexpr double kWinsTies = -1;
 
 /// Upper limit of the relative difference between two orders of summing the same terms.
@@ -34,8 +35,8 @@ struct Traffic {
   std::uint64_t count;
 };
 
-/// The messages that a task exchanges with one group of any level, whose leaves are traffic_[first,
-/// last).
+/// A group of the distance tree, at any level, in which the task has partners. The task exchanges
+/// `count` messages with them; traffic_[first, last) divides these messages among leaves.
 struct Branch {
   std::uint32_t group;
   std::size_t first, last;
@@ -67,8 +68,8 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each of these functions looks for a better place in one group. While it runs, outside_ holds
-  // the messages from outside the group.
+  // Each visit function looks for a better place inside one group of the distance tree. Meanwhile
+  // outside_ holds the messages that the task exchanges with partners outside that group.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
   void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -94,7 +95,8 @@ class Scheduler {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
   bool could_hold_best(const DistanceTree::Group& group, double lightest);
-  /// A lower bound on the rounded sum of these messages' weights.
+  /// Returns a lower bound on a sum of message weights, given `messages`, the sum of the same
+  /// weights added up in another order and therefore rounded differently.
   double less_rounding(double messages) const {
     return messages -
            kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
@@ -223,7 +225,8 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// True if the least busy place of the group would win if all messages had the weight `lightest`.
+/// True if the group may hold a better place than the best so far: if its least busy place would be
+/// better with `lightest` as the sum of the weights of all messages.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -256,8 +259,8 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   }
 }
 
-/// All places outside the branches have the same messages, so one query per run of such places is
-/// enough.
+/// Outside the branches, the task's messages weigh the same from all places of the group, so one
+/// query is enough for each range of places between two branches.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -307,7 +310,8 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                         block_bounds_[block], first_branch);
 }
 
-/// Tries the children that could win if all messages had the weight `lightest`.
+/// Tries those children of a group that may hold a better place than the best so far. `lightest` is
+/// a lower bound on the sum of the weights of the task's messages from any place in them.
 void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
                                     std::uint32_t last_child, double lightest,
                                     std::size_t first_branch) {
@@ -329,13 +333,14 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   }
 }
 
-/// Handles a group without traffic; groups with traffic were visited as branches.
+/// Tries the places of a child group in which the task has no partner. Skips the other child
+/// groups, because visit_branches() has visited them.
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // Computes this sum first. It is fast because its order does not matter, and it rejects most
-  // candidates.
+  // First adds up the weights of the messages in any order, which is fast and enough to reject most
+  // groups. The exact sum follows only for the others.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     messages +=
@@ -347,7 +352,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   outside_.shrink_to(num_outside);
 }
 
-/// Adds the groups of a level among which the traffic of their parent is divided.
+/// Adds one branch for each group of the level that lies inside `parent` and holds partners of the
+/// task.
 void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   for (std::size_t i = parent.first; i < parent.last;) {
     Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};
@@ -358,7 +364,8 @@ void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   }
 }
 
-/// Adds the messages that reach a group from the branches beside it.
+/// Adds to outside_ the messages that the task, if placed in `group`, would exchange with partners
+/// in the other branches.
 void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)

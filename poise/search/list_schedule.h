@@ -21,17 +21,19 @@ struct Schedule {
 ///
 ///     cost(c, t) = busy(c) + alpha * sum over distinct weights w, ascending, of w * n_w
 ///
-/// busy(c) is in seconds and without t; n_w counts the messages of `partners.of(t)` that have
-/// weight w between their other end and c. If places differ in speed, load(t) / speed(c) is added.
-/// Ties: the current place, then the less busy place, then the lower id. If a task stays, busy(c)
-/// keeps its value to the last bit.
+/// busy(c) is the busy time of c without t, in seconds; n_w is the number of messages that t
+/// exchanges with `partners.of(t)` and that have the weight w if t is on c. If places differ in
+/// speed, load(t) / speed(c) is added to the cost. Ties: the current place, then the less busy
+/// place, then the lower id. If a task stays, busy(c) keeps its value to the last bit.
 ///
-/// All places of a distance-tree group that holds no partner of t have the same weights, so one
-/// query for the least busy of them is enough. A group is skipped if its least busy place could not
-/// win at the least weights. For n tasks, E links and m places, a tree takes O(n + m + E levels log
-/// m). A network of N nodes that is no tree adds O(sqrt(N)) per task, O(log m + partners) per node
-/// that could win (at worst all N), and O(N) once per sending node. Each speed of places needs
-/// queries of its own; beyond 32 speeds, one more query for each place that could win.
+/// If a group of the distance tree holds no partner of t, the messages of t weigh the same from all
+/// places of the group, so one query for the least busy of these places is enough. A group is
+/// skipped if its least busy place could not win even with the smallest weights. For n tasks, E
+/// links and m places, the time is O(n + m + E levels log m) if the network is a tree. If the
+/// network is not a tree and has N nodes, each task takes O(sqrt(N)) more, plus O(log m + partners)
+/// for each node that could win (at worst all N), and each node that sends takes O(N) once. Each
+/// speed of places needs queries of its own; if there are more than 32 speeds, each place that
+/// could win needs one more query.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

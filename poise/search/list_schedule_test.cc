@@ -12,8 +12,8 @@
 namespace poise {
 namespace {
 
-/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task. Tasks start in
-/// blocks.
+/// Number of queries for the least busy place that list_schedule() makes per task, on a stencil
+/// with 10 tasks per place and 6 neighbours per task. `start` names the current placement.
 double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
   const Workload workload =
@@ -26,7 +26,7 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
   return static_cast<double>(schedule.num_queries) / workload.num_tasks();
 }
 
-TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_machine) {
+TEST(ListSchedule, the_search_effort_per_task_does_not_grow_with_the_number_of_nodes) {
   // If tasks are placed at random, nearly every neighbour is on another node. On fewer nodes, two
   // neighbours share a node more often.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
@@ -42,13 +42,14 @@ TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_machine
   }
 }
 
-TEST(ListSchedule, computes_the_times_of_only_a_few_nodes_of_a_torus) {
+TEST(ListSchedule, examines_at_most_a_tenth_of_the_nodes_of_a_torus_per_task) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
 }
 
-TEST(ListSchedule, makes_one_query_for_a_task_without_messages) {
+TEST(ListSchedule,
+     for_a_task_without_messages_only_the_least_busy_place_of_each_speed_is_examined) {
   const Machine machine = machine_from_text("node:4 numa:2 core:2 speeds:1,0.5");
   Workload workload;
   for (TaskId t = 0; t < 10; ++t) workload.tasks.push_back({.load_s = 1});

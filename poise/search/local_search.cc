@@ -39,6 +39,7 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       room_(problem, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
+      kept_steps_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
   potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
@@ -72,7 +73,7 @@ double LocalSearch::change_of_trial() const {
   return change;
 }
 
-/// Adds the least busy place of each group that encloses p.
+/// Collects in near_ the least busy place of each group that encloses p.
 void LocalSearch::gather_places_near(PlaceId p) {
   near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
@@ -86,7 +87,7 @@ void LocalSearch::gather_places_near(PlaceId p) {
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
 
-/// On a network without levels: adds the least busy place of each of the nearest nodes.
+/// On a network without levels, also collects the least busy place of each of the nearest nodes.
 void LocalSearch::gather_near_nodes(PlaceId p) {
   const NodeId node = machine_.node_of_place(p);
   if (std::size_t{machine_.num_nodes()} * machine_.num_nodes() > tuning_.max_table) return;
@@ -120,22 +121,28 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   std::erase(destinations_, from);
 }
 
-/// Returns the change of the potential if the gathered task moves to `to`.
-double LocalSearch::change_of_move(PlaceId to) {
-  return around_.worth_at(to, [this](SpotId spot, double busy_s) {
-    return potential(spot, busy_s) - potential_of_[spot];
-  });
-}
-
 /// Keeps the best move of t (which must have been gathered) to one of the destinations, if the gain
-/// is large enough. Skips moves that make a place busier than the busiest one.
+/// is large enough. Skips moves that make a place busier than the busiest one. The destination with
+/// the best bound is tried first, then those whose bound is better than the best move so far.
 void LocalSearch::try_moves(TaskId t, double limit) {
+  const auto worth = [this](SpotId spot, double busy_s) {
+    return potential(spot, busy_s) - potential_of_[spot];
+  };
+  if (around_.least_worth(worth) >= limit) return;
   Step best{limit, kNobody, kNobody, 0};
-  for (const PlaceId to : destinations_) {
-    if (around_.least_busy_s(to) >= scale_s_ || !can_move(t, to)) continue;
-    const double change = change_of_move(to);
+  const auto try_move = [&](PlaceId to) {
+    if (around_.least_busy_s(to) >= scale_s_ || !can_move(t, to)) return;
+    const double change = around_.worth_at(to, worth);
     if (change < best.change) best = {change, t, kNobody, to};
-  }
+  };
+  bounds_.clear();
+  for (const PlaceId to : destinations_) bounds_.push_back(around_.least_worth_at(to, worth));
+  const auto first = std::min_element(bounds_.begin(), bounds_.end()) - bounds_.begin();
+  if (bounds_.empty() || bounds_[first] >= limit) return;
+  try_move(destinations_[first]);
+  for (std::size_t i = 0; i < destinations_.size(); ++i)
+    if (bounds_[i] < best.change && i != static_cast<std::size_t>(first))
+      try_move(destinations_[i]);
   if (best.task != kNobody) steps_.push_back(best);
 }
 
@@ -171,18 +178,31 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // The time that p saves if the task comes, minus the work that the task brings.
+  // The worth of t is the time for receiving messages that p saves if t moves there, minus the work
+  // of t.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
     return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
   });
   for (const auto& [t, worth_s] : pulls_) {
-    around_.gather(t);
-    destinations_ = near_;
-    destinations_.push_back(p);
-    std::erase(destinations_, times_.place_of(t));
+    gather_pull(t, p);
     try_moves(t, limit);
   }
+}
+
+/// Selects t, which is elsewhere, and as its destinations p and the places near it.
+void LocalSearch::gather_pull(TaskId t, PlaceId p) {
+  around_.gather(t);
+  destinations_ = near_;
+  destinations_.push_back(p);
+  std::erase(destinations_, times_.place_of(t));
+}
+
+double LocalSearch::change_of_exchange(TaskId t, TaskId u) {
+  times_.try_swap(t, u);
+  const std::uint64_t per_arc = times_.resources() ? 4 : 2;
+  scans_of_swaps_ += per_arc * (times_.arcs_of(t).size() + times_.arcs_of(u).size());
+  return change_of_trial();
 }
 
 /// The tasks at p sorted by load, for gather_swaps(); valid until a task moves.
@@ -197,9 +217,10 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// The tasks at `to` with which t may change places: the one whose load differs from t's by about
-/// half the difference of the busy times, if that evens them out. If cores are few, an exchange is
-/// the only way to move, also for less traffic alone, so several tasks are tried.
+/// Returns the tasks at `to` with which an exchange of t is tried. Usually it is the one task whose
+/// load differs from t's by about half the difference of the two busy times, if the exchange evens
+/// them out. If cores are few, tasks can only move by exchanges, even to lower traffic alone, so
+/// there are several.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -220,7 +241,7 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
   return {&*nearest, 1};
 }
 
-/// Finds the best exchange of each task at p with a task at one of its destinations.
+/// For each task at p, finds the best exchange with a task at one of its destinations.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
@@ -229,9 +250,7 @@ void LocalSearch::gather_swaps(PlaceId p, double limit) {
     for (const PlaceId to : destinations_)
       for (const auto& [load_s, partner] : partners_at(to, t)) {
         if (!can_exchange(t, partner)) continue;
-        times_.try_swap(t, partner);
-        scans_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(partner).size());
-        const double change = change_of_trial();
+        const double change = change_of_exchange(t, partner);
         if (change < best.change) best = {change, t, partner, to};
       }
     if (best.task != kNobody) steps_.push_back(best);
@@ -259,33 +278,70 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the steps found for p, best first. Each step is taken only if it still gains after the
-/// previous ones.
+/// Takes the best step for p. The steps found at a visit are kept for the next one: most lose some
+/// of their gain meanwhile, so only the best few are evaluated anew.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
-  const double limit = -tuning_.min_gain * power(times_.pressure_s(p));
-  steps_.clear();
-  gather_moves(p, limit);
-  if (steps_.empty() && (stage.swaps || room_.has_few_cores())) gather_swaps(p, limit);
-  std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
-    return std::tie(a.change, a.task, a.to) < std::tie(b.change, b.task, b.to);
-  });
-  bool moved = false;
-  for (const Step& step : steps_) {
-    const PlaceId from = times_.place_of(step.task);
-    if (from == step.to) continue;
-    const bool is_swap = step.partner != kNobody;
-    if (is_swap && times_.place_of(step.partner) != step.to) continue;
-    if (moved) {
-      if (!(is_swap ? can_exchange(step.task, step.partner) : can_move(step.task, step.to)))
-        continue;
-      is_swap ? times_.try_swap(step.task, step.partner) : times_.try_move(step.task, step.to);
-      if (change_of_trial() > std::min(limit, tuning_.kept_gain * step.change)) continue;
-    }
-    relocate(step.task, step.to);
-    if (is_swap) relocate(step.partner, from);
-    moved = true;
+  const double per_power = 1 / power(times_.pressure_s(p)), limit = -tuning_.min_gain / per_power;
+  const auto is_worse = [](const Step& a, const Step& b) {
+    return std::tie(a.worth, a.task, a.to) > std::tie(b.worth, b.task, b.to);
+  };
+  const auto stamp = [&](Step& step) {
+    step.num_before = num_steps_;
+    step.worth = step.change * per_power;
+  };
+  std::swap(steps_, kept_steps_[p]);
+  const bool is_kept = !steps_.empty();
+  if (is_kept) {
+    gather_places_near(p);
+  } else {
+    gather_moves(p, limit);
+    if (steps_.empty() && (stage.swaps || room_.has_few_cores())) gather_swaps(p, limit);
+    for (Step& step : steps_) stamp(step);
+    std::make_heap(steps_.begin(), steps_.end(), is_worse);
   }
-  return moved;
+  bool has_moved = false;
+  while (!steps_.empty() && !has_moved) {
+    std::pop_heap(steps_.begin(), steps_.end(), is_worse);
+    const Step step = steps_.back();
+    steps_.pop_back();
+    if (step.num_before == num_steps_) {
+      take(step);
+      ++num_steps_;
+      has_moved = true;
+    } else if (evaluate_anew(step, p, limit)) {
+      stamp(steps_.back());
+      std::push_heap(steps_.begin(), steps_.end(), is_worse);
+    }
+  }
+  std::swap(steps_, kept_steps_[p]);
+  steps_.clear();
+  return has_moved || is_kept;
+}
+
+void LocalSearch::take(const Step& step) {
+  const PlaceId from = times_.place_of(step.task);
+  relocate(step.task, step.to);
+  if (step.partner != kNobody) relocate(step.partner, from);
+}
+
+/// Appends the step with its change as of now, or with a better destination, if it still gains.
+bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
+  const PlaceId from = times_.place_of(step.task);
+  const std::size_t num_steps = steps_.size();
+  if (step.partner != kNobody) {
+    if (from == step.to || times_.place_of(step.partner) != step.to ||
+        !can_exchange(step.task, step.partner))
+      return false;
+    step.change = change_of_exchange(step.task, step.partner);
+    if (step.change < limit) steps_.push_back(step);
+  } else if (from == p) {
+    gather_destinations(step.task, p);
+    try_moves(step.task, limit);
+  } else {
+    gather_pull(step.task, p);
+    try_moves(step.task, limit);
+  }
+  return steps_.size() > num_steps;
 }
 
 /// Computes all potentials anew and lets all places be visited again. Returns the peak.
@@ -297,7 +353,10 @@ double LocalSearch::begin() {
   for (SpotId spot = 0; spot < times_.num_spots(); ++spot)
     potential_of_[spot] = potential(spot, times_.busy_s(spot));
   queue_ = {};
-  for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) {
+    kept_steps_[p].clear();
+    open(p);
+  }
   return scale_s_;
 }
 
@@ -333,8 +392,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       peak_s = this->peak_s();
       if (busy_s < floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The busiest spot may be a resource whose places have become less busy since the last
-        // refresh().
+        // The busy time of a resource may be out of date, because its places have become less busy
+        // since the last refresh().
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;
@@ -352,8 +411,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   return static_cast<double>(scans() - scans_before);
 }
 
-/// Returns a random one of the busiest places every other time, otherwise any place that is nearly
-/// as busy.
+/// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as
+/// busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

@@ -44,8 +44,8 @@ class LocalSearch {
   /// this (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// Takes steps until none gains, a limit of the stage is reached, or it has made `max_scans`
-  /// scans. Returns their number.
+  /// Takes steps until none gains, a limit of the stage is reached, or `max_scans` scans have been
+  /// made. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
@@ -61,6 +61,8 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
+    double worth = 0;              // change / potential of the visited place at that time
+    std::uint64_t num_before = 0;  // steps that had been taken when it was evaluated
   };
 
   double power(double busy_s) const;
@@ -73,12 +75,13 @@ class LocalSearch {
     return room_.fits_exchange(t, u) &&
            (!moved_ || moved_->fits_exchange(t, u, migration_limit_s_));
   }
-  double change_of_move(PlaceId to);
   double change_of_trial() const;
+  double change_of_exchange(TaskId t, TaskId u);
   void try_moves(TaskId t, double limit);
   void gather_destinations(TaskId t, PlaceId from);
   void gather_places_near(PlaceId p);
   void gather_near_nodes(PlaceId p);
+  void gather_pull(TaskId t, PlaceId p);
   void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
@@ -86,6 +89,8 @@ class LocalSearch {
   void gather_swaps(PlaceId p, double limit);
   double begin();
   bool improve(PlaceId p, const Stage& stage);
+  void take(const Step& step);
+  bool evaluate_anew(Step step, PlaceId p, double limit);
   void relocate(TaskId t, PlaceId to);
   PlaceId one_of_the_busiest(Random& random) const;
   void open(PlaceId p);
@@ -104,10 +109,13 @@ class LocalSearch {
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 
-  std::uint64_t scans_of_swaps_ = 0;
+  std::vector<std::vector<Step>> kept_steps_;  // per place: a heap, the best first
+
+  std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;
+  std::vector<double> bounds_;                        // per destination
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
   std::vector<std::pair<TaskId, double>>
       pulls_;  // tasks that send to the place at hand; seconds saved

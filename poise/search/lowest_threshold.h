@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection for the lowest threshold below which a refining strategy can bring all places.
+// Bisection for the lowest threshold on busy times that a refining strategy can reach: a placement
+// in which no place is busier than the threshold.
 #pragma once
 
 #include <functional>
@@ -9,10 +10,11 @@
 
 namespace poise {
 
-/// Tries the threshold hoped_s, then bisects between hoped_s and reached_s (the busiest place of
-/// `current`) until the threshold is known to precision_s. `attempt` returns a placement with no
-/// place above the threshold, or nothing. Returns the result of the last success, or `current` if
-/// no attempt succeeded.
+/// Tries the threshold hoped_s, then bisects between hoped_s and reached_s, the time of the busiest
+/// place under `current`, until the lowest threshold is known to within precision_s.
+/// attempt(threshold_s) returns a placement in which no place is busier than threshold_s, or
+/// nothing if it finds none. Returns the placement of the last successful attempt, or `current` if
+/// no attempt was successful.
 Placement lowest_threshold(
     double hoped_s, double reached_s, double precision_s, const Placement& current,
     const std::function<std::optional<Placement>(double threshold_s)>& attempt);

@@ -16,22 +16,24 @@ namespace poise {
 
 namespace {
 
-/// The points of the curve, by how much longer an iteration each allows: a fraction of the
-/// difference between the iteration of the far placement and that of the current one. Points are
-/// denser at small fractions, where the total changes most.
+/// The points that are tried on the way from a new placement, `far`, back to the current one. At
+/// each point the iteration may be longer than under `far`, by this fraction of the difference
+/// between the iteration times of the current placement and of `far`. The points are denser at
+/// small fractions, where the total time changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The points of a curve that is shown to the user.
+/// The same fractions for the points of curve_to_current(), a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 class Returns {
  public:
-  Returns(const Way& way, const Placement& far)
+  Returns(const Way& way, const Outcome& far)
       : problem_(way.problem),
-        times_(problem_.machine, problem_.workload, problem_.costs, far, way.arcs),
-        room_(problem_, far, way.place_cap_bytes) {
+        outcome_(far),
+        times_(problem_.machine, problem_.workload, problem_.costs, far.placement, way.arcs),
+        room_(problem_, far.placement, way.place_cap_bytes) {
     for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
-      if (far.of(t) != problem_.current.of(t)) away_.push_back(t);
+      if (far.placement.of(t) != problem_.current.of(t)) away_.push_back(t);
     std::stable_sort(away_.begin(), away_.end(), [&](TaskId a, TaskId b) {
       return problem_.workload.tasks[a].bytes > problem_.workload.tasks[b].bytes;
     });
@@ -39,27 +41,30 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns to their home all tasks whose return leaves all busy times within the limit.
-  Outcome up_to(double limit_s) {
-    std::erase_if(away_, [&](TaskId t) {
+  /// Returns to its current place every task whose return keeps all busy times within limit_s.
+  const Outcome& up_to(double limit_s) {
+    const std::size_t num_returned = std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
       if (!room_.fits(t, home) || times_.try_move(t, home).peak_s > limit_s) return false;
       times_.move(t, home);
       room_.move(t, home);
       return true;
     });
+    if (num_returned == 0) return outcome_;
     times_.refresh();
-    return outcome_of(problem_, Placement(times_.places()));
+    outcome_ = outcome_of(problem_, Placement(times_.places()));
+    return outcome_;
   }
 
  private:
   const Problem& problem_;
+  Outcome outcome_;  // of the placement so far
   BusyTimes times_;
   Room room_;
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Returns single tasks to their current places if that shortens the total.
+/// Returns single tasks to their current places if that shortens the total time.
 class SingleReturns {
  public:
   SingleReturns(const Way& way, Outcome outcome, std::size_t max_trials)
@@ -82,7 +87,7 @@ class SingleReturns {
   }
 
  private:
-  /// All tasks that are not at home, largest first.
+  /// All tasks that are not at their current place, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -102,9 +107,10 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// Returns false if returning t cannot shorten the total: it changes neither the busiest place
-  /// nor the resource for which that place waits nor the migration, or it makes the iteration
-  /// longer by more than the shorter migration saves.
+  /// Returns false if returning t to its current place cannot shorten the total time. There are two
+  /// such cases. Either the return makes the iteration longer by more than it shortens the
+  /// migration; or it relieves neither the busiest place or resource of the migration, nor the
+  /// busiest place of the iteration, nor the resource for which that place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -142,9 +148,11 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point of the curve until it returns false.
+/// Goes from the placement `far` back to the current one. Calls take(outcome) for the point of each
+/// fraction in `parts` until take() returns false, and in any case for the current placement at the
+/// end.
 template <typename Take>
-void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
+void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {
   Returns returns(way, far);
   const double first_s = returns.peak_s(), way_s = std::max(0.0, way.current.iteration_s - first_s);
@@ -178,7 +186,7 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
   std::vector<Outcome> curve;
-  for_each_point(way, far, kShownParts, [&](Outcome outcome) {
+  for_each_point(way, outcome_of(way.problem, far), kShownParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
@@ -191,7 +199,7 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);
   const auto parts = std::span(kParts).first(is_cheap ? 1 : std::size(kParts));
-  for_each_point(way, far.placement, parts, [&](Outcome outcome) {
+  for_each_point(way, far, parts, [&](Outcome outcome) {
     if (!points.empty() && total_s(outcome) > total_s(points.back())) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;

@@ -25,7 +25,7 @@ struct Outcome {
 /// Computes what the placement costs, with migrations from the current one. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
-/// What the functions below share, made once for several placements.
+/// Input that the functions below share. It may be made once and used for several placements.
 struct Way {
   explicit Way(const Problem& its_problem, double its_steps = 1, std::uint64_t cap_bytes = 0);
 
@@ -37,20 +37,24 @@ struct Way {
 };
 
 /// The curve of total time against moved tasks, from the placement `far` back to the current one.
-/// Each point allows a longer iteration than the point before; every task whose return fits into
-/// that time goes back to its current place, largest first. The first point has at most the
-/// iteration time of `far`; the last one is the current placement. Tasks return only to places with
-/// room (room.h). O(points * (messages of moved tasks + tasks)).
+/// Each point has a limit on the iteration time, which is higher than that of the point before.
+/// Tasks return to their current places, largest first, if the iteration stays within the limit.
+/// The limit of the first point is the iteration time of `far`; the last point is the current
+/// placement. Tasks return only to places with room (room.h). O(points * (messages of moved tasks +
+/// tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
-/// The point of this curve with the shortest total time, steps * iteration + migration. Among the
-/// points within `tolerance` of it, the one that moves the fewest bytes is chosen. Only the points
-/// that matter are computed: the first and the last if the migration is within the tolerance of the
-/// total, and none after the total has increased twice.
+/// Compares the total time, steps * iteration + migration, of some points on the way from `far`
+/// back to the current placement. Of the points whose total exceeds the shortest one by at most the
+/// fraction `tolerance`, returns the point that moves the fewest bytes. Saves computing time: if
+/// the migration to `far` takes at most the fraction `tolerance` of its total time, only the first
+/// and the last point are tried; otherwise points are skipped, except the last one, after the total
+/// has increased twice.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
-/// The outcome after all single returns that shorten the total, so that every remaining move saves
-/// more than it costs. Tries at most `max_trials` returns, which take O(tasks + messages) each.
+/// Returns single tasks to their current places as long as that shortens the total time, so that
+/// every remaining move saves more than it costs. Tries at most `max_trials` returns, which take
+/// O(tasks + messages) each.
 Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials);
 
 }  // namespace poise

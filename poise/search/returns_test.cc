@@ -24,7 +24,7 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Returns, many_remaining_steps_justify_the_new_placement) {
+TEST(Returns, keeps_all_moves_of_the_new_placement_if_many_steps_remain) {
   const Crowded crowded;
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 0);
@@ -32,14 +32,14 @@ TEST(Returns, many_remaining_steps_justify_the_new_placement) {
   EXPECT_DOUBLE_EQ(best.total_s(100), 505);
 }
 
-TEST(Returns, all_tasks_return_if_migrations_cost_more_than_they_save) {
+TEST(Returns, undoes_all_moves_if_migrations_cost_more_than_they_save) {
   const Crowded crowded;
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 0.5), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
+TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
   // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
   // little.
   Workload workload;
@@ -59,16 +59,16 @@ TEST(Returns, a_task_returns_if_its_migration_costs_more_than_it_saves) {
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, among_placements_with_nearly_equal_totals_fewer_bytes_migrated_win) {
+TEST(Returns, if_total_times_are_nearly_equal_the_placement_with_the_fewest_migrated_bytes_wins) {
   const Crowded crowded;
-  // With 100 steps, the total is 505 s for `far` and 1,000 s if nothing moves. That is within 100 %
-  // of the shortest total, so nothing moves.
+  // With 100 steps, the total time is 505 s for `far` and 1,000 s if no task moves. A tolerance of
+  // 100 % allows totals of up to 1,010 s, so no task moves.
   const Outcome best =
       best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, points_of_the_curve_trade_migrated_bytes_for_iteration_time) {
+TEST(Returns, no_step_back_towards_the_current_placement_adds_migrated_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

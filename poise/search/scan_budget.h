@@ -16,7 +16,8 @@ class ScanBudget {
 
   double left() const { return left_; }
   bool allows(double scans) const { return scans <= left_; }
-  /// Number of steps of `scans` each that fit. Any budget, also an infinite one, gives a number.
+  /// Number of steps that fit into the budget if each step takes this number of scans; at most
+  /// 1e15, even if the budget is infinite.
   std::size_t num_steps(double scans) const {
     return static_cast<std::size_t>(std::min(left_ / scans, 1e15));
   }

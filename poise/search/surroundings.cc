@@ -40,7 +40,7 @@ std::uint32_t Surroundings::entry_for(PlaceId p) {
     domain = static_cast<std::uint32_t>(domains_.size());
     domains_.push_back({d, kNone, {}});
   }
-  near_.push_back({p, d, domains_[domain].first, {}, 0, 0});
+  near_.push_back({p, d, domains_[domain].first, {}, 0, 0, 0});
   domains_[domain].first = slot;
   return slot;
 }
@@ -59,7 +59,7 @@ void Surroundings::gather(TaskId t) {
     domains_[slot_of_domain_[near.domain]].exchange.add(near.exchange);
   }
   if (times_.resources()) leave_resources();
-  scans_ += times_.arcs_of(t).size() + near_.size();
+  scans_ += times_.arcs_of(t).size() + near_.size() + leaving_.size();
 }
 
 void Surroundings::change(SpotId spot, double seconds, std::uint8_t why) {
@@ -91,7 +91,7 @@ void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainI
   add(own, other, exchange.out, exchange.out_bytes);
 }
 
-/// Computes the changes of all resources if the task were removed.
+/// Computes how the busy times of all resources would change if the task were removed.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();
@@ -105,8 +105,8 @@ void Surroundings::leave_resources() {
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
 
-/// Computes the changes of all resources if the task moves into the domain, to a place without
-/// communication partners.
+/// Computes how the busy times of all resources change if the task moves into the domain, to a
+/// place that has none of its communication partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
   for (const Change& left : leaving_) change(left.spot, left.seconds, kLeft);
@@ -119,7 +119,7 @@ void Surroundings::arrive_at_resources(DomainId domain) {
           std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
 }
 
-/// The measure of importance: the time that the exchange takes at factor 1.
+/// The weight by which partners are ranked: the time that the messages with them take at factor 1.
 double Surroundings::weight_s(const Exchange& exchange) const {
   return (exchange.in + exchange.out) * unit_.message_s +
          (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;

@@ -27,7 +27,8 @@ class Surroundings {
   /// Selects task t at its current place.
   void gather(TaskId t);
 
-  /// Appends the places with which t exchanges most, at most `most` of them.
+  /// Appends the `most` places whose tasks exchange the most traffic with t, or all such places if
+  /// there are fewer.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
@@ -35,6 +36,16 @@ class Surroundings {
   /// consecutively, with the same function.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
+
+  /// Prepares least_worth_at() for the selected task, with a worth that increases with the busy
+  /// time. Returns a lower bound on the values of all moves, as if the task did not arrive
+  /// anywhere. O(places with a partner + resources that its messages cross).
+  template <typename Worth>
+  double least_worth(const Worth& worth);
+
+  /// Lower bound on worth_at(), as if all messages of t were free at its new place. O(1).
+  template <typename Worth>
+  double least_worth_at(PlaceId to, const Worth& worth) const;
 
   /// Lower bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
@@ -60,9 +71,10 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // next entry of the same domain, or kNone
     Exchange exchange;
-    double now_s;  // cost there of the task's messages, with the task at its
-                   // current place
-    double worth;  // worth of the entry's change if the task is in the domain faced
+    double now_s;        // cost there of the task's messages, with the task at its
+                         // current place
+    double least_worth;  // worth of its change if the messages were free
+    double worth;        // worth of the entry's change if the task is in the domain faced
   };
   struct NearDomain {
     DomainId domain;
@@ -78,7 +90,8 @@ class Surroundings {
   std::uint32_t entry_for(PlaceId p);
   double weight_s(const Exchange& exchange) const;
 
-  /// Cost of the exchange at the task's own place and at the other one.
+  /// Seconds that the messages cost at the task's own place (own_s) and at the partners' place
+  /// (others_s).
   double own_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
     return times_.costs().receive_s(exchange.in, exchange.in_bytes, other, own) +
            times_.costs().send_s(exchange.out, exchange.out_bytes, own, other);
@@ -87,7 +100,7 @@ class Surroundings {
     return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
            times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
   }
-  /// The same cost between two places of a domain inside which all messages cost the same.
+  /// The same two costs between two places of a domain inside which all messages cost the same.
   double own_inside_s(const Exchange& exchange) const {
     return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
            times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
@@ -128,6 +141,8 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
+  double least_worth_ = 0;  // see least_worth()
+
   // How the time of resources changes if t leaves its place, and if it then arrives at a place
   // without partners in the domain `faced_`.
   std::vector<Change> leaving_;
@@ -144,6 +159,28 @@ class Surroundings {
   double worth_of_rest_ = 0;      // of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
+
+template <typename Worth>
+double Surroundings::least_worth(const Worth& worth) {
+  least_worth_ = worth(from_, times_.busy_s(from_) - relief_s_);
+  for (Near& near : near_) {
+    near.least_worth =
+        near.place == from_ ? 0 : worth(near.place, times_.busy_s(near.place) - near.now_s);
+    least_worth_ += near.least_worth;
+  }
+  if (times_.resources())
+    for (const Change& left : leaving_)
+      least_worth_ += worth(left.spot, times_.busy_s(left.spot) + left.seconds);
+  scans_ += near_.size() + leaving_.size();
+  return least_worth_;
+}
+
+template <typename Worth>
+double Surroundings::least_worth_at(PlaceId to, const Worth& worth) const {
+  const std::uint32_t slot = slot_of_[to];
+  if (slot == kNone) return least_worth_ + worth(to, least_busy_s(to));
+  return least_worth_ - near_[slot].least_worth + worth(to, least_busy_s(to) - near_[slot].now_s);
+}
 
 /// Computes the values that are the same for t at any place of the domain; `to` is one of these
 /// places.
@@ -179,8 +216,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Sums the worths that depend on the place inside the domain, except those of from_ and `to`.
-/// Updates from_s_ and to_s_, the busy times of those two.
+/// Sums the worths that depend on which place of the domain `to` is, but not those of from_ and
+/// `to` themselves. Updates from_s_ and to_s_, the busy times of these two places.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -212,8 +249,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// Computes the change due to the messages with tasks at `to`, which would cross no resource after
-/// the move.
+/// Returns the change of worth due to the messages with tasks at `to`: after the move they stay
+/// inside one place and cross no resource.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

@@ -20,7 +20,7 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
   return busy;
 }
 
-TEST(Surroundings, predict_every_busy_time_after_a_move) {
+TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {
   // The machines differ: all messages inside domains cost the same; factors differ inside domains;
   // there is only one domain; messages are priced by bytes.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
@@ -51,7 +51,7 @@ TEST(Surroundings, predict_every_busy_time_after_a_move) {
   }
 }
 
-TEST(Surroundings, a_query_does_not_change_the_next_one) {
+TEST(Surroundings, trying_one_place_for_a_task_does_not_change_the_result_for_the_next_place) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);
@@ -71,7 +71,7 @@ TEST(Surroundings, a_query_does_not_change_the_next_one) {
   }
 }
 
-TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
+TEST(Surroundings, predicts_busy_times_of_places_and_communication_resources_after_a_task_moves) {
   for (const char* text :
        {"numa:2 core:3 factors:2,1 bus:1e5 overhead:1e-2 copy:1e-6",
         "numa:2 l3:2 core:2 factors:3,2,1.3 bus:1e5 overhead:1e-2 copy:1e-6",
@@ -91,8 +91,8 @@ TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
       for (PlaceId to = 0; to < machine.num_places(); ++to) {
         if (to == current.of(t)) continue;
         times.try_move(t, to);
-        // Every spot has another weight, so that an error in one change cannot cancel an error in
-        // another.
+        // Every spot (a place or a resource) has a different weight, so that errors in the changes
+        // of two spots cannot cancel each other.
         const auto weighted = [](SpotId spot, double change_s) { return (spot + 1) * change_s; };
         double expected = 0;
         for (SpotId spot = 0; spot < times.num_spots(); ++spot)
@@ -105,6 +105,38 @@ TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
       }
     }
   }
+}
+
+TEST(Surroundings, the_bounds_of_a_move_are_never_above_its_value) {
+  for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
+                           "node:2 l3:2 core:2 factors:10,3,2 bus:1e5 overhead:1e-2 copy:1e-6",
+                           "node:3 core:2 bandwidth:3e5 gap:1e-3 overhead:1e-2 copy:0"})
+    for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
+      SCOPED_TRACE(text);
+      const Machine machine = with_formula(machine_from_text(text), formula);
+      const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+      const Placement current = initial_placement("random", 60, machine.num_places(), 2);
+      const Problem problem{machine, workload, current, machine.costs()};
+      const BusyTimes times(machine, workload, machine.costs(), current);
+      Surroundings around(problem, times);
+      const auto cubed = [&](SpotId spot, double busy_s) {
+        return std::pow(busy_s, 3) - std::pow(times.busy_s(spot), 3);
+      };
+      int num_tight = 0;
+      for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+        around.gather(t);
+        const double of_all = around.least_worth(cubed);
+        for (PlaceId to = 0; to < machine.num_places(); ++to) {
+          if (to == current.of(t)) continue;
+          const double bound = around.least_worth_at(to, cubed), worth = around.worth_at(to, cubed);
+          const double margin = 1e-9 * (1 + std::abs(worth));
+          ASSERT_LE(bound, worth + margin) << "task " << t << " to " << to;
+          ASSERT_LE(of_all, worth + margin) << "task " << t << " to " << to;
+          num_tight += worth - bound <= 0.5 * std::abs(worth) ? 1 : 0;
+        }
+      }
+      EXPECT_GT(num_tight, 0);
+    }
 }
 
 }  // namespace

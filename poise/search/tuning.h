@@ -33,8 +33,7 @@ namespace poise {
   X(int,           sharp_exponent,            48,    1,    512,   "",                  "second stage: large enough that the busiest place dominates") \
   X(int,           fine_exponent,             512,   1,    4096,  "",                  "last stage, after polishing: the busiest place alone counts") \
   X(double,        min_gain,                  2e-3,  0,    1,     "of potential",      "a step must lower its place's potential, or the sum of the busiest times of subphases, by this") \
-  X(double,        kept_gain,                 0.75,  0,    1,     "of gain",           "steps found together: a later one must still gain this part of what it promised") \
-  X(double,        scans_per_entry,           5,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
+  X(double,        scans_per_entry,           4,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
   X(std::uint64_t, max_scans,                 30000000, 1000, 1e12, "scans",           "a stage ends after this many scans in all: about a second") \
   X(std::uint64_t, min_scans,                 1000,  0,    1e9,   "scans",             "any stage may make this many scans, however few tasks there are") \
   X(double,        longer_migration,          2,     1.1,  16,    "times",             "each further limit on the time of migration is longer by this") \
@@ -44,11 +43,11 @@ namespace poise {
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
   X(double,        passes_if_few_cores,       5,     0,    1e6,   "passes",            "if places may be full, tasks can only be exchanged, and local search ends early: passes within the budget, even without the knob") \
   /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
-  X(double,        effort,                    0.02,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
+  X(double,        effort,                    0.01,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
   X(double,        effort_of_gain,            0.1,   0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
-  X(double,        effort_s,                  4e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
-  X(double,        effort_per_task_s,         6e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
-  X(double,        scan_s,                    6e-8,  1e-10, 1,    "s",                 "CPU time of a scan: about 60 ns on processors of 2020, with caches that are cold at first") \
+  X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
+  X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
+  X(double,        scan_s,                    2.5e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 18 to 25 ns on a processor of 2020 that is not shared") \
   /* A new placement (partition/from_scratch.h). */ \
   X(unsigned,      attempts,                  2,     1,    100,   "attempts",          "vertices from which each bisection is grown; the best is kept") \
   X(unsigned,      climbs,                    1,     0,    100,   "climbs",            "hill climbs that end each descent on traffic") \
@@ -70,7 +69,8 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// Each stage has a larger exponent than the stage before.
+// From stage to stage of the local search, the exponent of the potential (local_search.h) becomes
+// larger.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.same_total < kTuning.tolerance);
@@ -85,8 +85,8 @@ inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #undef POISE_KNOB
 });
 
-/// Returns the tuning with these values, one per knob in their order. Without values it returns
-/// kTuning.
+/// Returns the tuning with these values, one per knob, in the order of the knobs. Without values it
+/// returns kTuning.
 Tuning tuning_from(std::span<const double> values);
 
 }  // namespace poise

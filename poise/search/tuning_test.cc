@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-TEST(Tuning, every_number_is_in_its_allowed_range_and_has_a_unique_name) {
+TEST(Tuning, every_tuning_parameter_is_in_its_allowed_range_and_has_a_unique_name) {
   std::set<std::string_view> names;
   for (const Knob& knob : kTuningKnobs) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
@@ -19,7 +19,7 @@ TEST(Tuning, every_number_is_in_its_allowed_range_and_has_a_unique_name) {
   }
 }
 
-TEST(Tuning, numbers_are_set_by_name_like_knobs) {
+TEST(Tuning, a_tuning_parameter_is_set_by_its_name_and_the_others_keep_their_defaults) {
   Knobs knobs({}, kTuningKnobs);
   knobs.set("test", "same_total", "0.5");
   knobs.set("test", "max_scans", "123456");
@@ -30,7 +30,7 @@ TEST(Tuning, numbers_are_set_by_name_like_knobs) {
   EXPECT_EQ(knobs.text(), "same_total=0.5,max_scans=123456");
 }
 
-TEST(Tuning, an_empty_text_gives_the_default_values) {
+TEST(Tuning, tuning_parameters_have_their_default_values_if_none_is_set) {
   EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
 }
 

@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// Two orders of adding the same messages give exactly the same sum. Entries can be removed in
-/// reverse order of adding. Adding and removing cost O(log distinct weights) and a shift of the
-/// larger weights; sum() costs O(distinct weights).
+/// The same messages give exactly the same sum in whatever order they were added. Messages are
+/// removed in the reverse order. Adding and removing take O(log distinct weights), plus the time to
+/// shift all larger weights in the sorted list; sum() takes O(distinct weights).
 class WeighedMessages {
  public:
   void add(double weight, std::uint64_t count) {
@@ -44,8 +44,8 @@ class WeighedMessages {
     double weight;
     std::uint64_t count;
   };
-  /// If there are at most this many weights, they stay in the list when their count drops to 0,
-  /// because the next task will have the same weights.
+  /// While the list has at most this many weights, a weight stays in it when its count drops to 0,
+  /// because the next task will probably have messages of the same weight.
   static constexpr std::size_t kFewWeights = 8;
 
   std::vector<Term>::iterator find(double weight) {

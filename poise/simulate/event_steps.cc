@@ -2,6 +2,7 @@
 
 #include "poise/simulate/event_steps.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "poise/placement/metrics.h"
@@ -11,8 +12,9 @@ namespace poise {
 
 namespace {
 
-// Bytes that a place sends to place 0: for each task its load, size and number; for each message
-// both ends, count and bytes. It gets back the new place of each of its tasks.
+// Bytes that a place sends to place 0: for each task its load, size and number, and for each
+// message both ends, count and bytes. In return, the place receives the new place of each of its
+// tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
 /// The traffic of several phases is cached as long as it has at most this many pairs, which take 2
@@ -37,12 +39,39 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
 
 }  // namespace
 
-EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, std::size_t num_phases)
-    : machine_(machine), options_(options), traffic_(num_phases), iterations_(num_phases) {}
+EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, StepLending lending,
+                       std::size_t num_phases)
+    : machine_(machine),
+      options_(options),
+      lending_(lending),
+      traffic_(num_phases),
+      steps_(num_phases) {}
 
-const Iteration& EventSteps::iteration(std::size_t phase, const Workload& workload,
-                                       const Placement& placement) {
-  if (iterations_[phase]) return *iterations_[phase];
+/// The places lend first, and send the messages of the step when all tasks have finished. Messages
+/// of lending and of the step do not compete.
+EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
+                           const Placement& placement) const {
+  LendingScenario scenario = lending_scenario(machine_, workload, placement, LendingNetwork::links);
+  scenario.has_spans = lending_.has_spans;
+  LentStep lent = lent_step(scenario);
+  std::vector<double> left_s;
+  for (const SimulatedRank& place : lent.places) left_s.push_back(place.left_s);
+  EventStep step{simulate_iteration(traffic, left_s, workload.overlap, options_), lent.loans,
+                 lent.end_s};
+  const double alone_s =
+      simulate_iteration(traffic, work_s(machine_, workload, placement), workload.overlap, options_)
+          .end_s;
+  step.loans.saved_s = alone_s - step.iteration.end_s;
+  for (PlaceId p = 0; p < left_s.size(); ++p) {
+    step.iteration.places[p].idle_s = std::max(0.0, left_s[p] - lent.places[p].busy_s);
+    if (lending_.has_spans) step.spans.push_back(std::move(lent.places[p].spans));
+  }
+  return step;
+}
+
+const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
+                                  const Placement& placement) {
+  if (steps_[phase]) return *steps_[phase];
   if (!traffic_[phase]) {
     if (held_ > kMaxPairs) {
       for (auto& traffic : traffic_) traffic.reset();
@@ -52,12 +81,16 @@ const Iteration& EventSteps::iteration(std::size_t phase, const Workload& worklo
         message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes));
     held_ += traffic_[phase]->pairs().size();
   }
+  if (lending_.is_on) {
+    steps_[phase] = lent(*traffic_[phase], workload, placement);
+    return *steps_[phase];
+  }
   const double period_s = options_.juggle_period_s;
   const std::vector<double> worked_s =
       period_s > 0 ? run_threads(machine_, workload, placement, period_s).done_s
                    : work_s(machine_, workload, placement);
-  iterations_[phase] = simulate_iteration(*traffic_[phase], worked_s, workload.overlap, options_);
-  return *iterations_[phase];
+  steps_[phase] = {simulate_iteration(*traffic_[phase], worked_s, workload.overlap, options_), {}};
+  return *steps_[phase];
 }
 
 void EventSteps::forget() {
@@ -67,7 +100,7 @@ void EventSteps::forget() {
 }
 
 void EventSteps::forget_loads() {
-  for (auto& iteration : iterations_) iteration.reset();
+  for (auto& step : steps_) step.reset();
 }
 
 double EventSteps::migration_s(const Workload& workload, const Placement& before,
@@ -92,7 +125,8 @@ double EventSteps::collection_s(const Workload& workload, const Placement& place
     std::vector<Transfer> up, down;
     std::vector<PlaceId> above;
     for (const PlaceId p : leaders) {
-      // Groups of a level hold consecutive places; above all levels there is the machine.
+      // Place p sends to the first place of the group that encloses it on the next coarser level.
+      // Above the top level that group is the whole machine, whose first place is 0.
       const PlaceId to =
           level == 0 ? 0 : levels[level - 1].first_place[machine_.group_of(level - 1, p)];
       if (p == to) {

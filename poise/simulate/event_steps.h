@@ -8,19 +8,33 @@
 #include <vector>
 
 #include "poise/simulate/iteration.h"
+#include "poise/simulate/lent_step.h"
 
 namespace poise {
+
+/// Whether places lend tasks to one another, and what they do is recorded.
+struct StepLending {
+  bool is_on = false, has_spans = false;
+};
+
+struct EventStep {
+  Iteration iteration;
+  Loans loans;
+  double lent_s = 0;  // when all tasks had finished, if places lend
+  /// Per place: what it did until all tasks had finished, if that was asked for.
+  std::vector<std::vector<Span>> spans = {};
+};
 
 /// Simulates steps on one machine, to which it keeps a reference. It caches the traffic and the
 /// iteration of each phase for the current places.
 class EventSteps {
  public:
-  EventSteps(const Machine& machine, const EngineOptions& options, std::size_t num_phases);
+  EventSteps(const Machine& machine, const EngineOptions& options, StepLending lending,
+             std::size_t num_phases);
 
-  /// Returns the simulated times of one iteration of a phase. If the placement has changed since
-  /// the last call, call forget() first; if only loads have changed, forget_loads().
-  const Iteration& iteration(std::size_t phase, const Workload& workload,
-                             const Placement& placement);
+  /// Simulates one iteration of a phase. If the placement has changed since the last call, call
+  /// forget() first; if only loads have changed, forget_loads().
+  const EventStep& step(std::size_t phase, const Workload& workload, const Placement& placement);
   void forget();
   void forget_loads();
 
@@ -34,11 +48,15 @@ class EventSteps {
   double collection_s(const Workload& workload, const Placement& placement) const;
 
  private:
+  EventStep lent(const Traffic& traffic, const Workload& workload,
+                 const Placement& placement) const;
+
   const Machine& machine_;
   EngineOptions options_;
-  std::vector<std::unique_ptr<Traffic>> traffic_;     // per phase
-  std::vector<std::optional<Iteration>> iterations_;  // per phase
-  std::size_t held_ = 0;                              // pairs in traffic_
+  StepLending lending_;
+  std::vector<std::unique_ptr<Traffic>> traffic_;  // per phase
+  std::vector<std::optional<EventStep>> steps_;    // per phase
+  std::size_t held_ = 0;                           // pairs in traffic_
 };
 
 }  // namespace poise

@@ -26,8 +26,8 @@ double simulated_speed_up(const JuggleRun& run) {
   return static_s(run.program) / simulate_juggle(run).completion_s;
 }
 
-/// 8 to 16 threads on 8 places, with e = 30 s and a period of 100 ms; in one domain of eight places
-/// and in two of four.
+/// 8 to 16 threads on 8 places, with phases of 30 s and a balancing period of 100 ms: in one domain
+/// of eight places, and in two domains of four.
 FigureData figure_6() {
   FigureData data{{"threads", "ideal", "simulated", "simulated_two_domains", "reactive"}, {}};
   for (std::uint64_t threads = 8; threads <= 16; ++threads) {
@@ -80,7 +80,7 @@ FigureData figure_9() {
   return period_over_phase(kPairs, 5.2);
 }
 
-/// All pairs of n = 3 to 64 threads and m = 2 to n - 1 places, with periods of 0.01 e to 5 e.
+/// All pairs of n = 3 to 64 threads and m = 2 to n - 1 places, with periods of 0.01 to 5 phases.
 FigureData figure_10() {
   FigureData data{{"threads", "places", "period_over_phase", "simulated"}, {}};
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -151,8 +151,9 @@ FigureData figure_17() {
   return data;
 }
 
-/// Threads with unequal phases: the work of each is drawn from 1 - spread to 1 + spread. Times are
-/// in phases: without moves, balanced with a period of a hundredth of a phase, and the bound.
+/// Threads with unequal phases: the work of each thread is drawn from 1 - spread to 1 + spread. The
+/// columns give times in units of a phase: without moves, balanced with a period of a hundredth of
+/// a phase, and the lower bound.
 FigureData unequal_phases() {
   constexpr Pair kPairs[] = {{8, 7}, {16, 12}, {16, 7}};
   FigureData data{{"threads", "places", "spread", "static", "balanced", "bound"}, {}};
@@ -171,8 +172,8 @@ FigureData unequal_phases() {
   return data;
 }
 
-/// The gain if threads move every period, as soon as others block, or both, for phases of 1 to 100
-/// ms. The period is 20 ms and varies at random as in the balancer.
+/// The gain for phases of 1 to 100 ms if threads move once per period, as soon as others block, or
+/// in both cases. The period is 20 ms and varies at random, as in the balancer.
 FigureData when_to_move() {
   constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
   FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};
@@ -207,9 +208,9 @@ FigureData jobs_of_section_6() {
   return data;
 }
 
-/// FT takes 68 s on 8 places; here it is divided among more threads. The work stays the same, so e
-/// = 8 * 68 s / n. The cost of real oversubscription (19 % at 32 threads in the paper) is not
-/// modelled.
+/// FT takes 68 s with 8 threads on 8 places. Here the same work is divided among n threads, so a
+/// phase takes 8 * 68 s / n. The cost of oversubscription on a real machine (19 % at 32 threads in
+/// the paper) is not modelled.
 FigureData table_1() {
   FigureData data{
       {"threads", "places", "static_s", "ideal_s", "simulated_s", "simulated_two_domains_s"}, {}};

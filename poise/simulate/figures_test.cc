@@ -42,7 +42,7 @@ TEST(Figures, theory_and_simulation_agree_for_nine_and_twelve_threads_on_eight_p
   EXPECT_NEAR(value(data, {9}, "reactive"), 4.0 / 3, 1e-12);
 }
 
-TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
+TEST(Figures, without_jitter_balancing_once_every_two_phases_gives_no_speed_up) {
   const FigureData data = figure_named("11").compute();
   for (const auto& row : data.rows) {
     if (std::abs(row[0] - 4) > 1e-9) continue;
@@ -51,7 +51,8 @@ TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
   }
 }
 
-TEST(Figures, reactive_moves_gain_in_phases_of_any_length_and_periodic_moves_only_in_long_ones) {
+TEST(Figures,
+     reactive_balancing_helps_in_phases_of_any_length_but_periodic_balancing_only_in_long_ones) {
   const FigureData data = figure_named("when").compute();
   for (const double phase_ms : {1, 10, 100})
     EXPECT_NEAR(value(data, {8, 7, phase_ms}, "reactive"), 2 / 1.5, 1e-9);

@@ -17,8 +17,8 @@ struct RouteStop {
 /// Routes, each a sequence of resources in the order in which a message passes them.
 class Routes {
  public:
-  /// Adds a route and returns its number. Stops with 0 s per byte have no effect and are left out;
-  /// two stops at one resource are merged.
+  /// Adds a route and returns its number. Resources on which a byte takes 0 s have no effect and
+  /// are left out; two stops at the same resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(first_.size()) - 1; }

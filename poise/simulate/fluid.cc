@@ -75,7 +75,8 @@ class FairRates {
       const auto [found, r] = order_.back();
       const double now = load_[r].level();
       if (load_[r].open > 0 && now > found) {
-        // Other flows have left bandwidth here, so this resource is examined again later.
+        // The rate per flow has risen since the resource was queued, because slower flows leave
+        // bandwidth to the others. So this resource is examined again later.
         order_.back().first = now;
         std::push_heap(order_.begin(), order_.end(), std::greater<>());
         continue;
@@ -115,8 +116,8 @@ class FairRates {
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
-  /// Returns the rate per flow of r. Computes it anew if most of per_rate was lost in many
-  /// subtractions.
+  /// Returns the rate per flow on resource r. Sums up per_rate anew if subtractions have removed
+  /// nearly all of it, because rounding errors would then dominate.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
@@ -133,8 +134,8 @@ class FairRates {
     return std::max(0.0, load.left) / per_rate;
   }
 
-  /// Assigns the rate `level` to every route through r that has no rate yet, and removes routes
-  /// that have ended.
+  /// Assigns the rate `level` to every route through resource r that has no rate yet. Removes the
+  /// routes that have ended from the users of r.
   void fill(std::uint32_t r, double level, std::span<const std::uint32_t> num_flows,
             std::span<double> rate) {
     std::size_t kept = first_[r];
@@ -164,9 +165,9 @@ class FairRates {
   std::vector<std::pair<double, std::uint32_t>> order_;  // heap: level, resource
 };
 
-/// All flows of an exchange. A route serves each of its flows the same number of bytes, so a flow
-/// ends when the bytes served since the route became active reach a number that is known when it
-/// starts.
+/// All flows of an exchange. All flows of a route have the same rate. So one counter per route is
+/// enough: the bytes that each flow has been served since the route became active. A flow ends when
+/// this counter reaches a number that is known when the flow starts.
 class Fluid {
  public:
   Fluid(const Routes& routes, std::span<const Flow> flows, double window_s)
@@ -224,7 +225,7 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, or by the window if that is longer.
+  /// Advances to the next start or end of a flow, but at least by the window.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));
@@ -248,7 +249,7 @@ class Fluid {
     return (in_flight_[route].front().served - served_[route]) / rate_[route];
   }
 
-  /// Ends the flows that need less than until_s more.
+  /// Ends the flows of a route that end within the next until_s seconds.
   void end_flows(std::uint32_t route, double until_s) {
     auto& waiting = in_flight_[route];
     while (!waiting.empty() && next_end_s(route) <= until_s) {

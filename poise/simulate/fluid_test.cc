@@ -141,7 +141,7 @@ TEST(Fluid, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_TRUE(fluid_ends_s(routes, {}).empty());
 }
 
-TEST(Fluid, agrees_with_the_definition_on_random_networks) {
+TEST(Fluid, flows_on_random_networks_end_at_the_times_of_a_simple_simulation) {
   for (std::uint64_t seed = 1; seed <= num_seeds(300); ++seed) {
     const RandomCase made = random_case(seed);
     const auto expected_s = naive_ends_s(made.routes, made.flows);
@@ -150,7 +150,7 @@ TEST(Fluid, agrees_with_the_definition_on_random_networks) {
   }
 }
 
-TEST(Fluid, ending_flows_together_within_a_window_changes_their_times_little) {
+TEST(Fluid, treating_nearly_simultaneous_ends_of_flows_as_one_changes_the_last_end_little) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);
@@ -162,7 +162,7 @@ TEST(Fluid, ending_flows_together_within_a_window_changes_their_times_little) {
   }
 }
 
-TEST(Fluid, takes_the_time_of_the_busiest_resource_if_all_flows_use_it) {
+TEST(Fluid, if_all_flows_use_the_busiest_resource_they_take_the_time_that_it_needs_for_all_bytes) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
   EXPECT_EQ(busiest_s(routes, flows), 12);

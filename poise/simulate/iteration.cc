@@ -18,16 +18,17 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSharings{"fluid", "queue"};
 
-// Limits on the work of the fluid model. Exchanges below kMaxExactVisits are simulated exactly. In
-// larger ones, starts and ends of messages that are close together count as simultaneous, so that
-// rates are computed at most kMaxVisits / (number of stops) times, but between kMinComputations and
-// kMaxComputations times. Computing all rates once visits all stops, which takes about 10 ns each.
+// Limits on the work of the fluid model. Computing all rates once visits all stops of all routes,
+// which takes about 10 ns per stop. Exchanges with at most kMaxExactVisits visits are simulated
+// exactly. In larger exchanges, starts and ends of messages that are close together count as
+// simultaneous, so that rates are computed less often: about kMaxVisits / (number of stops) times,
+// but at least kMinComputations and at most kMaxComputations times.
 constexpr double kMaxExactVisits = 1e6;  // exact below
 constexpr double kMaxVisits = 1e8;
 constexpr double kMinComputations = 50, kMaxComputations = 200;
 
-/// Places do the share 1 - overlap of their work and send. This sets the times of `places` up to
-/// worked_s and the start of each flow.
+/// Lets all places do the fraction 1 - overlap of their work, then send their messages, then do the
+/// rest of their work. Sets sends_s, sent_s and worked_s in `places` and the start of each flow.
 void send_all(const Traffic& traffic, std::span<const double> work_s, double overlap,
               const EngineOptions& options, std::vector<PlaceRun>& places,
               std::vector<Flow>& flows) {

@@ -42,12 +42,14 @@ struct EngineOptions {
   double handshake_latencies = 2;
   /// Maximum size of the pieces in which messages travel, for Sharing::queue.
   std::uint64_t piece_bytes = 4096;
-  /// For Sharing::fluid: starts and ends of messages that are closer together than this fraction of
-  /// the time of the busiest resource count as simultaneous. Without a value it is 0 for small
-  /// exchanges, and large enough to bound the simulation time for larger ones.
+  /// For Sharing::fluid: starts and ends of messages count as simultaneous if the time between them
+  /// is below this fraction of the busiest resource's time. Without a value, the fraction is 0 for
+  /// small exchanges, and for larger ones it is large enough to limit the time that the simulation
+  /// takes.
   std::optional<double> precision = {};
-  /// If above 0, tasks are threads that share their places, and Juggle moves them after each such
-  /// period (threads.h). If 0, a place runs one task after the other. Replays use this option.
+  /// If above 0, tasks are threads that share their places, and Juggle moves them once per period
+  /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
+  /// option.
   double juggle_period_s = 0;
 };
 
@@ -58,9 +60,10 @@ struct PlaceRun {
   double worked_s = 0;     // when it had done all its work
   double ends_s = 0;       // when it had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
+  double idle_s = 0;       // before worked_s: waited for tasks of other places (EventSteps)
 
   /// Seconds for which the CPU was busy with work, sending and receiving.
-  double busy_s() const { return worked_s + receiving_s; }
+  double busy_s() const { return worked_s - idle_s + receiving_s; }
 };
 
 struct Iteration {
@@ -72,8 +75,9 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. O(stops log
-/// pairs) for queues. Fluids need some hundred computations of all rates (fluid.h).
+/// Simulates an iteration. work_s has one entry per place; overlap is as in Workload. With queues
+/// it takes O(stops log pairs), where a stop is a resource on the route of a pair. With fluids it
+/// computes all rates some hundred times (fluid.h).
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

@@ -24,7 +24,7 @@ constexpr const char* kNodes =
 constexpr EngineOptions kFluid{.eager_bytes = 1'000'000};
 constexpr EngineOptions kQueue{.sharing = Sharing::queue, .eager_bytes = 1'000'000};
 
-/// Simulates tasks of which task t is on place t.
+/// Simulates an iteration with one task per place: task t is on place t.
 Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
                     const std::vector<Message>& messages, const EngineOptions& options = kFluid,
                     double overlap = 0, std::uint64_t piece_bytes = 4096) {
@@ -51,8 +51,8 @@ TEST(Iteration, an_iteration_without_messages_takes_as_long_as_the_busiest_place
 TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
-    // If the message is one piece, a queue stores and forwards it once: it passes the card out,
-    // then the card in.
+    // A queue stores and forwards a message of one piece: it passes the sender's card and then the
+    // receiver's, 2 s each.
     const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
                      1 + 0.125 + 0.25 + link_s + 0.125);
@@ -66,18 +66,19 @@ TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
-  // Messages in the other direction do not share the card's bandwidth.
+  // A message that leaves a node and one that enters it do not share the bandwidth of its card.
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
 TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
-  // All seven messages arrive together, and the hub then receives them in 1/8 s each.
+  // The seven messages share the hub's card, so all of them have passed it after 7 s. Then the hub
+  // receives one after the other, in 1/8 s each.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
-TEST(Iteration, a_hub_that_sends_more_slowly_than_its_card_never_waits_for_the_card) {
+TEST(Iteration, a_sender_slower_than_its_network_card_never_waits_for_the_card) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({0, t, 1, 100});  // 0.1 s on the card
   for (const EngineOptions& options : {kFluid, kQueue}) {
@@ -95,7 +96,7 @@ TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
 }
 
 TEST(Iteration, pieces_of_a_message_form_a_pipeline_if_resources_are_queues) {
-  // The message has 20 pieces of 100 bytes, and the second card is one piece behind the first.
+  // The message has 20 pieces of 100 bytes. The receiver's card is one piece behind the sender's.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
@@ -121,7 +122,7 @@ TEST(Iteration, large_messages_wait_for_the_receiver) {
                    1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
 }
 
-TEST(Iteration, work_hides_messages_if_communication_overlaps) {
+TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap) {
   const std::vector<double> work_s(8, 10);
   const std::vector<Message> messages{{0, 1, 1, 2000}};
   const double message_s = 0.125 + 0.25 + 2 + 0.125;
@@ -194,7 +195,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
+TEST(Iteration, places_and_network_resources_are_busy_as_long_as_the_cost_model_says) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();
@@ -215,7 +216,8 @@ TEST(Iteration, the_busy_time_of_each_resource_and_place_equals_the_formula) {
   }
 }
 
-TEST(Iteration, ending_flows_together_changes_the_time_by_at_most_twice_the_precision) {
+TEST(Iteration,
+     merging_nearly_simultaneous_ends_of_messages_changes_the_time_by_at_most_2_percent) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

@@ -36,11 +36,12 @@ class Team {
 
   /// The time at which the next thread arrives at the barrier if no thread moves.
   double next_arrival_s() const;
-  /// Advances all places to that time, or until all threads have arrived.
+  /// Advances all places to time end_s, or until all threads have arrived at the barrier.
   void run_until(double end_s);
 
   void sort_into_slots();
-  /// Charges the costs of a balancing point and of the moves relative to the places in `before`.
+  /// Makes every place lose point_cost_s for a balancing point. In addition, for each thread that
+  /// is no longer at its place in `before`, the thread's new place loses migration_cost_s.
   void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
   const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations
@@ -328,25 +329,33 @@ void check(const JuggleRun& run) {
       run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
   if (is_periodic) check_period(run.period_s);
   if (!(run.jitter >= 0 && run.jitter < 1))
-    fail("jitter is {}; it must be at least 0 and below 1, as a fraction of the period",
+    fail("jitter is {}; give a fraction of the balancing period, at least 0 and below 1",
          run.jitter);
   if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
-    fail("domains are given for {} of {} places; give one for each, or none",
+    fail("domains are given for {} of {} places; give a domain for every place or for none",
          run.domain_of_place.size(), run.program.places);
   if (!run.work_of_thread.empty() && run.work_of_thread.size() != run.program.threads)
     fail("work is given for {} of {} threads; give it for every thread or for none",
          run.work_of_thread.size(), run.program.threads);
   for (const double work : run.work_of_thread)
     if (!(work > 0 && std::isfinite(work)))
-      fail("the work of a thread is {} phases; it must be above 0", work);
+      fail(
+          "the work of a thread is {} times the length of a phase; this factor must be above 0 and "
+          "finite",
+          work);
   if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
-    fail("costs and time slices must be at least 0 s");
+    fail(
+        "a balancing point costs {} s, a migration costs {} s, and a time slice lasts {} s; each "
+        "of these times must be at least 0",
+        run.point_cost_s, run.migration_cost_s, run.slice_s);
   if (is_periodic && run.point_cost_s >= run.period_s)
-    fail("a balancing point costs {} s; that must be less than the period, {} s", run.point_cost_s,
-         run.period_s);
+    fail("a balancing point costs {} s; that must be less than the balancing period of {} s",
+         run.point_cost_s, run.period_s);
   if (run.slice_s > 0 &&
       (run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid))
-    fail("time slices can be simulated only with periodic balancing or without balancing");
+    fail(
+        "time slices cannot be simulated with reactive or hybrid balancing; choose proactive "
+        "balancing or none");
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
@@ -378,8 +387,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
   for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
     team.start_phase();
     while (team.num_running() > 0) {
-      // The slowest place needs the time of at most n phases. If the next event is later than that,
-      // the phase ends before it.
+      // All threads have arrived at the barrier by horizon_s, an upper bound. If the next event is
+      // later than that, the phase ends before the event.
       const double horizon_s = team.now_s() + team.horizon_s();
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
@@ -405,8 +414,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
 
 std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains) {
   if (domains == 0 || domains > places)
-    fail("domains is {}; it must be at least 1 and at most the number of cpus, {}", domains,
-         places);
+    fail("the number of domains is {}; it must be at least 1 and at most the number of cpus, {}",
+         domains, places);
   std::vector<DomainId> domain_of;
   for (std::uint64_t d = 0; d < domains; ++d)
     domain_of.resize((places * (d + 1) + domains - 1) / domains, static_cast<DomainId>(d));

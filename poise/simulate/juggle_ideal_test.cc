@@ -63,14 +63,14 @@ TEST(IdealJuggle, is_never_faster_than_the_lower_bound_and_often_equal_to_it) {
   EXPECT_GT(5 * tighter, 2 * all);
 }
 
-TEST(IdealJuggle, a_cost_per_balancing_point_is_lost_once_per_period) {
+TEST(IdealJuggle, in_each_period_all_places_stop_for_the_cost_of_one_balancing_point) {
   JuggleRun run{.program = {8, 7, 30}, .period_s = 0.01, .point_cost_s = 1e-3};
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
   run.redistribution = Redistribution::swaps;
   EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
 }
 
-TEST(IdealJuggle, a_cost_per_migration_is_lost_once_per_migration) {
+TEST(IdealJuggle, each_migration_stops_one_place_for_the_cost_of_a_migration) {
   JuggleRun run{.program = {8, 7, 30},
                 .redistribution = Redistribution::swaps,
                 .period_s = 0.1,
@@ -80,7 +80,7 @@ TEST(IdealJuggle, a_cost_per_migration_is_lost_once_per_migration) {
   EXPECT_NEAR(outcome.completion_s, ideal_s(run.program) + lost_s, 0.1);
 }
 
-TEST(IdealJuggle, unequal_phases_conserve_work_and_respect_the_lower_bound) {
+TEST(IdealJuggle, threads_with_unequal_work_never_finish_before_the_lower_bound) {
   Random random(3);
   for (int trial = 0; trial < 50; ++trial) {
     const auto threads = static_cast<std::uint64_t>(2 + random.below(20));
@@ -95,14 +95,14 @@ TEST(IdealJuggle, unequal_phases_conserve_work_and_respect_the_lower_bound) {
   }
 }
 
-TEST(IdealJuggle, equal_work_given_per_thread_takes_as_long_as_work_given_once_for_all) {
+TEST(IdealJuggle, a_work_factor_of_1_for_every_thread_does_not_change_the_time) {
   JuggleRun run{.program = {16, 7, 1, 3}, .period_s = 0.1};
   const double plain_s = completion_s(run);
   run.work_of_thread.assign(16, 1.0);
   EXPECT_DOUBLE_EQ(completion_s(run), plain_s);
 }
 
-TEST(IdealJuggle, time_slices_far_below_the_period_do_not_change_the_time) {
+TEST(IdealJuggle, time_slices_much_shorter_than_the_balancing_period_hardly_change_the_time) {
   JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
   const double fair_s = completion_s(run);
   run.slice_s = 0.001;
@@ -116,7 +116,7 @@ TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing)
         1e-9);
 }
 
-TEST(IdealJuggle, inconsistent_work_and_costs_and_time_slices_are_refused) {
+TEST(IdealJuggle, throws_if_costs_fill_the_whole_period_or_the_work_or_time_slices_are_invalid) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
@@ -130,8 +130,9 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // Progress is counted in integer units, so it is exact: per period, a slow slot gains
-    // `fewest` and a fast one `most`.
+    // Each place has `most` or `fewest` threads. In a period of most * fewest seconds, a thread in
+    // a slow slot progresses by `fewest` seconds and a thread in a fast slot by `most` seconds. So
+    // all times are whole numbers of seconds, and progress is computed without rounding.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -149,7 +150,7 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
   });
 }
 
-TEST(IdealJuggle, is_never_faster_than_the_bounds_and_never_slower_than_static) {
+TEST(IdealJuggle, balancing_is_never_faster_than_its_lower_bound_nor_slower_than_no_balancing) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.07, 0.3, 0.5, 1.0, 1.3, 2.0, 5.0}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -163,7 +164,7 @@ TEST(IdealJuggle, is_never_faster_than_the_bounds_and_never_slower_than_static) 
   });
 }
 
-TEST(IdealJuggle, approaches_the_ideal_with_shorter_periods) {
+TEST(IdealJuggle, the_time_approaches_the_ideal_as_the_balancing_period_gets_shorter) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.01}) {
       const double took_s = completion_s({.program = program, .period_s = period_s});
@@ -195,7 +196,7 @@ TEST(IdealJuggle, a_run_without_balancing_takes_the_static_time) {
   });
 }
 
-TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
+TEST(IdealJuggle, reactive_balancing_takes_the_time_that_theory_predicts) {
   for_all_pairs([](SpmdProgram program) {
     program.phases = 3;
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::reactive}),
@@ -204,8 +205,8 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
 }
 
 TEST(IdealJuggle, one_balancing_point_per_phase_takes_the_time_computed_by_hand) {
-  // 8 threads on 7 places with one balancing point at T. The two slow threads have progressed by
-  // T/2 and become fast; two fast ones become slow.
+  // 8 threads on 7 places with one balancing point at time T. The two slow threads have progressed
+  // by T/2 by then and become fast; two fast threads become slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
     const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
     ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second point
@@ -213,15 +214,18 @@ TEST(IdealJuggle, one_balancing_point_per_phase_takes_the_time_computed_by_hand)
   }
 }
 
-TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jittered) {
+TEST(IdealJuggle,
+     balancing_only_when_a_phase_ends_gains_nothing_unless_the_period_varies_at_random) {
   JuggleRun run{.program = {8, 7, 1, 400}, .period_s = 2, .seed = 1};
   EXPECT_NEAR(completion_s(run), static_s(run.program), 1e-9);
   run.jitter = 0.1;
   EXPECT_LT(completion_s(run), 0.97 * static_s(run.program));
 }
 
-TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_stated_in_the_paper) {
-  // If points are uniform in [0, 2], the mean time with one point at T is 5/3.
+TEST(IdealJuggle,
+     one_balancing_point_at_a_random_time_gains_more_than_the_formula_of_the_paper_predicts) {
+  // 8 threads on 7 places with one balancing point at a uniformly random time in [0, 2] s: a phase
+  // of 1 s takes 5/3 s on average.
   double sum_s = 0;
   constexpr int kPoints = 2000;
   for (int i = 0; i < kPoints; ++i) {
@@ -232,15 +236,16 @@ TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_stated_in_t
   EXPECT_GT(balanced_once_s({8, 7, 1}), 5.0 / 3);
 }
 
-TEST(IdealJuggle, swaps_three_times_per_period_for_eight_threads_on_seven_places) {
-  // Section 4.5: at most two swaps (four migrations) per period; three migrations on average.
+TEST(IdealJuggle, needs_three_migrations_per_period_for_eight_threads_on_seven_places) {
+  // Section 4.5 of the paper: in each period at most two pairs of threads change places, which
+  // takes four migrations; the mean is three migrations per period.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
   const auto points = static_cast<double>(outcome.balancing_points);
   EXPECT_NEAR(static_cast<double>(outcome.migrations) / points, 3, 0.05);
 }
 
-TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
+TEST(IdealJuggle, moving_threads_by_swaps_or_by_sorting_changes_the_time_by_at_most_two_periods) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.05, 0.11}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -252,7 +257,8 @@ TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
 }
 
 TEST(IdealJuggle, each_domain_is_balanced_separately) {
-  // Section 4.1: with 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
+  // Section 4.1 of the paper: with 8 threads on 7 places in two domains, one domain has 4 threads
+  // on 3 places.
   const JuggleRun run{
       .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
   EXPECT_NEAR(completion_s(run), 4.0 / 3, 0.002);
@@ -261,10 +267,11 @@ TEST(IdealJuggle, each_domain_is_balanced_separately) {
   EXPECT_THROW(equal_domains(3, 0), Error);
 }
 
-TEST(IdealJuggle, hybrid_balancing_is_between_ideal_and_static) {
-  // Hybrid balancing may be slower than the better of its two parts. 64 threads on 38 places need
-  // 1.5 phases with reactive balancing, but a periodic point at 0.7 phases separates threads that
-  // should stay together.
+TEST(IdealJuggle, hybrid_balancing_takes_at_least_the_ideal_and_at_most_the_static_time) {
+  // Hybrid balancing (threads move every period and also when a thread blocks) may be slower than
+  // reactive balancing (only when a thread blocks). With reactive balancing, a phase of 64 threads
+  // on 38 places takes 1.5 s. With hybrid balancing it takes longer, because the balancing point at
+  // 0.7 s separates threads that should stay together.
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.7, 2.5}) {
       const double took_s =

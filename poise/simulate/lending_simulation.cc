@@ -9,12 +9,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
+#include "poise/simulate/lending_links.h"
 
 namespace poise {
 
@@ -23,11 +25,17 @@ namespace {
 constexpr double kIdlePoll_s =
     50e-6;  // interval of polls of an idle rank that may still send requests
 constexpr std::uint32_t kMaxTasksPerMessage = 256;
+constexpr double kHeaderBytes = 256;  // of a message
+/// Data of at least this size are sent separately, so that their receiver learns the speed of the
+/// link; see `large_bytes` in docs/tasks.md.
+constexpr double kLargeBytes = 16384;
+constexpr double kMinIdle_s = 10e-6;  // shorter pauses between tasks are not recorded
 
 /// A number of equal tasks of one owner.
 struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
+  double ran_s = 0;  // once it has run
 };
 
 std::uint64_t count_of(const auto& runs) {
@@ -44,7 +52,8 @@ struct Mail {
   double requested_at_s = 0;
   bool is_lasting = false;
   std::vector<Run> runs;     // of kind tasks and results: what it carries
-  double seconds = 0;        // of kind results: run time of each task
+  double receiver_s = 0;     // CPU time to receive it
+  double byte_s = 0;         // seconds per byte that it travelled; 0: not known
   TerminationMessage round;  // of kind termination
 };
 
@@ -67,16 +76,17 @@ struct Rank {
   TaskTimes times{1};
   std::deque<Run> own, borrowed;
   std::uint64_t num_own = 0, num_borrowed = 0;
-  double queued_cost_s = 0;  // true seconds of queued tasks, on a rank of slowness 1
-  Run running;               // count 1 while a task runs
+  double queued_cost = 0;  // of all queued tasks
+  Run running;             // count 1 while a task runs
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // of borrowed tasks, not yet sent
-  double oldest_result_s = 0, result_s = 0;
+  double oldest_result_s = 0;
   std::vector<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
   std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
   double slowness = 1, wake_at_s = -1;
   std::uint32_t waits = 0;
+  SimulatedRank did;
 
   std::uint64_t queued() const { return num_own + num_borrowed; }
   bool is_running() const { return running.count > 0; }
@@ -104,12 +114,23 @@ class Simulation {
   void start_task(Rank& rank);
   void submit(Rank& rank, const Run& run);
   void receive_tasks(Rank& rank, const Mail& mail);
+  void receive_results(Rank& rank, const Mail& mail);
+  void leave(Rank& rank);
+  void begin_wait(double at_s);
+  double cost_of(const Run& run) const {
+    return run.count * (scenario_.gives_costs ? run.task_s : 1);
+  }
   QueueState state_of(const Rank& rank) const;
   Mail mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to);
   void send(Rank& rank, Mail&& mail);
   void send_rounds(Rank& rank, const std::vector<TerminationMessage>& rounds);
-  double arrival_s(const Rank& from, std::uint32_t to, double bytes);
+  double arrival_s(Mail& mail, double bytes);
+  double in_order_s(std::uint32_t from, std::uint32_t to, double at_s);
+  void record(Rank& rank, double start_s, double end_s, bool is_borrowed = false);
   std::uint32_t number_of(const Rank& rank) const { return rank.agent.peers().self(); }
+  PlaceId place_of(std::uint32_t rank) const {
+    return scenario_.places.empty() ? rank : scenario_.places[rank];
+  }
   std::uint32_t node_of(std::uint32_t rank) const { return rank / scenario_.ranks_per_node; }
   void recount();
   void complain(std::string text) {
@@ -124,9 +145,11 @@ class Simulation {
   std::vector<std::uint32_t> free_mails_;
   std::unordered_map<std::uint64_t, double> last_arrival_s_;  // by pair of ranks
   std::vector<double> card_free_s_, bytes_out_;               // by node
+  std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0;
   double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken
-  std::uint32_t ranks_done_ = 0;
+  std::uint32_t ranks_done_ = 0;  // ranks that have left the last wait or, if they meet, this one
+  double began_s_ = 0;            // when the ranks met
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;
@@ -138,9 +161,11 @@ Simulation::Simulation(const LendingScenario& scenario)
   const std::uint32_t nodes = (scenario.num_ranks + per_node - 1) / per_node;
   card_free_s_.resize(nodes);
   bytes_out_.resize(nodes);
+  if (scenario.machine) links_.emplace(*scenario.machine);
   ranks_.reserve(scenario.num_ranks);
   for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
-    const auto locality = [per_node, rank](std::uint32_t other) {
+    const auto locality = [this, per_node, rank](std::uint32_t other) {
+      if (links_) return links_->locality(place_of(rank), place_of(other));
       const bool is_near = other / per_node == rank / per_node;
       return PeerLocality{other / per_node * per_node,
                           is_near ? 1 : std::numeric_limits<double>::infinity()};
@@ -149,8 +174,34 @@ Simulation::Simulation(const LendingScenario& scenario)
         LendingAgent(rank, scenario.num_ranks, locality, scenario.settings, scenario.max_peers),
         termination_tree(rank, scenario.num_ranks, per_node));
     if (rank < scenario.slowness.size()) ranks_.back().slowness = scenario.slowness[rank];
-    push(rank < scenario.enter_s.size() ? scenario.enter_s[rank] : 0, Kind::enter, rank);
   }
+  begin_wait(0);
+}
+
+void Simulation::begin_wait(double at_s) {
+  began_s_ = at_s;
+  ranks_done_ = 0;
+  outcome_.lent = 0;
+  outcome_.lent_bytes = 0;
+  for (std::uint32_t rank = 0; rank < scenario_.num_ranks; ++rank) {
+    ranks_[rank].did = {};
+    push(at_s + (rank < scenario_.enter_s.size() ? scenario_.enter_s[rank] : 0), Kind::enter, rank);
+  }
+}
+
+void Simulation::leave(Rank& rank) {
+  const bool is_last = ++rank.waits == scenario_.waits;
+  const double left_s = now_s_ + cpu_s_;
+  if (finished_ != created_ && is_last)
+    complain(fmt::format("rank {} left the last wait while {} tasks were unfinished",
+                         number_of(rank), created_ - finished_));
+  rank.agent.leave();
+  rank.did.left_s = left_s - began_s_;
+  if (is_last || scenario_.meets)
+    ++ranks_done_;
+  else
+    push(left_s, Kind::enter, number_of(rank));
+  if (!is_last && ranks_done_ == scenario_.num_ranks) begin_wait(left_s);
 }
 
 void Simulation::push(double at_s, Kind kind, std::uint32_t rank, std::uint32_t mail) {
@@ -161,7 +212,7 @@ void Simulation::submit(Rank& rank, const Run& run) {
   if (run.count == 0) return;
   rank.own.push_back(run);
   rank.num_own += run.count;
-  rank.queued_cost_s += run.count * run.task_s;
+  rank.queued_cost += cost_of(run);
   rank.created += run.count;
   created_ += run.count;
 }
@@ -171,6 +222,10 @@ void Simulation::enter(Rank& rank) {
   rank.detector.enter(out);
   rank.agent.enter(rank.detector.wait(), now_s_);
   const std::uint32_t number = number_of(rank);
+  if ((rank.waits == 0 || scenario_.meets) && now_s_ > began_s_) {
+    rank.did.busy_s = now_s_ - began_s_;
+    record(rank, began_s_, now_s_);
+  }
   if (number < scenario_.work.size())
     for (const SimulatedWork& work : scenario_.work[number])
       submit(rank, {number, work.tasks, work.children, work.task_s});
@@ -179,32 +234,49 @@ void Simulation::enter(Rank& rank) {
 }
 
 void Simulation::end_task(Rank& rank) {
-  const Run task = std::exchange(rank.running, {});
+  Run task = std::exchange(rank.running, {});
   const double seconds = now_s_ - rank.began_s;
-  rank.times.learn(0, seconds, task.task_s);
+  rank.did.busy_s += seconds;
+  record(rank, rank.began_s, now_s_, task.owner != number_of(rank));
+  rank.times.learn(0, seconds, cost_of(task));
   submit(rank, {number_of(rank), task.children, 0, task.task_s});
   if (task.owner == number_of(rank)) {
     ++rank.finished;
     ++finished_;
-    outcome_.makespan_s = now_s_;
+    outcome_.makespan_s = now_s_ - began_s_;
   } else {
     if (rank.results.empty()) rank.oldest_result_s = now_s_;
+    task.ran_s = seconds;
     rank.results.push_back(task);
-    rank.result_s = seconds;
   }
+}
+
+// Records work, and that the rank waited before it.
+void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrowed) {
+  if (!scenario_.has_spans) return;
+  std::vector<Span>& spans = rank.did.spans;
+  start_s -= began_s_;
+  end_s -= began_s_;
+  const double last_s = spans.empty() ? 0 : spans.back().end_s;
+  const bool has_waited = start_s - last_s >= kMinIdle_s;
+  if (has_waited) spans.push_back({last_s, start_s, Activity::wait});
+  if (has_waited || spans.empty() || spans.back().is_borrowed != is_borrowed)
+    spans.push_back({has_waited ? start_s : last_s, end_s, Activity::work, is_borrowed});
+  else
+    spans.back().end_s = end_s;
 }
 
 QueueState Simulation::state_of(const Rank& rank) const {
   QueueState state;
   state.queued = state.lendable = rank.queued();
   const double per_unit = rank.times.per_unit(0);
-  state.queued_s = rank.queued_cost_s * per_unit;
+  state.queued_s = rank.queued_cost * per_unit;
   state.all_times_known = per_unit > 0 || state.queued == 0;
   state.bytes_out = scenario_.bytes_per_task / 2 * static_cast<double>(state.queued);
   state.bytes_both = 2 * state.bytes_out;
   if (!rank.is_running()) return state;
   state.running = 1;
-  state.running_s = remaining_s(now_s_ - rank.began_s, rank.running.task_s * per_unit);
+  state.running_s = remaining_s(now_s_ - rank.began_s, cost_of(rank.running) * per_unit);
   return state;
 }
 
@@ -217,32 +289,45 @@ Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
   return mail;
 }
 
-// Returns the arrival time of a message. Messages between two ranks stay in order, as in MPI;
-// others may overtake one another.
-double Simulation::arrival_s(const Rank& from, std::uint32_t to, double bytes) {
-  const std::uint32_t node = node_of(number_of(from));
+// Returns the arrival time of a message, and takes the sender's CPU time.
+double Simulation::arrival_s(Mail& mail, double bytes) {
+  const std::uint32_t node = node_of(mail.from), to = mail.to;
   const bool is_near = node == node_of(to);
-  double at_s = now_s_ + cpu_s_;
-  if (!is_near) {
-    card_free_s_[node] = std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
-    bytes_out_[node] += bytes;
-    at_s = card_free_s_[node];
+  if (!is_near) bytes_out_[node] += bytes;
+  if (links_) {
+    const double sent_s = now_s_ + cpu_s_;
+    const auto passage = links_->carry(place_of(mail.from), place_of(to), bytes, sent_s);
+    cpu_s_ += passage.sender_s;
+    mail.receiver_s = passage.receiver_s;
+    if (!mail.runs.empty() && scenario_.bytes_per_task / 2 >= kLargeBytes)
+      mail.byte_s = (passage.arrival_s - sent_s) / bytes;
+    return in_order_s(mail.from, to, passage.arrival_s);
   }
+  cpu_s_ += mail.receiver_s = scenario_.message_overhead_s;
+  double at_s = now_s_ + cpu_s_;
+  if (!is_near)
+    at_s = card_free_s_[node] =
+        std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
   at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
   if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0 && is_near) return at_s;
+  return in_order_s(mail.from, to, at_s);
+}
+
+// Adds the random delays. Messages between two ranks stay in order, as in MPI; others may overtake
+// one another.
+double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s) {
   at_s += random_.uniform(0, scenario_.max_delay_s);
   if (random_.uniform() < scenario_.stall_share) at_s += scenario_.stall_s;
-  double& last_s = last_arrival_s_[std::uint64_t{number_of(from)} << 32 | to];
+  double& last_s = last_arrival_s_[std::uint64_t{from} << 32 | to];
   return last_s = std::max(at_s, last_s);
 }
 
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
-  cpu_s_ += scenario_.message_overhead_s;
-  const double bytes =
-      256 + static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
-  const double at_s = arrival_s(rank, mail.to, bytes);
+  const double task_bytes = static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
+  outcome_.lent_bytes += task_bytes;
+  const double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
     free_mails_.push_back(static_cast<std::uint32_t>(mails_.size()));
@@ -268,33 +353,37 @@ void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
     const bool is_own = run.owner == number_of(rank);
     (is_own ? rank.own : rank.borrowed).push_back(run);
     (is_own ? rank.num_own : rank.num_borrowed) += run.count;
-    rank.queued_cost_s += run.count * run.task_s;
+    rank.queued_cost += cost_of(run);
     if (!is_own) rank.tasks_here += run.count;
     rank.agent.received(mail.from, run.count);
     cpu_s_ += run.count * scenario_.task_overhead_s;
   }
 }
 
+void Simulation::receive_results(Rank& rank, const Mail& mail) {
+  const auto tasks = count_of(mail.runs);
+  const double seconds = static_cast<double>(tasks) * scenario_.task_overhead_s;
+  rank.agent.costs().unpacking.learn(tasks, 0, seconds);
+  cpu_s_ += seconds;
+  for (const Run& run : mail.runs) {
+    const double expected_s = rank.times.per_unit(0) * cost_of(run);
+    if (expected_s > 0)
+      rank.agent.learn_slowness(mail.from, run.ran_s, expected_s);
+    else
+      rank.times.learn(0, run.ran_s / rank.agent.slowness_of(mail.from), cost_of(run));
+  }
+  rank.finished += tasks;
+  finished_ += tasks;
+  outcome_.makespan_s = now_s_ - began_s_;
+}
+
 void Simulation::handle(Rank& rank, Mail& mail) {
-  cpu_s_ += scenario_.message_overhead_s;
+  cpu_s_ += mail.receiver_s;
   rank.agent.hear(mail.from, mail.news, now_s_);
+  if (mail.byte_s > 0) rank.agent.learn_byte_s(mail.from, mail.byte_s);
   switch (mail.kind) {
     case Mail::Kind::tasks: receive_tasks(rank, mail); break;
-    case Mail::Kind::results: {
-      const auto tasks = count_of(mail.runs);
-      const double seconds = static_cast<double>(tasks) * scenario_.task_overhead_s;
-      rank.agent.costs().unpacking.learn(tasks, 0, seconds);
-      cpu_s_ += seconds;
-      const double per_unit = rank.times.per_unit(0), cost_s = mail.runs.front().task_s;
-      if (per_unit > 0)
-        rank.agent.learn_slowness(mail.from, mail.seconds, per_unit * cost_s);
-      else
-        rank.times.learn(0, mail.seconds / rank.agent.slowness_of(mail.from), cost_s);
-      rank.finished += tasks;
-      finished_ += tasks;
-      outcome_.makespan_s = now_s_;
-      break;
-    }
+    case Mail::Kind::results: receive_results(rank, mail); break;
     case Mail::Kind::request: {
       const Thief thief{mail.from, mail.news.own.wait, mail.requested_at_s, mail.is_lasting};
       if (rank.agent.asked_by(thief)) break;
@@ -327,7 +416,6 @@ void Simulation::send_results(Rank& rank) {
     cpu_s_ += static_cast<double>(count_of(runs)) * scenario_.task_overhead_s;
     rank.tasks_here -= count_of(runs);
     mail.runs = std::move(runs);
-    mail.seconds = rank.result_s;
     send(rank, std::move(mail));
   }
 }
@@ -341,7 +429,7 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
       queue.back().count -= part.count;
       if (queue.back().count == 0) queue.pop_back();
       number -= part.count;
-      rank.queued_cost_s -= part.count * part.task_s;
+      rank.queued_cost -= cost_of(part);
       if (!is_own) rank.tasks_here -= part.count;
       tasks -= part.count;
       taken.push_back(part);
@@ -356,15 +444,18 @@ void Simulation::lend_to(Rank& rank, const Loan& loan) {
   LendingAgent& agent = rank.agent;
   const double task_bytes = scenario_.bytes_per_task / 2;
   const bool asked = agent.is_thief(loan.rank);
+  const auto most_in_one = static_cast<std::uint32_t>(
+      std::clamp<double>(scenario_.message_bytes / task_bytes, 1, kMaxTasksPerMessage));
   for (std::uint32_t remaining = loan.tasks; remaining > 0;) {
-    const std::uint64_t most = std::min<std::uint64_t>(
-        std::min(remaining, kMaxTasksPerMessage), agent.room_at(loan.rank, task_bytes, now_s_));
+    const std::uint32_t part = std::min(remaining, most_in_one);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(part, agent.room_at(loan.rank, task_bytes, now_s_));
     std::vector<Run> runs = take(rank, most, asked);
     if (runs.empty()) return;
     const auto tasks = static_cast<std::uint32_t>(count_of(runs));
-    double cost_s = 0;
-    for (const Run& run : runs) cost_s += run.count * run.task_s;
-    const auto thief = agent.lent(loan.rank, tasks, cost_s * rank.times.per_unit(0));
+    double cost = 0;
+    for (const Run& run : runs) cost += cost_of(run);
+    const auto thief = agent.lent(loan.rank, tasks, cost * rank.times.per_unit(0));
     const double seconds = tasks * scenario_.task_overhead_s;
     agent.costs().packing.learn(tasks, 0, seconds);
     cpu_s_ += seconds;
@@ -430,8 +521,8 @@ void Simulation::start_task(Rank& rank) {
   rank.running.count = 1;
   if (--queue.front().count == 0) queue.pop_front();
   --(is_own ? rank.num_own : rank.num_borrowed);
-  rank.queued_cost_s -= rank.running.task_s;
-  if (rank.queued() == 0) rank.queued_cost_s = 0;
+  rank.queued_cost -= cost_of(rank.running);
+  if (rank.queued() == 0) rank.queued_cost = 0;
   rank.began_s = now_s_ + cpu_s_;
   rank.busy_until_s = rank.began_s + rank.running.task_s * rank.slowness;
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
@@ -454,16 +545,7 @@ void Simulation::step(Rank& rank) {
       send(rank, mail_to(rank, Mail::Kind::load, to));
     }
     detect(rank);
-    if (rank.detector.done()) {
-      if (finished_ != created_ && rank.waits + 1 == scenario_.waits)
-        complain(fmt::format("rank {} left the last wait while {} tasks were unfinished",
-                             number_of(rank), created_ - finished_));
-      rank.agent.leave();
-      if (++rank.waits < scenario_.waits)
-        push(now_s_ + cpu_s_, Kind::enter, number_of(rank));
-      else
-        ++ranks_done_;
-    }
+    if (rank.detector.done()) leave(rank);
   }
   if (!rank.is_running()) start_task(rank);
   if (rank.is_running() || !rank.agent.is_inside()) return;
@@ -481,7 +563,7 @@ void Simulation::happen(const Event& event) {
   switch (event.kind) {
     case Kind::arrival:
       rank.inbox.push_back(event.mail);
-      // A rank that runs a task or computes outside of the wait handles the message later.
+      // If the rank runs a task or computes outside of the wait, it handles the message later.
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
         if (rank.wake_at_s <= now_s_ && at_s < rank.busy_until_s)
@@ -495,16 +577,20 @@ void Simulation::happen(const Event& event) {
       }
       break;
     case Kind::task_end: end_task(rank); break;
-    case Kind::enter: return enter(rank);
+    case Kind::enter:
+      enter(rank);
+      rank.did.busy_s += cpu_s_;
+      return;
     case Kind::wake:
       if (rank.is_running() ? std::isinf(scenario_.progress_s) : now_s_ < rank.busy_until_s) return;
       break;
   }
   step(rank);
+  rank.did.busy_s += cpu_s_;
 }
 
-// Checks that every task is in exactly one state: queued, running, with a result that is unsent or
-// in flight, in flight itself, or finished.
+// Checks that every task is in exactly one state: queued, in flight to a borrower, running,
+// finished, or run elsewhere with a result that is not back yet.
 void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
@@ -537,7 +623,7 @@ LendingOutcome Simulation::run() {
     if (scenario_.recount_every > 0 && outcome_.events % scenario_.recount_every == 0) recount();
   }
   recount();
-  outcome_.end_s = now_s_;
+  outcome_.end_s = now_s_ - began_s_;
   outcome_.tasks = finished_;
   outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / static_cast<double>(ages_) : 0;
   outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);
@@ -548,6 +634,7 @@ LendingOutcome Simulation::run() {
     outcome_.max_messages_from_one = std::max(outcome_.max_messages_from_one, rank.messages);
     outcome_.max_lent_by_one = std::max(outcome_.max_lent_by_one, rank.lent);
     outcome_.max_peer_bytes = std::max(outcome_.max_peer_bytes, rank.agent.peers().bytes());
+    outcome_.ranks.push_back(rank.did);
   }
   return outcome_;
 }
@@ -580,8 +667,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // The work that the rank cannot do in the common time must leave it: it is packed, and its
-    // results are unpacked.
+    // Work that the rank cannot do in the time that all ranks need together for all work must be
+    // lent. The rank packs each lent task and unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

@@ -3,9 +3,9 @@
 // tasks runtime: each rank has a LendingAgent and a TerminationDetector.
 //
 // The simulation covers tasks and their times; messages with latency, bytes, overhead and random
-// delays; ranks of different speed that enter the wait late; network cards that send one byte after
-// the other; and progress threads. It does not cover the load table in shared memory, replication,
-// and several threads per rank.
+// delays; ranks of different speed that enter the wait late; progress threads; and either network
+// cards that send one byte after the other, or all links of a machine (lending_links.h). It does
+// not cover the load table in shared memory, replication, and several threads per rank.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "poise/machine/machine.h"
 #include "poise/online/lending_agent.h"
+#include "poise/trace/timeline.h"
 
 namespace poise {
 
@@ -30,7 +32,16 @@ struct LendingScenario {
   std::vector<std::vector<SimulatedWork>> work;  // by rank; ranks beyond the end have none
   std::vector<double> slowness;                  // by rank; 1 beyond the end
   std::vector<double> enter_s;  // by rank: when it enters the wait; 0 beyond the end
-  double bytes_per_task = 128;
+  double bytes_per_task = 128;  // of a task that is lent and its result
+  /// Maximum of bytes of tasks in one message, unless it has only one task.
+  double message_bytes = std::numeric_limits<double>::infinity();
+  /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
+  /// ranks only know their mean time. Tasks are lent by number in both cases.
+  bool gives_costs = true;
+  /// If given, messages travel over the links of this machine, which replaces the two latencies,
+  /// the card and message_overhead_s.
+  const Machine* machine = nullptr;
+  std::vector<PlaceId> places;  // of that machine, by rank; rank r is at place r if it is empty
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
   double card_bytes_per_s = 12.5e9;                    // that a node sends
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
@@ -39,30 +50,45 @@ struct LendingScenario {
   /// Maximum of an additional random delay of each message. Messages between two ranks stay in
   /// order.
   double max_delay_s = 0;
-  /// Fraction of messages that wait for this time, so that later ones arrive in one burst.
+  /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
+  /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
+  /// True if all ranks meet between two waits. Then enter_s counts from there, and the outcome is
+  /// that of the last wait, for which the ranks have learnt in those before.
+  bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
   std::uint64_t max_events = UINT64_MAX;
   /// Number of events after which all tasks are counted again; 0 means only at the end.
   std::uint64_t recount_every = 0;
+  bool has_spans = false;  // record what every rank does
+};
+
+/// What a rank did in all waits, or in the last one (LendingScenario::meets).
+struct SimulatedRank {
+  double left_s = 0;  // when it left the last wait
+  double busy_s = 0;  // it ran tasks, handled messages or decided, or had not entered yet
+  std::vector<Span> spans = {};  // of work and waiting, from time 0, if the scenario has them
 };
 
 struct LendingOutcome {
-  double makespan_s = 0;  // when the last task had finished, its result back
-  double end_s = 0;       // when the last rank had left the last wait
-  std::uint64_t tasks = 0, lent = 0, messages = 0, requests = 0, events = 0;
+  double makespan_s = 0;              // when the last task had finished, its result back
+  double end_s = 0;                   // when the last rank had left the last wait
+  std::uint64_t tasks = 0, lent = 0;  // tasks; those lent, each time that one is lent
+  double lent_bytes = 0;              // of lent tasks and their results
+  std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
   double mean_load_age_s = 0;  // of the load of the victim when a request is sent to a known one
   double max_bytes_out = 0;    // most bytes that any node sent
   std::uint64_t max_lent_by_one = 0;
   std::size_t max_peer_bytes = 0;  // size of the largest table of peers
-  std::string trouble;             // empty if the simulation ended as it should
+  std::vector<SimulatedRank> ranks;
+  std::string trouble;  // empty if the simulation ended as it should
 };
 
 /// Runs the scenario. `trouble` describes the first violation: a task was lost or run twice, the

@@ -58,7 +58,7 @@ void check_seeds(std::uint64_t first, std::uint64_t last) {
 
 // Every task runs exactly once, and every rank leaves every wait, but not before all tasks have
 // finished.
-TEST(LendingSimulation, every_rank_leaves_its_wait_and_no_task_is_lost) {
+TEST(LendingSimulation, every_task_runs_once_and_every_rank_then_stops_waiting) {
   check_seeds(0, num_seeds(300));  // CTest runs 10,000 under the label "long"
 }
 
@@ -114,7 +114,8 @@ TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
   EXPECT_LE(outcome.requests, 64 * (lending_tuning::kRandomTries + 6 + 2));
 }
 
-TEST(LendingSimulation, detects_termination_within_three_rounds_of_the_tree) {
+TEST(LendingSimulation,
+     detects_the_end_of_all_tasks_within_three_round_trips_through_the_tree_of_ranks) {
   LendingScenario scenario;
   scenario.num_ranks = 1024;
   scenario.ranks_per_node = 16;

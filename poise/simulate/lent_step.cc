@@ -3,6 +3,7 @@
 #include "poise/simulate/lent_step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "poise/base/check.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 /// Bytes of a lent task besides its data: its header and that of its result.
 constexpr double kHeaders = 128;
+/// Maximum of bytes of tasks in a message, as in runtimes/tasks/tuning.h.
+constexpr double kMessageBytes = 1 << 19;
 /// The progress thread of a busy rank handles a message after this time.
 constexpr double kProgress_s = lending_tuning::kWakeVictimAfter_s;
 
@@ -24,7 +27,7 @@ double mean_bytes(const Workload& workload) {
 }  // namespace
 
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
-                                 const Placement& placement) {
+                                 const Placement& placement, LendingNetwork network) {
   const CostModel& costs = machine.costs();
   LendingScenario scenario;
   scenario.num_ranks = machine.num_places();
@@ -35,6 +38,13 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
   scenario.message_overhead_s = costs.network.send_s;
   scenario.progress_s = kProgress_s;
+  if (network == LendingNetwork::links) {
+    scenario.machine = &machine;
+    scenario.message_bytes = kMessageBytes;
+    scenario.gives_costs = false;
+    scenario.waits = 2;
+    scenario.meets = true;
+  }
   scenario.work.resize(machine.num_places());
   scenario.enter_s.resize(machine.num_places());
   for (const Place& place : machine.places()) scenario.slowness.push_back(1 / place.speed);
@@ -50,10 +60,17 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   return scenario;
 }
 
-double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement) {
-  const LendingOutcome outcome = simulate_lending(lending_scenario(machine, workload, placement));
+Loans& Loans::operator+=(const Loans& other) {
+  tasks += other.tasks;
+  bytes += other.bytes;
+  saved_s += other.saved_s;
+  return *this;
+}
+
+LentStep lent_step(const LendingScenario& scenario) {
+  LendingOutcome outcome = simulate_lending(scenario);
   POISE_CHECK(outcome.trouble.empty());
-  return outcome.end_s;
+  return {outcome.end_s, {outcome.lent, outcome.lent_bytes, 0}, std::move(outcome.ranks)};
 }
 
 }  // namespace poise

@@ -14,6 +14,10 @@
 namespace poise {
 namespace {
 
+double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement) {
+  return lent_step(lending_scenario(machine, workload, placement)).end_s;
+}
+
 TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload;
@@ -23,7 +27,7 @@ TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   EXPECT_LE(lent_s, 0.115);
 }
 
-TEST(LentStep, is_as_long_as_the_longest_task) {
+TEST(LentStep, takes_as_long_as_a_task_that_dominates_all_others) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 0.01}, {.load_s = 0.01}};
@@ -38,7 +42,7 @@ TEST(LentStep, leaves_background_loads_and_pinned_tasks_where_they_are) {
   EXPECT_NEAR(lent_step_s(machine, workload, Placement(1, 0)), 1, 1e-3);
 }
 
-TEST(LentStep, is_never_shorter_than_the_bound_nor_much_longer_than_without_lending) {
+TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by_much) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -56,6 +60,137 @@ TEST(LentStep, is_never_shorter_than_the_bound_nor_much_longer_than_without_lend
     const double alone_s = *std::max_element(work_s.begin(), work_s.end());
     EXPECT_LE(lent_s, 1.1 * alone_s + 1e-3);
   }
+}
+
+/// A step over the links of the machine.
+LentStep over_links(const Machine& machine, const Workload& workload, const Placement& placement) {
+  return lent_step(lending_scenario(machine, workload, placement, LendingNetwork::links));
+}
+
+Workload equal_tasks(std::uint32_t count, double load_s, std::uint64_t bytes = 0) {
+  Workload workload;
+  workload.tasks.assign(count, {.load_s = load_s, .bytes = bytes});
+  return workload;
+}
+
+Placement evenly(std::uint32_t tasks, std::uint32_t places) {
+  Placement placement(tasks, 0);
+  for (TaskId t = 0; t < tasks; ++t) placement.move(t, t % places);
+  return placement;
+}
+
+TEST(LentStepOverLinks, lends_nothing_if_places_are_balanced) {
+  for (const char* text : {"core:4", "node:4 core:4"}) {
+    const Machine machine = machine_from_text(text);
+    const std::uint32_t places = machine.num_places();
+    const LentStep step =
+        over_links(machine, equal_tasks(20 * places, 1e-3), evenly(20 * places, places));
+    EXPECT_EQ(step.loans.tasks, 0u);
+    EXPECT_EQ(step.loans.bytes, 0);
+    EXPECT_NEAR(step.end_s, 20e-3, 0.2e-3);
+  }
+}
+
+TEST(LentStepOverLinks, two_places_share_the_tasks_of_one) {
+  const Machine machine = machine_from_text("node:2 core:1 latency:1e-5");
+  const LentStep step = over_links(machine, equal_tasks(400, 1e-3), Placement(400, 0));
+  EXPECT_GE(step.end_s, 0.2);
+  EXPECT_LE(step.end_s, 0.2 * 1.02 + 40e-6);
+  EXPECT_NEAR(static_cast<double>(step.loans.tasks), 200, 5);
+}
+
+TEST(LentStepOverLinks, four_and_sixteen_places_come_close_to_the_ideal) {
+  for (const auto& [text, most] : {std::pair{"core:4", 1.02}, std::pair{"node:4 core:4", 1.1}}) {
+    const Machine machine = machine_from_text(text);
+    const std::uint32_t tasks = 100 * machine.num_places();
+    const LentStep step = over_links(machine, equal_tasks(tasks, 1e-3), Placement(tasks, 0));
+    EXPECT_GE(step.end_s, 0.1);
+    EXPECT_LE(step.end_s, 0.1 * most) << text;
+  }
+}
+
+TEST(LentStepOverLinks, a_slow_place_keeps_the_share_that_it_can_do) {
+  const Machine machine = machine_from_text("core:4 speeds:0.25,1,1,1");
+  const LentStep step = over_links(machine, equal_tasks(400, 1e-3), evenly(400, 4));
+  EXPECT_GE(step.end_s, 0.4 / 3.25);
+  EXPECT_LE(step.end_s, 1.05 * 0.4 / 3.25);
+}
+
+// A card sends a task in 50 ms or in 0.5 ms.
+TEST(LentStepOverLinks, the_bytes_of_tasks_pass_the_card) {
+  const Workload workload = equal_tasks(100, 10e-3, 1'000'000);
+  const Machine slow = machine_from_text("node:2 core:1 bandwidth:1e7 latency:1e-6"),
+                fast = machine_from_text("node:2 core:1 bandwidth:1e9 latency:1e-6");
+  const LentStep over_slow = over_links(slow, workload, Placement(100, 0)),
+                 over_fast = over_links(fast, workload, Placement(100, 0));
+  EXPECT_LE(over_fast.end_s, 1.05 * 0.5);
+  EXPECT_GT(over_slow.loans.tasks, 0u);
+  EXPECT_GE(over_slow.end_s, 50e-3 * static_cast<double>(over_slow.loans.tasks));
+  EXPECT_GT(over_fast.loans.bytes, 45 * 1e6);
+}
+
+// The networks have the same latencies here, and messages are too small for cards to matter.
+TEST(LentStepOverLinks, agrees_with_the_simulation_of_cards_if_only_these_matter) {
+  for (const char* text : {"core:4", "core:16", "node:2 core:2", "node:8 core:4"}) {
+    const Machine machine = machine_from_text(text);
+    const std::uint32_t tasks = 50 * machine.num_places();
+    const Workload workload = equal_tasks(tasks, 1e-3);
+    for (const Placement& placement : {Placement(tasks, 0), evenly(tasks, 3)}) {
+      const double links_s = over_links(machine, workload, placement).end_s;
+      EXPECT_NEAR(links_s / lent_step_s(machine, workload, placement), 1, 0.05) << text;
+    }
+  }
+}
+
+TEST(LentStepOverLinks, runs_every_task_once_and_is_never_better_than_the_ideal) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = machine_from_text(
+        random.below(2) ? "numa:2 core:3" : "rack:2 node:3 core:2 speeds:1,0.5 uplink:1e9");
+    Workload workload;
+    double work_s = 0;
+    for (std::uint64_t t = random.below(200); t > 0; --t) {
+      workload.tasks.push_back({.load_s = random.uniform(0, 2e-3), .bytes = random.below(100'000)});
+      work_s += workload.tasks.back().load_s;
+    }
+    Placement placement(workload.num_tasks(), 0);
+    for (TaskId t = 0; t < workload.num_tasks(); ++t)
+      placement.move(t, static_cast<PlaceId>(random.below(machine.num_places())));
+    const LendingScenario scenario =
+        lending_scenario(machine, workload, placement, LendingNetwork::links);
+    const LendingOutcome outcome = simulate_lending(scenario);
+    EXPECT_EQ(outcome.trouble, "");
+    EXPECT_EQ(outcome.tasks, scenario.waits * workload.num_tasks());
+    EXPECT_GE(outcome.end_s, makespan_bound_s(machine, workload, placement) * (1 - 1e-9));
+    double done_s = 0;  // at speed 1, and at most this, because it contains the costs of messages
+    for (PlaceId p = 0; p < machine.num_places(); ++p)
+      done_s += outcome.ranks[p].busy_s * machine.speed_of(p);
+    EXPECT_GE(done_s, work_s * (1 - 1e-9));
+    EXPECT_EQ(simulate_lending(scenario).end_s, outcome.end_s);
+  }
+}
+
+TEST(LentStepOverLinks, records_what_every_place_does) {
+  const Machine machine = machine_from_text("core:2");
+  LendingScenario scenario =
+      lending_scenario(machine, equal_tasks(10, 1e-3), Placement(10, 0), LendingNetwork::links);
+  scenario.has_spans = true;
+  const LentStep step = lent_step(scenario);
+  double borrowed_s = 0, work_s = 0;
+  for (const SimulatedRank& place : step.places) {
+    double until_s = 0;
+    for (const Span& span : place.spans) {
+      EXPECT_EQ(span.start_s, until_s);
+      until_s = span.end_s;
+      if (span.activity != Activity::work) continue;
+      work_s += span.end_s - span.start_s;
+      if (span.is_borrowed) borrowed_s += span.end_s - span.start_s;
+    }
+    EXPECT_LE(until_s, step.end_s);
+  }
+  EXPECT_NEAR(work_s, 10e-3, 0.1e-3);
+  EXPECT_NEAR(borrowed_s, static_cast<double>(step.loans.tasks) * 1e-3, 0.1e-3);
 }
 
 }  // namespace

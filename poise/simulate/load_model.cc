@@ -19,8 +19,8 @@ double uniform_of(std::uint64_t seed, std::uint64_t object) {
   return Random(mix(seed) ^ mix(object + 1)).uniform();
 }
 
-/// Returns a normally distributed number for each end of every interval of steps; it is 0 at the
-/// start.
+/// The steps are divided into intervals. Returns the value at the start of interval `number`: 0 for
+/// the first interval, otherwise a normally distributed random number.
 double knot(std::uint64_t seed, std::uint64_t object, std::uint64_t number) {
   return number == 0 ? 0 : Random(mix(seed + number) ^ mix(object + 1)).normal();
 }

@@ -33,17 +33,17 @@ TEST(LoadModel, loads_jump_at_the_given_step_and_then_stay_constant) {
   EXPECT_NE(some, factors("jump:at=0,share=0.25,factor=2", 9, 10000, 2));
 }
 
-TEST(LoadModel, the_first_objects_grow_in_proportion_to_the_steps) {
+TEST(LoadModel, the_loads_of_the_first_objects_grow_linearly_with_the_number_of_steps) {
   EXPECT_THAT(factors("grow:share=0.5,rate=0.25", 4, 4), ElementsAre(2, 2, 1, 1));
 }
 
-TEST(LoadModel, a_wave_of_load_moves_over_the_objects_and_starts_over) {
+TEST(LoadModel, a_wave_of_load_travels_over_all_objects_and_then_begins_again_at_the_first) {
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 0, 4), ElementsAre(3, 3, 1, 1));
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 3, 4), ElementsAre(3, 1, 1, 3));
   EXPECT_THAT(factors("wave:share=0.5,factor=3,speed=0.25", 4, 4), ElementsAre(3, 3, 1, 1));
 }
 
-TEST(LoadModel, drifting_loads_change_smoothly_from_the_recorded_to_random_ones) {
+TEST(LoadModel, each_load_drifts_smoothly_from_its_recorded_value_to_a_random_one) {
   EXPECT_THAT(factors("drift", 0, 5), Each(1));
   const auto half = factors("drift:sigma=0.5,steps=10", 5, 10000),
              whole = factors("drift:sigma=0.5,steps=10", 10, 10000);

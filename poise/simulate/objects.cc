@@ -54,8 +54,10 @@ Objects objects_of(const Trace& trace) {
     std::vector<ObjectId> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      fail("phase {}: two tasks have the same name, so tasks cannot be identified across phases",
-           phase.id);
+      fail(
+          "phase {}: two tasks have the same name; each needs a name of its own, by which it is "
+          "found in other phases",
+          phase.id);
     objects.of_task.push_back(std::move(numbers));
   }
   return objects;

@@ -48,7 +48,8 @@ bool is_good(double speed_up, double best) {
   return speed_up >= std::max(kWorthGaining, kGoodShare * best);
 }
 
-/// The longest good period among period/2, period/4, ...; 0 if none is good.
+/// Returns the longest of the periods period_s / 2, period_s / 4, ... whose speed-up is_good(), or
+/// 0 if there is none.
 double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, kPhasesTried);
   const double share = static_cast<double>(run.program.phases) /

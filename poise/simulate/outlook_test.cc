@@ -23,7 +23,7 @@ TEST(Outlook, advises_to_pin_threads_if_balancing_gains_nothing) {
   EXPECT_THAT(advice(799, 8, 1, 0.1), StartsWith("pin the threads: balancing gains 0.1% at best"));
 }
 
-TEST(Outlook, advises_to_balance_if_the_period_is_short_enough) {
+TEST(Outlook, advises_proactive_balancing_if_the_balancing_period_is_much_shorter_than_a_phase) {
   EXPECT_THAT(advice(8, 7, 30, 0.1), StartsWith("balance proactively: 1.75 times"));
 }
 
@@ -33,16 +33,16 @@ TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, advises_no_period_that_gains_nothing_even_if_the_time_is_near_the_ideal) {
+TEST(Outlook, advises_against_periodic_balancing_without_gain_even_if_its_time_is_near_the_ideal) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 
-TEST(Outlook, advises_reactive_balancing_for_short_phases) {
+TEST(Outlook, for_phases_shorter_than_the_period_advises_to_balance_reactively_or_to_pin_threads) {
   EXPECT_THAT(advice(8, 7, 0.03, 0.1, 100), HasSubstr("react when threads block: 1.33 times"));
   EXPECT_THAT(advice(64, 33, 0.001, 0.1, 100), StartsWith("pin the threads: phases are too short"));
 }
 
-TEST(Outlook, the_slowest_domain_determines_the_time) {
+TEST(Outlook, the_domain_that_takes_longest_determines_the_predicted_time) {
   const Outlook two = outlook({.program = {8, 7, 1, 2}, .period_s = 0.001, .domains = 2});
   EXPECT_DOUBLE_EQ(two.static_s, 4);
   EXPECT_DOUBLE_EQ(two.ideal_s, 2 * 4.0 / 3);
@@ -51,7 +51,7 @@ TEST(Outlook, the_slowest_domain_determines_the_time) {
   EXPECT_NEAR(two.simulated.completion_s, 2 * 4.0 / 3, 0.004);
 }
 
-TEST(Outlook, bounds_are_below_simulated_times) {
+TEST(Outlook, simulated_times_are_at_least_the_lower_bound_and_at_most_the_time_without_balancing) {
   for (const std::uint64_t phases : {1u, 20u})
     for (std::uint64_t places = 2; places < 20; ++places)
       for (const double period_s : {0.1, 0.9, 3.0}) {
@@ -66,7 +66,7 @@ TEST(Outlook, bounds_are_below_simulated_times) {
       }
 }
 
-TEST(Outlook, throws_for_invalid_numbers_of_threads_and_times) {
+TEST(Outlook, throws_if_the_period_or_the_jitter_or_the_number_of_domains_is_invalid) {
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 0}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .domains = 8}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .jitter = -1}), Error);

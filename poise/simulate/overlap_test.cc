@@ -53,7 +53,7 @@ TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
-TEST(Overlap, tasks_run_in_the_order_in_which_their_messages_have_arrived) {
+TEST(Overlap, the_task_whose_messages_arrive_first_runs_first) {
   const Machine machine = machine_from_text("core:2 factors:1 message:1");
   // Task 0 waits for a late message of task 2; meanwhile its place runs task 1.
   Workload workload;
@@ -66,7 +66,7 @@ TEST(Overlap, tasks_run_in_the_order_in_which_their_messages_have_arrived) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, an_iteration_takes_between_the_time_of_its_work_and_that_of_the_formula) {
+TEST(Overlap, steps_that_overlap_take_no_less_than_the_work_and_no_more_than_steps_with_barriers) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -137,7 +137,7 @@ double by_events(const Machine& machine, const Workload& workload, const Placeme
   return *std::max_element(place_s.begin(), place_s.end());
 }
 
-TEST(Overlap, equals_a_discrete_event_simulation_of_the_same_step) {
+TEST(Overlap, gives_the_same_times_as_a_discrete_event_simulation_of_the_step) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -21,13 +21,13 @@ TEST(Queues, serve_flows_in_the_order_of_their_arrival) {
               ElementsAre(7, 4, 8));
 }
 
-TEST(Queues, a_message_of_one_piece_is_stored_and_forwarded) {
+TEST(Queues, a_message_in_one_piece_crosses_its_resources_one_after_the_other) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}, {1, 2}, {2, 1}});
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 8, 0, 1}}), ElementsAre(1 + 8 + 16 + 8));
 }
 
-TEST(Queues, pieces_form_a_pipeline_limited_by_its_slowest_stage) {
+TEST(Queues, pieces_of_a_message_form_a_pipeline_that_the_slowest_resource_limits) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}, {1, 2}, {2, 1}});
   // The flow has four pieces of 2 bytes: 2 s to fill the pipeline, 4 * 4 s in the slowest stage,
@@ -42,7 +42,7 @@ TEST(Queues, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 9, 1}}), ElementsAre(1, 2));
 }
 
-TEST(Queues, never_end_before_the_busiest_resource_has_served_all_bytes) {
+TEST(Queues, the_last_flow_ends_no_earlier_than_the_busiest_resource_can_serve_its_bytes) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     Random random(seed);
     Routes routes;

@@ -9,7 +9,6 @@
 #include "poise/base/error.h"
 #include "poise/placement/metrics.h"
 #include "poise/simulate/event_steps.h"
-#include "poise/simulate/lent_step.h"
 #include "poise/simulate/overlap.h"
 
 namespace poise {
@@ -52,8 +51,9 @@ void summarise(const ReplayPlan& plan, Replay& replay) {
 
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
-  if (plan_.steps == 0) fail("steps is 0; it must be at least 1");
-  if (plan_.every == 0) fail("every is 0; there must be at least 1 step between decisions");
+  if (plan_.steps == 0) fail("the number of steps is 0; it must be at least 1");
+  if (plan_.every == 0)
+    fail("every is 0; the number of steps from one decision to the next must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);
@@ -63,8 +63,8 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
     check(workload, num_places);
   }
-  if (plan_.lends && plan_.events)
-    fail("the event engine cannot simulate the lending of tasks; drop one of the two");
+  if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
+    fail("places either lend tasks or juggle threads; use only one of the two");
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);
@@ -166,7 +166,8 @@ class Replayer::Run {
         clocks_(replayer.machine_.num_places()),
         known_(replayer.trace_.phases.size()) {
     const ReplayPlan& plan = replayer.plan_;
-    if (plan.events) events_.emplace(replayer.machine_, *plan.events, known_.size());
+    const StepLending lending{plan.lends, plan.has_timeline};
+    if (plan.events) events_.emplace(replayer.machine_, *plan.events, lending, known_.size());
     if (plan.has_timeline) spans_.resize(replayer.machine_.num_places());
   }
 
@@ -207,14 +208,16 @@ class Replayer::Run {
     result.phase = phase;
     if (!known_[phase]) {
       const Placement placement = placement_of(objects, place_of_);
-      known_[phase] = times_of(workload, placement);
+      known_[phase] = known_of(phase, workload, placement);
     }
-    result.iteration_s = result.formula_s = known_[phase]->iteration_s;
-    result.makespan_s = known_[phase]->makespan_s;
+    const PhaseTimes& times = known_[phase]->times;
+    result.iteration_s = result.formula_s = times.iteration_s;
+    result.makespan_s = times.makespan_s;
+    result.loans = known_[phase]->loans;
     if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
-    // A different set of tasks belongs to a different section of the program, which all places
-    // start together.
+    // If the set of tasks differs from that of the previous phase, a new section of the program
+    // begins. All places start it together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();
@@ -245,28 +248,49 @@ class Replayer::Run {
     return changed_;
   }
 
-  PhaseTimes times_of(const Workload& workload, const Placement& placement) const {
+  /// The times of a step by the formula. With lending, the makespan is the simulated one.
+  struct Known {
+    PhaseTimes times;
+    Loans loans;
+  };
+  Known known_of(std::size_t phase, const Workload& workload, const Placement& placement) {
     const Machine& machine = replayer_.machine_;
-    PhaseTimes times = phase_times(machine, workload, placement,
-                                   place_times(machine, workload, machine.costs(), placement));
-    if (!replayer_.plan_.lends) return times;
-    const double lent_s = lent_step_s(machine, workload, placement);
-    times.iteration_s += lent_s - times.makespan_s;
-    times.makespan_s = lent_s;
-    return times;
+    Known known{phase_times(machine, workload, placement,
+                            place_times(machine, workload, machine.costs(), placement)),
+                {}};
+    if (!replayer_.plan_.lends) return known;
+    const LentStep lent = events_
+                              ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
+                              : lent_step(lending_scenario(machine, workload, placement));
+    known.loans = lent.loans;
+    known.loans.saved_s = known.times.makespan_s - lent.end_s;
+    known.times.iteration_s -= known.loans.saved_s;
+    known.times.makespan_s = lent.end_s;
+    return known;
   }
 
   void run_events(std::size_t phase, const Workload& workload, ReplayStep& result) {
     const Placement placement = placement_of(replayer_.objects_.of_task[phase], place_of_);
-    const Iteration& iteration = events_->iteration(phase, workload, placement);
+    const EventStep& step = events_->step(phase, workload, placement);
+    const Iteration& iteration = step.iteration;
     result.iteration_s = iteration.end_s;
     result.idle_share = iteration.idle_share();
+    result.loans = step.loans;
     for (PlaceId p = 0; p < spans_.size(); ++p) {
       const PlaceRun& place = iteration.places[p];
-      record(p, now_s_, now_s_ + place.sends_s, Activity::work);
-      record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
-      record(p, now_s_ + place.sent_s, now_s_ + place.worked_s, Activity::work);
-      record(p, now_s_ + place.worked_s, now_s_ + iteration.end_s, Activity::wait);
+      double did_s = 0;  // until when the spans below describe the place
+      if (step.spans.empty()) {
+        record(p, now_s_, now_s_ + place.sends_s, Activity::work);
+        record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
+        record(p, now_s_ + place.sent_s, now_s_ + place.worked_s, Activity::work);
+        did_s = place.worked_s;
+      } else {
+        for (const Span& span : step.spans[p]) {
+          record(p, now_s_ + span.start_s, now_s_ + span.end_s, span.activity, span.is_borrowed);
+          did_s = span.end_s;
+        }
+      }
+      record(p, now_s_ + did_s, now_s_ + iteration.end_s, Activity::wait);
     }
     now_s_ += iteration.end_s;
   }
@@ -277,16 +301,18 @@ class Replayer::Run {
     now_s_ += seconds;
   }
 
-  void record(PlaceId place, double start_s, double end_s, Activity activity) {
-    if (end_s > start_s) spans_[place].push_back({start_s, end_s, activity});
+  void record(PlaceId place, double start_s, double end_s, Activity activity,
+              bool is_borrowed = false) {
+    if (end_s > start_s) spans_[place].push_back({start_s, end_s, activity, is_borrowed});
   }
 
   const Replayer& replayer_;
   std::vector<PlaceId> place_of_;  // per object
   OverlapClocks clocks_;
-  std::vector<std::optional<PhaseTimes>> known_;  // per phase, at the current places
+  std::vector<std::optional<Known>> known_;  // per phase, at the current places
   std::optional<EventSteps> events_;
-  // If there is a model of loads: a phase with the loads of one step.
+  // With a model of loads, changed_ is the phase changed_phase_ with the loads of step
+  // changed_step_.
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;
@@ -312,6 +338,7 @@ Replay Replayer::run(const Decide& decide) const {
     replay.collection_s += result.collection_s;
     replay.migrations += result.migrations;
     replay.migrated_bytes += result.migrated_bytes;
+    replay.loans += result.loans;
   }
   replay.total_s =
       replay.iteration_s + replay.migration_s + replay.decision_s + replay.collection_s;

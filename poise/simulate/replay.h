@@ -11,6 +11,7 @@
 #include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
 #include "poise/simulate/iteration.h"
+#include "poise/simulate/lent_step.h"
 #include "poise/simulate/load_model.h"
 #include "poise/simulate/objects.h"
 #include "poise/strategies/strategy.h"
@@ -35,8 +36,8 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// Places lend tasks within every step (lent_step.h): the makespan becomes shorter, the rest of
-  /// the iteration stays. Not with `events`.
+  /// If true, places lend tasks within every step (lent_step.h). Without `events`, this shortens
+  /// the makespan and changes nothing else in the iteration. Cannot be combined with Juggle.
   bool lends = false;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
@@ -54,8 +55,9 @@ struct ReplayStep {
   double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
   double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
-  // Times before the step; all are 0 without a decision. Only the event engine computes the time of
-  // collecting measurements.
+  Loans loans;
+  // Times of the decision before this step, of collecting the measurements for it, and of its
+  // migrations; all are 0 if there was no decision. Only the event engine computes collection_s.
   double decision_s = 0, collection_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
   double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
@@ -69,6 +71,7 @@ struct Replay {
   double balanced_s =
       0;  // mean iteration since the first decision; without decisions, of all steps
   double idle_share = 0;  // of the time of all places in iterations; only by the event engine
+  Loans loans;
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
   double overlapped_s = 0;                // total_s according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
@@ -76,11 +79,11 @@ struct Replay {
 
 /// A trace, a machine and a plan, to replay with one strategy after another.
 ///
-/// Before steps K, 2K, 3K, ... the strategy gets what was measured in the step before: tasks,
-/// loads, messages, background load and placement, and the loads of earlier steps (up to 128 MB and
-/// 1000 steps). The program stops for the decision and the migrations. Tasks are identified by
-/// name. A new task starts at its place in the trace, or at its number modulo the places; one that
-/// disappears and comes back is where it was.
+/// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
+/// the previous step: tasks, loads, messages, background load and placement, and the loads of
+/// earlier steps (up to 128 MB and 1000 steps). The program stops for the decision and the
+/// migrations. Tasks are identified by name. A new task starts at its place in the trace, or at its
+/// number modulo the places. A task that disappears and comes back is where it was.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that
@@ -95,7 +98,8 @@ class Replayer {
 
   std::size_t phase_of(std::uint64_t step) const;
 
-  /// Lower bound on the iteration of this step for any placement: its makespan_bound_s().
+  /// Lower bound on the time of an iteration of this step under any placement: the
+  /// makespan_bound_s() of its workload.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of all speeds.
   double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }
@@ -103,6 +107,7 @@ class Replayer {
   double total_average_s() const;
 
   const Machine& machine() const { return machine_; }
+  ObjectId num_objects() const { return objects_.count; }
   const ReplayPlan& plan() const { return plan_; }
 
  private:
@@ -111,7 +116,7 @@ class Replayer {
   void find_first_places(const Placement& start);
   void find_bounds();
   std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }
-  /// Sets the loads of a copy of the step's phase to those of the model.
+  /// Sets the loads of `workload`, a copy of the step's phase, to those of the model of loads.
   void set_loads(std::uint64_t step, Workload& workload) const;
 
   Trace trace_;

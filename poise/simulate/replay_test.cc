@@ -37,7 +37,7 @@ Trace trace_of(const std::vector<std::vector<double>>& loads_s) {
   return trace;
 }
 
-TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_places) {
+TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_that_start_on_one_of_two_places) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Machine machine = flat_machine(2);  // a migrated byte takes 1 ns
@@ -57,7 +57,7 @@ TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_on_one_of_two_place
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
-TEST(Replay, decides_from_the_measurements_of_the_previous_step) {
+TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
   std::vector<double> seen_s;
@@ -73,7 +73,7 @@ TEST(Replay, decides_from_the_measurements_of_the_previous_step) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, repeats_the_last_phase_or_starts_over_at_the_end_of_the_trace) {
+TEST(Replay, after_the_trace_ends_repeats_the_last_phase_or_the_whole_trace_as_requested) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
@@ -102,7 +102,7 @@ TEST(Replay, identifies_tasks_by_name) {
   EXPECT_THAT(past_s, ElementsAre(5, 1));
 }
 
-TEST(Replay, places_new_tasks_where_the_trace_has_them) {
+TEST(Replay, a_task_that_appears_later_starts_at_the_place_recorded_in_the_trace) {
   Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};
   trace.phases[1].names = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
@@ -145,7 +145,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
   return trace;
 }
 
-TEST(Replay, equals_a_simple_replay_by_the_formula) {
+TEST(Replay, gives_the_same_times_as_a_simple_replay_by_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -192,7 +192,7 @@ TEST(Replay, equals_a_simple_replay_by_the_formula) {
   }
 }
 
-TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
+TEST(Replay, the_time_of_all_steps_is_at_least_the_sum_of_their_lower_bounds) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -208,7 +208,7 @@ TEST(Replay, is_never_below_the_sum_of_the_lower_bounds_of_its_steps) {
   }
 }
 
-TEST(Replay, overlap_does_not_lengthen_a_repeated_phase) {
+TEST(Replay, if_all_steps_are_equal_letting_them_overlap_does_not_lengthen_the_run) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -222,7 +222,7 @@ TEST(Replay, overlap_does_not_lengthen_a_repeated_phase) {
   }
 }
 
-TEST(Replay, throws_for_inconsistent_plans_and_parts) {
+TEST(Replay, throws_if_the_trace_the_plan_or_a_placement_is_invalid) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);
@@ -245,7 +245,7 @@ Machine nodes_on_a_switch() {
       "migrated_byte:0 migrated_task:0");
 }
 
-TEST(Replay, simulates_the_gathering_of_loads_and_the_migrations_event_by_event) {
+TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Replayer replayer(
@@ -289,7 +289,37 @@ TEST(Replay, a_timeline_covers_all_the_time) {
       Error);
 }
 
-TEST(Replay, loads_follow_a_model_and_decisions_use_the_previous_step) {
+TEST(Replay, places_lend_within_steps_and_strategies_move_tasks_between_them) {
+  Trace trace;
+  trace.phases = {phase_of(std::vector<double>(40, 0.01))};
+  ReplayPlan plan{.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true};
+  const Machine machine = machine_from_text("core:2");
+  const Replay apart = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
+  plan.lends = true;
+  const Replay both = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
+  EXPECT_EQ(both.steps[0].iteration_s, both.steps[1].iteration_s);
+  EXPECT_NEAR(both.steps[1].iteration_s, 0.2, 0.005);
+  EXPECT_NEAR(both.steps[1].loans.saved_s, 0.2, 0.005);
+  EXPECT_EQ(both.steps[1].loans.saved_s, apart.steps[1].iteration_s - both.steps[1].iteration_s);
+  EXPECT_NEAR(both.steps[1].idle_share, 0, 0.02);
+  EXPECT_EQ(both.steps[3].loans.tasks, 0u);
+  EXPECT_EQ(both.loans.tasks, 2 * both.steps[0].loans.tasks);
+  double borrowed_s = 0;
+  for (const auto& spans : both.places) {
+    double now_s = 0;
+    for (const Span& span : spans) {
+      EXPECT_DOUBLE_EQ(span.start_s, now_s);
+      now_s = span.end_s;
+      if (span.is_borrowed) borrowed_s += span.end_s - span.start_s;
+    }
+    EXPECT_DOUBLE_EQ(now_s, both.total_s);
+  }
+  EXPECT_NEAR(borrowed_s, 0.01 * static_cast<double>(both.loans.tasks), 0.02);
+  plan.events->juggle_period_s = 0.1;
+  EXPECT_THROW(Replayer(trace, machine, Placement(40), plan), Error);
+}
+
+TEST(Replay, loads_follow_the_load_model_and_decisions_use_the_loads_of_the_previous_step) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4})};
   const Replayer replayer(

@@ -21,23 +21,23 @@ double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);
 }
 
-/// Number of balancing points strictly inside the program if none of them shortens it: η in
-/// equation (17).
+/// Number of balancing points before the end of the program, computed as if none of them made the
+/// program shorter: η in equation (17).
 double points_inside(double total_s, double period_s) { return std::ceil(total_s / period_s) - 1; }
 
 }  // namespace
 
 void check(const SpmdProgram& program) {
-  if (program.threads == 0) fail("threads is 0; it must be at least 1");
-  if (program.places == 0) fail("cpus is 0; it must be at least 1");
-  if (program.phases == 0) fail("phases is 0; it must be at least 1");
+  if (program.threads == 0) fail("the number of threads is 0; it must be at least 1");
+  if (program.places == 0) fail("the number of cpus is 0; it must be at least 1");
+  if (program.phases == 0) fail("the number of phases is 0; it must be at least 1");
   if (!(program.phase_s > 0) || !std::isfinite(program.phase_s))
-    fail("phase is {} s; it must be above 0 and finite", program.phase_s);
+    fail("the length of a phase is {} s; it must be above 0 and finite", program.phase_s);
 }
 
 void check_period(double period_s) {
   if (!(period_s > 0) || !std::isfinite(period_s))
-    fail("period is {} s; it must be above 0", period_s);
+    fail("the balancing period is {} s; it must be above 0 and finite", period_s);
 }
 
 Slots slots_of(const SpmdProgram& program) {
@@ -121,7 +121,8 @@ double proactive_tight_bound_s(const SpmdProgram& program, double period_s) {
   const Slots slots = slots_of(program);
   const double threads = number(program.threads), places = number(program.places);
   const double loose_s = proactive_bound_s(program, period_s);
-  // Before this point no thread can have blocked, because each is within one lag of the average.
+  // Before this balancing point no thread can have blocked at the barrier, because the progress of
+  // every thread differs from the average by at most lag_s().
   const double safe_s =
       program.phase_s - 2 * lag_s(program, period_s) - 2 * period_s / number(slots.fewest);
   auto k = static_cast<std::uint64_t>(std::max(0.0, safe_s * threads / (places * period_s)));

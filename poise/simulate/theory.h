@@ -35,66 +35,80 @@ struct Slots {
 };
 Slots slots_of(const SpmdProgram& program);
 
-/// False if every place has an equal share, so that balancing gains nothing: n mod m = 0 or n < m.
+/// False if every place has an equal share of the threads, so that balancing gains nothing: for n
+/// threads on m places, if n mod m = 0 or n < m.
 bool is_imbalanced(const SpmdProgram& program);
 
-/// Time if threads stay where they start: l e ceil(n/m), equation (1).
+/// Time of l phases of length e if n threads stay on the m places where they start: l e ceil(n/m),
+/// equation (1).
 double static_s(const SpmdProgram& program);
 
-/// Limit of the time as the period approaches 0, and a lower bound for every period: l e n/m,
-/// equations (14) and (15); l e if n < m.
+/// Time of l phases of length e, for n threads on m places, in the limit of short balancing
+/// periods: l e n/m, equations (14) and (15), or l e if n < m. It is a lower bound for every
+/// period.
 double ideal_s(const SpmdProgram& program);
 
-/// Maximum difference in progress between two threads at a balancing point: period / (ceil(n/m)
-/// floor(n/m)), equation (3), Lemma 1. It is 0 if there is nothing to balance.
+/// Maximum difference in progress between two of n threads on m places at a balancing point: period
+/// / (ceil(n/m) floor(n/m)), equation (3), Lemma 1. It is 0 if there is nothing to balance.
 double lag_s(const SpmdProgram& program, double period_s);
 
-/// Lower bound on one phase with proactive balancing. If the period is shorter than the phase: the
-/// larger of e floor(n/m) + lag (2) and e n/m (14). Otherwise e ceil(n/m), because the first phase
-/// has no balancing point. Ignores program.phases.
+/// Lower bound on the time of one phase of length e with proactive balancing of n threads on m
+/// places. Without balancing the phase takes e ceil(n/m). If the period is shorter than that, the
+/// bound is the larger of e floor(n/m) + lag_s(), equation (2), and e n/m, equation (14). Otherwise
+/// the bound is e ceil(n/m), because the first phase has no balancing point. Ignores
+/// program.phases.
 double proactive_bound_s(const SpmdProgram& program, double period_s);
 
-/// Lower bound on one phase of the idealised algorithm, tighter than (2) if floor(n/m) > 1. Exact
-/// if no thread blocks before the last balancing point. Ignores program.phases. O(1).
+/// Lower bound on the time of one phase under the idealised algorithm, which sorts threads by
+/// progress at every balancing point. It is tighter than proactive_bound_s() if every place has at
+/// least two threads, and exact if no thread blocks before the last balancing point. Ignores
+/// program.phases. O(1).
 ///
-/// Every period hands out n_f steps of the lag (3), one to each of the n_f threads that are least
-/// advanced. After k points all threads have had floor(k n_f / n) steps, and the k n_f mod n most
-/// advanced ones one more. From then on each place needs the sum of what its threads have left; if
-/// no sum exceeds the period, the largest one ends the phase. If a place runs out of work before
-/// the next point but another does not, the phase ends after that point, and not before all places
-/// together can do what is left.
+/// Let n_f be the number of fast slots. In every period the n_f least advanced threads are in the
+/// fast slots, where each gains lag_s() on the threads in slow slots. After k balancing points
+/// every thread has gained lag_s() floor(k n_f / n) times, and k n_f mod n threads once more. From
+/// then on each place needs as much time as all its threads together have work left. If no place
+/// needs more than a period, the phase ends when the last place is done. If a thread can finish
+/// before the next balancing point but some place cannot, the phase ends after that point, but not
+/// before all places together can do the remaining work.
 double proactive_tight_bound_s(const SpmdProgram& program, double period_s);
 
-/// Time with balancing points that stop every place for cost_s: the time without cost, divided by
-/// the share of a period that is left. Infinite if the cost is not below the period.
+/// Time if every balancing point stops all places for cost_s: without_cost_s divided by 1 - cost_s
+/// / period_s. Infinite if cost_s is not below period_s.
 double with_cost_s(double without_cost_s, double period_s, double cost_s);
 
-/// Mean time of a phase with one balancing point at a uniformly random time: e (ceil(n/m) - 1/4),
-/// or e ceil(n/m) if there are fewer fast slots than slow ones, because then some thread is slow
-/// before and after.
+/// Mean time of a phase of length e, for n threads on m places, with one balancing point at a
+/// uniformly random time: e (ceil(n/m) - 1/4). If there are fewer fast slots than slow ones (see
+/// Slots), it is e ceil(n/m), because then some thread is in a slow slot both before and after the
+/// balancing point.
 ///
-/// The paper's last line omits e. Its average places the point at the same fraction of the work of
-/// slow and fast threads; at one instant these fractions differ, and a simulation with random
-/// points gives less: 5/3 instead of 7/4 for 8 threads on 7 places.
+/// The last line of the paper's derivation omits the factor e. The derivation also assumes that
+/// slow and fast threads have done the same fraction of their work at the balancing point. In truth
+/// fast threads have done more by then, so a simulation with random balancing points gives a
+/// shorter mean time: 5/3 e instead of 7/4 e for 8 threads on 7 places.
 double balanced_once_s(const SpmdProgram& program);
 
-/// Approximate time of l phases: l times the bound of one phase (16) if the period is shorter than
-/// a static phase; otherwise with one balancing point in some phases (17), or without gain (18).
+/// Approximate time of l phases. If the period is shorter than a phase without balancing, it is l
+/// times proactive_bound_s(), equation (16). Otherwise some phases have one balancing point and the
+/// others have none. Phases with a balancing point take balanced_once_s(): they are shorter than
+/// the others, equation (17), unless there are fewer fast slots than slow ones, equation (18).
 ///
 /// The paper counts a balancing point at the end of the last phase; this function does not. The
-/// paper calls its curve for 8 threads on 7 places (figure 11) equation 18; by its own condition,
-/// fewer fast slots than slow ones, it is equation 17.
+/// paper says that figure 11 shows equation (18) for 8 threads on 7 places. In truth equation (17)
+/// applies there, because 8 threads on 7 places have more fast slots than slow ones.
 double proactive_approximation_s(const SpmdProgram& program, double period_s);
 
 /// Time with reactive balancing at no cost: whenever threads block, the remaining threads, which
-/// have all progressed equally, are redistributed. Exact for any n and m; (19-21) for 1 < n/m < 2.
-/// For 16 threads on 12 places this gives 1.5 e, a speed-up of 4/3, by the paper's own equation.
-/// Its section 4.3 says that reactive equals proactive (3/2) there, and once says "m = 8" instead
-/// of 12.
+/// have all progressed equally, are redistributed. Exact for any n and m, whereas equations (19) to
+/// (21) require 1 < n/m < 2.
+///
+/// For 16 threads on 12 places a phase of length e takes 1.5 e, a speed-up of 4/3, in accordance
+/// with equation (21). Section 4.3 of the paper says instead that reactive balancing equals
+/// proactive balancing (a speed-up of 3/2) there, and once says "m = 8" instead of 12.
 double reactive_s(const SpmdProgram& program);
 
-/// Closed form of reactive_s(): l e (2 - 2^-k) with the smallest k for which (2m - n) 2^k >= m,
-/// equation (21). Only for m < n < 2m.
+/// Closed form of reactive_s(), equation (21): l phases of length e take l e (2 - 2^-k) with the
+/// smallest k for which (2m - n) 2^k >= m. Only for m < n < 2m, with n threads and m places.
 double reactive_closed_form_s(const SpmdProgram& program);
 
 }  // namespace poise

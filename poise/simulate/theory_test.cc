@@ -26,13 +26,14 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
   EXPECT_EQ(reactive_s(program), 45);
 }
 
-TEST(Theory, a_cost_per_balancing_point_shortens_each_period_by_that_time) {
+TEST(Theory, the_cost_of_each_balancing_point_shortens_the_useful_part_of_every_period) {
   // The paper expects 20% less speed at a period of 0.5 ms with 100 us per point (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }
 
-TEST(Theory, sixteen_threads_on_twelve_places_take_one_and_a_half_phases) {
+TEST(Theory,
+     with_reactive_balancing_16_threads_on_12_places_take_50_percent_longer_than_one_alone) {
   const SpmdProgram program{16, 12, 1};
   EXPECT_EQ(reactive_s(program), 1.5);
   EXPECT_EQ(reactive_closed_form_s(program), 1.5);
@@ -51,7 +52,7 @@ TEST(Theory, there_is_nothing_to_gain_if_all_places_have_equally_many_threads) {
   }
 }
 
-TEST(Theory, the_closed_form_of_reactive_balancing_equals_the_recursion) {
+TEST(Theory, closed_form_and_recursion_give_the_same_time_for_reactive_balancing) {
   for (std::uint64_t places = 2; places <= 200; ++places)
     for (std::uint64_t threads = places + 1; threads < 2 * places; ++threads) {
       const SpmdProgram program{threads, places, 1, 3};
@@ -65,7 +66,7 @@ TEST(Theory, the_closed_form_of_reactive_balancing_equals_the_recursion) {
     }
 }
 
-TEST(Theory, predicted_times_increase_from_the_ideal_to_the_static_case) {
+TEST(Theory, predicted_times_lie_between_the_ideal_and_the_time_without_balancing) {
   for (std::uint64_t threads = 2; threads <= 40; ++threads)
     for (std::uint64_t places = 1; places <= 44; ++places)
       for (const double period_s : {0.01, 0.5, 1.0, 1.7, 3.0, 100.0}) {
@@ -78,7 +79,7 @@ TEST(Theory, predicted_times_increase_from_the_ideal_to_the_static_case) {
       }
 }
 
-TEST(Theory, the_mean_for_one_balancing_point_equals_the_average_over_its_position) {
+TEST(Theory, the_formula_for_one_balancing_point_equals_the_average_over_its_possible_times) {
   for (const SpmdProgram program : {SpmdProgram{8, 7, 2}, {17, 8, 2}, {33, 8, 2}}) {
     const Slots slots = slots_of(program);
     const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
@@ -92,7 +93,7 @@ TEST(Theory, the_mean_for_one_balancing_point_equals_the_average_over_its_positi
   }
 }
 
-TEST(Theory, only_some_phases_are_balanced_if_the_period_exceeds_a_phase) {
+TEST(Theory, only_phases_with_a_balancing_point_get_shorter_if_the_period_exceeds_a_phase) {
   const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20
@@ -100,13 +101,13 @@ TEST(Theory, only_some_phases_are_balanced_if_the_period_exceeds_a_phase) {
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
 
-TEST(Theory, one_balancing_point_does_not_help_if_more_places_are_slow_than_fast) {
+TEST(Theory, one_balancing_point_per_phase_gains_nothing_if_most_threads_run_on_slow_places) {
   const SpmdProgram program{13, 7, 1, 100};
   EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
 }
 
-TEST(Theory, throws_for_invalid_programs) {
+TEST(Theory, throws_for_zero_threads_zero_places_zero_phases_and_invalid_durations) {
   EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);

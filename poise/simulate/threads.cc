@@ -18,8 +18,9 @@ constexpr double kMaxPoints = 1e5;
 /// A task is done if its remaining work is below this fraction of its load, because the rest is
 /// rounding.
 constexpr double kRounding = 1e-12;
-/// The margin xi of Juggle's paper as a fraction of the period. It can be tiny, because the
-/// simulation knows progress exactly.
+/// The margin xi of Juggle's paper as a fraction of the period: a thread is behind if its progress
+/// is below the average plus this margin. The margin can be tiny, because the simulation knows
+/// progress exactly.
 constexpr double kMargin = 1e-6;
 
 /// Threads of one machine in one phase. Progress is measured in seconds of work at speed 1.
@@ -120,13 +121,13 @@ class Threads {
 
 ThreadsRun run_threads(const Machine& machine, const Workload& workload, const Placement& placement,
                        double period_s) {
-  if (!(period_s > 0)) fail("the period of juggling is {} s; it must be above 0", period_s);
+  if (!(period_s > 0)) fail("the balancing period is {} s; it must be above 0", period_s);
   const std::vector<double> alone_s = work_s(machine, workload, placement);
   const double busiest_s = *std::max_element(alone_s.begin(), alone_s.end());
   if (busiest_s > kMaxPoints * period_s)
     fail(
-        "juggling every {} s gives {:.3g} balancing points in an iteration of {} s; use at least "
-        "{} s",
+        "a balancing period of {} s gives {:.3g} balancing points in an iteration of {} s; use a "
+        "period of at least {} s",
         period_s, busiest_s / period_s, busiest_s, busiest_s / kMaxPoints);
   Threads threads(machine, workload, placement);
   ThreadsRun run;

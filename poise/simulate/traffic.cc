@@ -21,8 +21,9 @@ struct Sum {
   double count = 0, bytes = 0;
 };
 
-/// Returns the position of a crossing on the route of a message, for sorting: out of the node, up
-/// through the tiers (the last tier is the finest), down again and into the other node.
+/// Returns a number by which the resources that a message crosses are sorted into the order of its
+/// route: out of the node, up through the tiers of the network (the last tier is the finest), down
+/// again, and into the other node.
 std::uint32_t position(const Crossing& crossing, DomainId from) {
   constexpr std::uint32_t kTiers = 1000;  // more than a machine has
   switch (crossing.kind) {
@@ -37,19 +38,9 @@ std::uint32_t position(const Crossing& crossing, DomainId from) {
   return 0;
 }
 
-std::vector<Crossing> crossings_of(const Resources& resources, const Sum& sum) {
-  std::vector<Crossing> crossings;
-  resources.rates().for_each_crossed(
-      sum.from, sum.to, [&](const Crossing& crossing) { crossings.push_back(crossing); });
-  std::stable_sort(crossings.begin(), crossings.end(), [&](const Crossing& a, const Crossing& b) {
-    return position(a, sum.from) < position(b, sum.from);
-  });
-  return crossings;
-}
-
-/// Returns the bytes by which a message counts as larger than it is: those that a card could send
-/// in the gap between two messages. Then cards are shared by time, and resources without gaps by
-/// bytes.
+/// Returns the bytes to add to the size of a message to account for the gap between two messages:
+/// the bytes that a card could send in the gap. In this way cards are shared in proportion to time,
+/// and resources without gaps in proportion to bytes.
 double bytes_per_message(std::span<const Crossing> crossings) {
   for (const Crossing& crossing : crossings)
     if (crossing.s_per_message > 0)
@@ -58,6 +49,16 @@ double bytes_per_message(std::span<const Crossing> crossings) {
 }
 
 }  // namespace
+
+void find_route(const Resources& resources, DomainId from, DomainId to,
+                std::vector<ResourceRates::Crossing>& crossings) {
+  crossings.clear();
+  resources.rates().for_each_crossed(
+      from, to, [&](const Crossing& crossing) { crossings.push_back(crossing); });
+  std::sort(crossings.begin(), crossings.end(), [&](const Crossing& a, const Crossing& b) {
+    return position(a, from) < position(b, from);
+  });
+}
 
 Traffic::Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
                  const EndCosts& ends, std::uint64_t piece_bytes) {
@@ -121,9 +122,10 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
   const Resources resources(machine, costs);
   std::vector<double> extra(sums.size());
   std::vector<RouteStop> stops;
+  std::vector<Crossing> crossings;
   for (std::size_t route = 0; route < sums.size(); ++route) {
     const Sum& sum = sums[route];
-    const auto crossings = crossings_of(resources, sum);
+    find_route(resources, sum.from, sum.to, crossings);
     extra[route] = bytes_per_message(crossings);
     const double bytes = sum.bytes + sum.count * extra[route];
     stops.clear();

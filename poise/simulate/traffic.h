@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
+#include "poise/machine/resources.h"
 #include "poise/placement/message_times.h"
 #include "poise/placement/placement.h"
 #include "poise/simulate/flows.h"
@@ -21,6 +22,10 @@ struct Transfer {
   PlaceId from = 0, to = 0;
   double count = 1, bytes = 0;
 };
+
+/// Sets `crossings` to the resources that a message crosses, in the order in which it passes them.
+void find_route(const Resources& resources, DomainId from, DomainId to,
+                std::vector<ResourceRates::Crossing>& crossings);
 
 /// Computes the CPU seconds at both ends of a transfer.
 using EndCosts = std::function<EndTimes(const Transfer&)>;

@@ -8,14 +8,16 @@
 
 namespace poise {
 
-/// Two programs with one phase of phase_s seconds per thread. Each thread of a program has a place
-/// for itself, so threads_a + threads_b - places of the places run one thread of each program.
+/// Two programs whose threads compute for phase_s seconds each. Every place is used, and threads of
+/// the same program never share a place. So the number of shared places is threads_a + threads_b -
+/// places; each of them runs one thread of each program.
 struct TwoJobs {
   std::uint64_t threads_a = 0, threads_b = 0, places = 0;
   double phase_s = 1;
 };
 
-/// When the programs end, and the fraction of the machine that they used until then.
+/// The times at which the two programs end, and the fraction of the machine that they used until
+/// the later of them.
 struct TwoEnds {
   double a_s = 0, b_s = 0, used = 0;
 };

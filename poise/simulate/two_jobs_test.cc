@@ -12,7 +12,7 @@ namespace {
 
 constexpr TwoJobs kOfThePaper{13, 5, 16, 1};
 
-TEST(TwoJobs, two_jobs_of_80_and_30_percent_of_a_node_end_as_in_section_6_of_the_paper) {
+TEST(TwoJobs, jobs_with_13_and_5_threads_on_16_places_end_when_section_6_of_the_paper_says) {
   const TwoEnds ends = two_jobs_limit(kOfThePaper);
   EXPECT_NEAR(ends.a_s, 1.083, 5e-4);
   EXPECT_NEAR(ends.b_s, 1.217, 5e-4);
@@ -21,7 +21,7 @@ TEST(TwoJobs, two_jobs_of_80_and_30_percent_of_a_node_end_as_in_section_6_of_the
   EXPECT_DOUBLE_EQ(ends.b_s, 13. / 12 + 1 - 4. / 5 * 13 / 12);
 }
 
-TEST(TwoJobs, jobs_simulated_with_short_periods_end_when_the_theory_says) {
+TEST(TwoJobs, with_short_balancing_periods_two_simulated_jobs_end_at_the_times_of_the_formula) {
   for (std::uint64_t places = 2; places <= 12; ++places)
     for (std::uint64_t a = 1; a <= places; ++a)
       for (std::uint64_t b = places - a == 0 ? 1 : places - a; b <= places; ++b) {

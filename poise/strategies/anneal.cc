@@ -18,8 +18,10 @@ namespace poise {
 
 namespace {
 
-/// At the first temperature, one in three steps is accepted that add half the load of a place at
-/// the peak. At the last one, almost no step is accepted that adds a ten-thousandth of it.
+/// Temperatures are in units of the sum over places of (busy / peak)^12, to which the busiest place
+/// adds 1. At the first temperature, a trial that raises the sum by 1/3 is accepted with a
+/// probability of about 1/3; at the last temperature, a trial that raises it by 1e-4 is accepted
+/// with a probability of about 1/30.
 constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
 
 double power_12(double x) {

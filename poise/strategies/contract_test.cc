@@ -105,8 +105,8 @@ std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   return all;
 }
 
-/// The machines cover: flat, deep, a single place, odd counts, unequal speeds, and networks that
-/// are not trees.
+/// Flat and deep machines, a single place, odd counts, unequal speeds, and networks that are not
+/// trees.
 constexpr const char* kMachines[] = {
     "core:1",
     "core:7",
@@ -137,7 +137,8 @@ bool is_missing(const Choice& choice) {
   return false;
 }
 
-/// Oracles may refuse problems that are too large for them; other strategies may not.
+/// Strategies that are oracles (Strategy::is_oracle) may refuse problems that are too large for
+/// them; all other strategies must accept every problem.
 bool is_refused(const Choice& choice, const Problem& problem) {
   if (!choice.strategy->is_oracle) return false;
   try {
@@ -197,7 +198,7 @@ TEST_P(Contract, every_strategy_is_deterministic) {
   }
 }
 
-TEST_P(Contract, strategies_that_the_table_marks_as_ignoring_messages_do_so) {
+TEST_P(Contract, a_strategy_listed_as_ignoring_messages_gives_the_same_placement_without_them) {
   if (!GetParam().ignores_messages) GTEST_SKIP() << "it uses messages";
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
@@ -309,7 +310,7 @@ class Incremental : public Contract {
   }
 };
 
-TEST_P(Incremental, moves_nothing_from_an_optimal_placement) {
+TEST_P(Incremental, an_incremental_strategy_moves_nothing_if_the_placement_is_optimal) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     for (const Tiny& tiny : tiny_problems(machine)) {
@@ -319,7 +320,8 @@ TEST_P(Incremental, moves_nothing_from_an_optimal_placement) {
   }
 }
 
-TEST_P(Incremental, keeps_a_perfect_balance_and_never_increases_the_makespan) {
+TEST_P(Incremental,
+       an_incremental_strategy_keeps_a_perfect_balance_and_never_lengthens_the_makespan) {
   for (const char* text : {"core:7", "node:2 numa:2 core:4"}) {
     const Machine machine = machine_from_text(text);
     const Workload equal = tasks_with_loads(std::vector<double>(4 * machine.num_places(), 0.1));

@@ -4,10 +4,10 @@
 /// Charm++'s GreedyCommLB. The cost of a task on place p is busy(p) + load / speed(p) + the cost of
 /// its messages to and from tasks already placed on other places. A message costs alpha plus beta
 /// per byte, both from the cost model times `comm`. Only the places of those tasks, and the place
-/// that finishes the work alone first, can be the cheapest, so no others are tried. Once both ends
-/// of a message are placed, its cost counts as busy time of the receiver's place. Ignores distances
-/// and the current placement, so nearly every task moves. Ties: lower task, lower place. O(n + (n +
-/// m) log p).
+/// that would finish the task first if it had no messages, can be the cheapest, so no others are
+/// tried. Once both ends of a message are placed, its cost counts as busy time of the receiver's
+/// place. Ignores distances and the current placement, so nearly every task moves. Ties: lower
+/// task, lower place. O(n + (n + m) log p).
 #include "poise/search/finish_schedule.h"
 #include "poise/strategies/strategy.h"
 

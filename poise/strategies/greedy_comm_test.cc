@@ -117,7 +117,7 @@ TEST(GreedyComm, gives_the_same_placement_as_a_search_over_all_places) {
   }
 }
 
-TEST(GreedyComm, places_a_hub_with_messages_to_all_tasks) {
+TEST(GreedyComm, balances_a_workload_whose_hub_exchanges_messages_with_all_tasks) {
   Workload workload;
   workload.tasks.assign(20000, {1});
   for (TaskId t = 1; t < 20000; ++t) workload.messages.push_back({t, 0, 1, 0});

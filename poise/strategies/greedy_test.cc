@@ -48,7 +48,7 @@ TEST(Greedy, counts_background_and_pinned_tasks) {
   EXPECT_EQ(greedy(flat_machine(3), workload, at({0, 0, 1})), at({2, 1, 1}));
 }
 
-TEST(Greedy, prefers_the_place_that_finishes_a_task_first) {
+TEST(Greedy, gives_a_task_to_the_place_that_would_finish_it_first) {
   const Machine machine = machine_from_text("core:2 speeds:1,0.25");
   EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
 }

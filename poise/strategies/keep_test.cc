@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(Keep, moves_nothing_even_in_a_bad_balance) {
+TEST(Keep, moves_nothing_even_if_one_place_has_all_tasks) {
   const Machine machine = flat_machine(4);
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});

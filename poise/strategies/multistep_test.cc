@@ -17,7 +17,7 @@ Workload with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-TEST(Multistep, equals_the_inner_strategy_without_earlier_phases) {
+TEST(Multistep, decides_like_its_inner_strategy_if_no_earlier_phases_are_known) {
   const Machine machine = flat_machine(8);
   const Workload workload = generate(parse_recipe("stencil3d"), 500, 1).front();
   const Placement current = blocked(500, 8);

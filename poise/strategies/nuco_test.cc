@@ -158,7 +158,7 @@ TEST(Nuco, alpha_weighs_distance_against_load) {
   }
 }
 
-TEST(Nuco, counts_received_messages_only) {
+TEST(Nuco, the_cost_of_a_place_counts_only_messages_that_the_task_receives) {
   Small small({{1, 0}, {0.5, 2}, {0.25, 1}});
   small.pin_all_but(0);
   small.workload.messages = {{0, 1, 100, 1 << 20}, {1, 0, 0, 1 << 20}};
@@ -167,26 +167,28 @@ TEST(Nuco, counts_received_messages_only) {
   EXPECT_EQ(small.place_of(0), 3u);
 }
 
-TEST(Nuco, counts_background_load) {
+TEST(Nuco, the_cost_of_a_place_includes_its_background_load) {
   Small small({{1, 0}, {5, 0}});
   small.pin_all_but(0);
   small.workload.background_s = {0, 2, 1, 3};
   EXPECT_EQ(small.place_of(0), 2u);
 }
 
-TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
+TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
-  // The cost of place 0 is 0.5 (load) - 1 (messages), that of place 1 is 0 - 1.
+  // A message from the same domain saves 1 s on either place. Place 0 costs 0.5 s of load - 1 s,
+  // and place 1 costs 0 s - 1 s.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);
-  // With local=0, messages on place 0 save nothing: its cost is 0, that of place 1 is 0 - 1.
+  // With local=0, messages inside place 0 save nothing, so its cost is 0. The cost of place 1, in
+  // the same domain, is -1.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
-TEST(Nuco, counts_messages_from_the_new_places_of_their_senders) {
+TEST(Nuco, after_a_sender_moves_its_messages_count_from_its_new_place) {
   // The heavier sender moves from the busy place 0 to place 2, and the receiver follows it.
   Small small({{2, 0}, {1, 0}, {9, 1}, {8, 0}, {9, 3}});
   small.workload.tasks[2].movable = small.workload.tasks[3].movable = false;

@@ -18,8 +18,8 @@
 namespace poise {
 namespace {
 
-/// A direct implementation of the slides' pseudocode and of W(k, i), which tries every processor
-/// for every chare.
+/// A direct implementation of the pseudocode and of W(k, i) in the NumaLB slides (numa.cc): it
+/// tries every processor for every chare.
 class NaiveNuma {
  public:
   NaiveNuma(const Problem& problem, double alpha, bool by_core)
@@ -123,8 +123,8 @@ TEST(Numa, gives_the_same_placement_as_a_simple_implementation_on_the_machines_o
     }
 }
 
-/// The new place of a task on place 0 whose only partner is on place 0. Place 1 is in the same
-/// domain and less busy.
+/// Returns where the strategy places a task that is on place 0 together with its only communication
+/// partner. The partner keeps place 0 busy for `busy_s`; place 1, in the same domain, is idle.
 PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1");
   Workload workload;
@@ -135,11 +135,12 @@ PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
 }
 
 TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_communication_partners) {
-  // With level=core, leaving the place adds a message of factor 1 and loses the bonus of a local
-  // message, 2 s together.
+  // With alpha=1, a message adds its factor in seconds to the cost. With level=core, a message
+  // inside a place has factor -1 and one from another place of the domain has factor 1, so moving
+  // the task away from its partner adds 2 s.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
-  // With level=node, both places are equally close.
+  // With level=node, both places are equally close to the partner.
   EXPECT_EQ(place_of_pair("numa:alpha=1,level=node", 0.25, {1, 0, 1, 0}), 1u);
 }
 
@@ -149,8 +150,8 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_placement) {
-  // According to the slides, NumaLB costs 0.5 to 1.7 % of the time of Poisson3D, and greedy 8.6 to
-  // 29 %.
+  // According to the NumaLB slides (numa.cc), the balancer costs 0.5 to 1.7 % of the time of
+  // Poisson3D, and greedy 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

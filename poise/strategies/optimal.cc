@@ -75,7 +75,7 @@ class BranchAndBound {
     place_of_[t] = p;
   }
 
-  /// Lower bound on the iteration time of any placement that continues this one.
+  /// Lower bound on the iteration time of any placement that completes this partial one.
   double bound_s(std::size_t depth) const {
     double work = 0, busiest_s = 0;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {

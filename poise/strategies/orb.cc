@@ -75,9 +75,9 @@ std::size_t longest_axis(std::span<const Item> items) {
   return longest;
 }
 
-/// Reorders the items so that the first ones are below a plane across the axis and their weight is
-/// closest to `wanted`. Returns their number. O(items), because each step halves the range to
-/// search.
+/// Divides the items in two by a plane that is perpendicular to the axis: moves the items below the
+/// plane to the front and returns their number. The plane is chosen so that their weight is closest
+/// to `wanted`. O(items), because each step halves the range to search.
 std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   const auto is_below = [axis](const Item& a, const Item& b) {
     if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];
@@ -103,8 +103,8 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   return begin + last_belongs_below;
 }
 
-/// Returns the boundary nearest to the middle of the places, at the coarsest level that splits
-/// them.
+/// Returns the place at which to cut the range: the first place of the middle group, at the
+/// coarsest level that has several groups in the range.
 PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
   std::size_t level = 0;
   while (machine.group_of(level, first) == machine.group_of(level, last - 1)) ++level;

@@ -44,7 +44,7 @@ TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load
               testing::ElementsAre(0, 0, 0, 0, 3, 3, 3, 3));
 }
 
-TEST(Orb, counts_pinned_tasks_at_their_places) {
+TEST(Orb, the_load_of_pinned_tasks_counts_at_the_places_where_they_are_pinned) {
   Workload line = grid(6, 1);
   line.tasks[0] = {.load_s = 3, .movable = false};
   EXPECT_THAT(orb(flat_machine(2), line, Placement(6, 1)).places(),
@@ -52,8 +52,8 @@ TEST(Orb, counts_pinned_tasks_at_their_places) {
 }
 
 TEST(Orb, splits_places_at_the_levels_of_the_machine) {
-  // With three nodes of two places, the tasks of a node form one block of the line, not halves of
-  // two blocks.
+  // The machine has three nodes of two places. The first cut is between nodes and not between the
+  // places of the second node, so the tasks of each node are neighbours on the line.
   const Machine machine = machine_from_text("node:3 core:2");
   const Placement placed = orb(machine, grid(12, 1), Placement(12));
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));

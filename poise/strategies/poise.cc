@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Poise: local search from the current placement on the total time, `steps` iterations and the
-/// migration.
+/// Poise: local search from the current placement for the shortest total time of `steps` iterations
+/// and the migration.
 ///
 /// Original to this project. A new partition balances communication and list scheduling balances
 /// load, but both move most tasks; local search improves load, communication and migrations
@@ -18,20 +18,20 @@
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
-/// 6. Every candidate counts by the shortest total on the way from it back to the current placement
-/// (returns.h). At the end each task returns whose return alone shortens the total.
+/// 6. Each candidate is judged by the shortest total time on the way from it back to the current
+/// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
 ///
-/// Step 1 always runs. The others run within a budget that the coming phases pay for
-/// (scan_budget.h).
+/// Step 1 always runs. The other steps run within a budget of computing time that the coming phases
+/// can repay (scan_budget.h).
 ///
-/// The total is never longer than that of the current placement, unless that exceeds memory
-/// (`memory_bytes` per place, and the memory of domains if the machine knows it) or the workload's
-/// capacity. Tasks follow another start only as far as they fit. Where cores are few, local search
-/// exchanges tasks.
+/// The total time is never longer than with the current placement, unless that placement exceeds
+/// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
+/// workload's capacity. If a start of step 2 exceeds these limits, only the moves that fit are
+/// adopted from it. If cores are limited, local search also exchanges tasks in its first stage.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h); the current placement decides which of several equal places a task gets, and
-/// stays if it holds the cap and no placement with less traffic is found.
+/// is kept if it respects the cap and no placement with less traffic is found.
 ///
 /// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
 /// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
@@ -74,9 +74,9 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
-/// a pair of tasks that exchange messages).
-constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
+/// Measured cost of each part of a decision, in scans (scan_budget.h) per task and per direction of
+/// each pair of tasks that exchange messages.
+constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
@@ -127,10 +127,10 @@ class Search {
     }
   }
 
-  /// Runs local search from the current placement again, with a limit on the migration time that
-  /// doubles from stage to stage: few tasks move first, and others follow where that pays. A
-  /// migration longer than all steps could save does not pay. Ends after two stages without a
-  /// shorter total.
+  /// Runs local search from the current placement again, in stages. Each stage limits the total
+  /// time of migrations, and the limit doubles from stage to stage: few tasks move at first, and
+  /// others follow if that pays. The stages end after two that do not shorten the total time, or
+  /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kDescent)) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
@@ -154,7 +154,7 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// Shortens the busiest places of the best placement.
+  /// Lowers the busy time of the busiest places of the best placement.
   void polish() {
     if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
     LocalSearch descent = from(best_.placement);
@@ -162,7 +162,8 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if places may be full and the budget allows another pass, although none was asked for.
+  /// True if another pass should run although the user did not ask for passes: the number of cores
+  /// per place is limited, so that places may be full, and the budget allows a pass.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() ||
         static_cast<double>(number) >= tuning_.passes_if_few_cores ||
@@ -172,7 +173,9 @@ class Search {
     return true;
   }
 
-  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
+  /// Perturbs the best placement several times and searches again from each. Returns false if no
+  /// further pass is useful: the best placement has reached its bound, or too many passes in a row
+  /// have improved nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -190,7 +193,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// Returns the best placement without the moves that do not pay.
+  /// Returns the best placement after undoing the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_room_)
@@ -213,10 +216,11 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
-  /// placement.
+  /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
+  /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
+    const double scans = budget_.left() - kWayBack * entries_;
+    if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
   Outcome descended_from(const Placement& start) {
@@ -246,15 +250,16 @@ class Search {
     return outcome_of(problem_, descent.placement());
   }
 
-  /// Of a placement, those moves that pay; all if the current placement exceeds memory.
+  /// Keeps only the moves that pay. Keeps all moves if the current placement exceeds memory or
+  /// capacity.
   Outcome on_the_way(Outcome far) {
     if (!is_within_room_) return far;
     budget_.spend(kWayBack * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
-  /// fewer bytes.
+  /// Adopts the other outcome if its total time is shorter, or if its total time is nearly the same
+  /// and it moves fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -293,7 +298,9 @@ class Search {
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
   if (options.passes > 0 || options.budget_s > 0)
-    fail("strategy poise: passes and budget_s have no effect with from_scratch=1; leave them out");
+    fail(
+        "strategy poise: if from_scratch is 1, the options passes and budget_s have no effect; "
+        "leave both out");
   return within_room(problem,
                      placed_from_scratch(problem,
                                          {.attempts = options.tuning.attempts,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The strategy `poise` as a function with parameters: strategy `optimal` starts from it.
+// The strategy `poise` as a function with parameters. Strategy `optimal` calls it to find a good
+// first placement.
 #pragma once
 
 #include <cstdint>

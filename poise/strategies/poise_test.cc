@@ -88,7 +88,8 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
-  // This tests local search alone: tasks are so short that other starts do not pay.
+  // This tests local search from the current placement alone: tasks are so short that searches from
+  // other placements do not pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
   const Workload workload = generate(parse_recipe(recipe), 4096, 1).front();
@@ -98,8 +99,8 @@ TEST(Poise, moves_load_from_an_overloaded_region_to_distant_idle_places) {
 }
 
 TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
-  // Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB, a few moves are better than none
-  // and than many.
+  // Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB, moving a few tasks is better than
+  // moving none or many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
     const Machine priced = with_formula(machine, formula);
@@ -115,7 +116,7 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
-/// Totals of 1,000 steps and bytes moved, summed over four seeds of a recipe.
+/// Total times of 1,000 steps, and bytes moved, summed over four seeds of a recipe.
 struct Sums {
   double total_s = 0, bytes = 0;
 };
@@ -134,11 +135,11 @@ Sums sums(const char* recipe, const std::string& setting) {
   return sums;
 }
 
-TEST(Poise, a_last_stage_shortens_the_busiest_places) {
+TEST(Poise, the_last_stage_of_local_search_shortens_the_total_time) {
   EXPECT_LT(sums("stencil3d", "").total_s, sums("stencil3d", ",fine_exponent=49").total_s);
 }
 
-TEST(Poise, moves_fewer_bytes_if_the_total_is_nearly_the_same) {
+TEST(Poise, accepts_a_slightly_longer_total_time_to_migrate_fewer_bytes) {
   const Sums usual = sums("geometric", ""), shortest = sums("geometric", ",same_total=0");
   EXPECT_LT(usual.bytes, 0.95 * shortest.bytes);
   EXPECT_LT(usual.total_s, 1.002 * shortest.total_s);
@@ -187,7 +188,7 @@ TEST(Poise, refuses_more_passes_if_it_starts_from_scratch) {
   EXPECT_THROW(parse_strategy("poise:from_scratch=1,budget_s=1").rebalance(problem), Error);
 }
 
-TEST(Poise, sending_any_single_task_back_would_not_shorten_the_total) {
+TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));
@@ -210,7 +211,7 @@ TEST(Poise, sending_any_single_task_back_would_not_shorten_the_total) {
 }
 
 TEST(Poise, respects_the_memory_of_places) {
-  // All load is in tasks that are too large for two of them to fit on one place.
+  // Most load is in four tasks that are so large that no two of them fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {
@@ -228,7 +229,7 @@ TEST(Poise, respects_the_memory_of_places) {
   }
 }
 
-TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
+TEST(Poise, keeps_tasks_that_exchange_bytes_in_one_node_if_bandwidth_between_nodes_is_low) {
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};
@@ -243,7 +244,7 @@ TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, gathers_tasks_on_few_places_if_messages_cost_more_than_work) {
+TEST(Poise, with_costly_messages_gives_iterations_no_longer_than_nuco_and_refine_comm) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;
@@ -289,13 +290,13 @@ TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
   EXPECT_LE(hops, 8u);
 }
 
-TEST(Poise, no_tuned_number_has_the_name_of_a_knob) {
+TEST(Poise, no_tuning_parameter_has_the_name_of_a_strategy_option) {
   for (const Strategy& strategy : strategies())
     for (const Knob& number : strategy.tuning)
       for (const Knob& knob : strategy.knobs) EXPECT_NE(number.name, knob.name) << strategy.name;
 }
 
-TEST(Poise, reads_tuning_numbers_like_knobs) {
+TEST(Poise, tuning_parameters_are_read_and_checked_like_strategy_options) {
   const Choice choice = parse_strategy("poise:steps=3,candidates=5");
   EXPECT_EQ(choice.text(), "poise:steps=3,candidates=5");
   EXPECT_THROW(parse_strategy("poise:candidates=0"), Error);

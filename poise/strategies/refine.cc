@@ -3,10 +3,11 @@
 ///
 /// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached;
 /// otherwise a bisection finds the lowest threshold between that and the current makespan.
-/// Overloaded places give away tasks, the busiest place first. Each gives the smallest task that is
-/// large enough or, if there is none, the largest that fits elsewhere; the task goes to the place
-/// that finishes it first. So few tasks move, and none if the makespan is within tolerance. Ties:
-/// lower task, lower place. Ignores messages. O(n + (p + moved log p) log(1 / precision)).
+/// Overloaded places give away tasks, the busiest place first. Each gives away the smallest task
+/// that brings it below the threshold or, if there is none, the largest task that fits elsewhere;
+/// the task goes to the place that finishes it first. So few tasks move, and none if the makespan
+/// is within tolerance. Ties: lower task, lower place. Ignores messages. O(n + (p + moved log p)
+/// log(1 / precision)).
 #include <algorithm>
 #include <optional>
 
@@ -44,8 +45,9 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
   return donors;
 }
 
-/// Brings the donor below the threshold. Returns false if its tasks do not fit elsewhere. One sweep
-/// is enough: a task that does not fit now will not fit later, when the other places hold more.
+/// Moves tasks away from the donor, an overloaded place, until it is below the threshold. Returns
+/// false if its tasks do not fit on other places. Visiting each task once is enough: other places
+/// only fill up, so a task that does not fit now will not fit later.
 bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& places,
              std::vector<Migration>& moves) {
   const double speed = now.machine.speed_of(donor.place);

@@ -31,8 +31,8 @@ namespace {
 /// The bisection ends when the threshold is known to this fraction of the average.
 constexpr double kPrecision = 1.0 / 128;
 
-/// A task is tried at the places of this many communication partners, those with most messages plus
-/// bytes.
+/// A task may move to the places of this many communication partners: those with the largest sum of
+/// the number of messages and the number of bytes.
 constexpr std::size_t kMaxPartnerPlaces = 8;
 
 /// An attempt fails if messages raise a place above the threshold more often than this.
@@ -80,8 +80,8 @@ class Attempt {
   }
 
  private:
-  /// Tries to move each task of the place once. With `spares`, skips a task if a smaller one is
-  /// large enough.
+  /// Offers each task of the place once to other places, until the place is below the threshold. If
+  /// `spares` is set, a task is skipped if moving the next smaller one is enough for that.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {
@@ -109,7 +109,8 @@ class Attempt {
     if (std::get<PlaceId>(best) != from) move(task, from, std::get<PlaceId>(best));
   }
 
-  /// The move may raise places of partners above the threshold; these give tasks away later.
+  /// The move may raise the places of the task's communication partners above the threshold. Such
+  /// places wait in a queue and give tasks away later.
   void move(LoadedTask task, PlaceId from, PlaceId to) {
     find_changes(task, from, to);
     for (const auto& [place, seconds] : changes_) {
@@ -120,8 +121,8 @@ class Attempt {
     placement_.move(task.task, to);
   }
 
-  /// Finds the places of the partners with most traffic, and the place that finishes the work
-  /// first.
+  /// Finds the places to which the task may move: those of the communication partners with which it
+  /// has most traffic, and the place that finishes the task first.
   void find_candidates(LoadedTask task, PlaceId from) {
     changes_.clear();
     for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})

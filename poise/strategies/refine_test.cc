@@ -31,35 +31,35 @@ Example example(const char* machine, const std::vector<double>& loads_s,
   return made;
 }
 
-TEST(Refine, moves_nothing_within_tolerance) {
+TEST(Refine, moves_nothing_if_the_imbalance_is_within_the_tolerance) {
   const Example near = example("core:2", {10, 10.9}, {0, 1});  // 4 % above the average
   EXPECT_EQ(near.refined(), near.current);
 }
 
-TEST(Refine, moves_the_smallest_task_that_is_large_enough) {
+TEST(Refine, moves_the_smallest_task_that_brings_a_place_below_the_threshold) {
   // Place 0 has a load of 17 and the average is 12, so moving the task of 5 is enough. Moving the
   // task of 8, or that of 4 and another, would also fit.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
 
-TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_one_is_large_enough) {
+TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_task_is_large_enough) {
   const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
   const Metrics after = uneven.metrics(uneven.refined());
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 4u);
 }
 
-TEST(Refine, finds_the_lowest_threshold_if_tolerance_cannot_be_reached) {
-  // The task of 6 is nearly three times the average load, so a place of its own is the best
-  // possible.
+TEST(Refine, reaches_the_shortest_makespan_if_the_requested_tolerance_is_impossible) {
+  // The load of the first task is 6, nearly three times the average load of a place, so the best
+  // placement gives it a place of its own.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
   const Metrics after = lumpy.metrics(lumpy.refined());
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 1u);
 }
 
-TEST(Refine, keeps_a_placement_that_no_single_task_can_improve) {
+TEST(Refine, keeps_a_placement_that_moving_one_task_cannot_improve) {
   const Example stuck = example("core:2", {3, 3, 3}, {0, 0, 1});
   EXPECT_EQ(stuck.refined(), stuck.current);
   const Example pair = example("core:3", {2, 2, 2, 2}, {0, 0, 1, 2});

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-// This header must come after the two headers above.
+// scotch.h uses the integer types of <cstdint> without including that header.
 #include <scotch.h>
 
 #include "poise/base/error.h"
@@ -36,7 +36,8 @@ namespace {
 /// 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
-/// Distances are integers; a factor of 1 becomes this number if the range allows it.
+/// Scotch's distances are integers, so the machine's factors are multiplied by this number, or by a
+/// smaller one if the largest distance would otherwise be too large.
 constexpr double kFinestFactor = 8;
 constexpr SCOTCH_Num kFree = -1;
 
@@ -61,8 +62,7 @@ struct Architecture {
   Rows rows;  // the machine as a graph
   ScotchGraph graph;
 };
-/// Sets one thread and a generator of random numbers of its own, so that the map is always the
-/// same.
+/// Sets one thread and a separate random number generator, so that the map is always the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -107,9 +107,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// Returns the mean factor of messages to the first group of `level` from the other groups in the
-/// same group of `above` (null: the whole machine). Uses the first group of `above` that contains
-/// several groups.
+/// Returns the mean factor of messages between groups of `level` that are in the same group of
+/// `above` (null: the whole machine). The first group of `above` with several groups of `level`
+/// stands for all; messages go from its second and further groups to its first.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -125,8 +125,9 @@ double mean_factor(const Machine& machine, const Level* above, const Level& leve
   return sum / others;
 }
 
-/// Returns what crossing each level adds to the distance between places, as integers. A distance is
-/// the sum of the links from its level down, and at most `longest`.
+/// Returns for each level the part of a distance that it adds, as an integer. The distance between
+/// two places is the sum over the coarsest level that separates them and all finer levels, and is
+/// at most `longest`.
 std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
                                  double longest) {
   std::vector<double> factors;
@@ -160,9 +161,10 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
   return children;
 }
 
-/// The machine's tree as a graph. First come the places, whose weights are their speeds, then the
-/// groups of each level from the finest, then the root. Each is connected to its parent by half of
-/// the level's link.
+/// The machine's tree as a graph for Scotch. The vertices are first the places, whose weights are
+/// their speeds, then the groups of each level from the finest, then the root. The edge from a
+/// vertex to its parent has the length given by `links`, so each distance is twice the one in
+/// Scotch's own form of tree.
 Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;
@@ -256,7 +258,8 @@ Vertices vertices_of(const Problem& problem) {
   return vertices;
 }
 
-/// Cost of migrating each vertex per unit of distance, in the unit of edge weights.
+/// Returns the cost of moving each vertex by one unit of distance, in the unit in which Scotch gets
+/// the weights of edges.
 std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
                                           double weight, double edge_total, double longest) {
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);

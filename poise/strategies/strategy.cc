@@ -18,7 +18,7 @@ std::string Choice::text() const {
 
 Placement Choice::rebalance(const Problem& problem) const {
   if (strategy->is_oracle && problem.workload.capacity.is_limited())
-    fail("strategy {} does not support capacities; leave out --capacity or the strategy",
+    fail("strategy {} does not support capacities; leave out --capacity or name another strategy",
          strategy->name);
   return within_capacity(problem, strategy->rebalance(problem, knobs));
 }
@@ -39,7 +39,9 @@ Choice parse_strategy(std::string_view text) {
 std::vector<Choice> parse_strategies(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view piece : split(text, ',')) {
-    if (piece.empty()) fail("the list of strategies \"{}\" contains an empty name", text);
+    if (piece.empty())
+      fail("the list of strategies \"{}\" contains an empty name; write one comma between names",
+           text);
     const bool continues = !items.empty() && piece.find('=') != std::string_view::npos &&
                            piece.find(':') == std::string_view::npos;
     if (continues)

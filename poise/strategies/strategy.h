@@ -21,7 +21,7 @@ struct Strategy {
   std::span<const Knob> knobs = {};
   /// Tuned numbers of the strategy. They are set by name like knobs, for experiments only.
   std::span<const Knob> tuning = {};
-  /// True if it starts from the current placement and moves nothing if nothing improves.
+  /// True if the strategy starts from the current placement and keeps it if it finds no better one.
   bool is_incremental = false;
   /// True if it shows what is possible in more time than a balancing step has. It runs only if the
   /// user names it, and may refuse a large problem with an Error.
@@ -46,7 +46,8 @@ struct Choice {
   std::string text() const;
 };
 
-/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. Throws Error with the nearest name and the known ones.
+/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. If a name is unknown, throws Error with the most
+/// similar name and all known ones.
 Choice parse_strategy(std::string_view text);
 
 /// Reads a comma-separated list of strategies. A piece with "=" but no ":" is a further knob of the

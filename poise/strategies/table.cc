@@ -206,7 +206,8 @@ constexpr Strategy kStrategies[] = {
      .knobs = kTreematchKnobs},
 };
 
-// Multistep runs any of the strategies above. Its knob `inner` is the index of a row.
+// Multistep decides with one of the strategies above. Its knob `inner` is an index into their
+// table.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {

@@ -51,7 +51,7 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
   demand.one_each = tasks.size() <= demand.open_places;
-  // Half of the tolerance is for the nodes, half for the places inside them.
+  // Nodes may exceed their share by half of max_imbalance - 1, and so may places inside a node.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });
@@ -81,7 +81,8 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Nodes are independent of each other, so they can be solved in parallel.
+/// Maps the tasks of each node to its places. The nodes do not depend on each other, so they are
+/// mapped in parallel.
 std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
                                         const std::vector<NodeId>& node_of, unsigned threads) {
   const Machine& machine = problem.machine;

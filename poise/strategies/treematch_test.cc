@@ -57,7 +57,8 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
   return workload;
 }
 
-/// Hops times bytes of a ring if its tasks are in blocks along the places, which is optimal.
+/// Returns hops times bytes if consecutive tasks of a ring are placed in blocks on consecutive
+/// places. This is the least that any balanced placement reaches.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;
@@ -66,7 +67,7 @@ std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& worklo
 /// Two packages of four cores; the operating system numbers cores of the packages alternately.
 constexpr const char* kNehalem = "package:2 core:4 factors:2,1";
 
-TEST(Treematch, maps_a_ring_optimally_from_any_start) {
+TEST(Treematch, maps_a_ring_of_tasks_with_the_fewest_hop_bytes_from_any_initial_placement) {
   const Machine machine = machine_from_text(kNehalem);
   for (const TaskId num_tasks : {8u, 16u, 64u}) {
     const Workload workload = k_neighbour(num_tasks, 1);
@@ -111,7 +112,7 @@ void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& w
     }
 }
 
-TEST(Treematch, no_two_nodes_of_a_torus_would_save_hops_by_exchanging_their_tasks) {
+TEST(Treematch, no_exchange_of_tasks_between_two_nodes_of_a_torus_reduces_hop_bytes) {
   const Machine machine = machine_from_text("torus:4x4 core:1");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -122,7 +123,7 @@ TEST(Treematch, no_two_nodes_of_a_torus_would_save_hops_by_exchanging_their_task
   }
 }
 
-TEST(Treematch, no_two_places_would_save_hops_by_exchanging_their_tasks_if_one_task_is_pinned) {
+TEST(Treematch, no_exchange_of_tasks_between_places_without_pinned_tasks_reduces_hop_bytes) {
   const Machine machine = machine_from_text("numa:4 core:4");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -134,7 +135,7 @@ TEST(Treematch, no_two_places_would_save_hops_by_exchanging_their_tasks_if_one_t
   }
 }
 
-TEST(Treematch, a_second_decision_moves_nothing) {
+TEST(Treematch, moves_no_task_if_the_current_placement_is_its_own_result) {
   Random random(3);
   const Machine machine = machine_from_text("node:4 numa:2 core:4");
   const Workload workload = stencil(10, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
@@ -162,7 +163,7 @@ TEST(Treematch, places_each_cluster_of_tasks_on_one_node) {
   }
 }
 
-TEST(Treematch, respects_the_load_cap_with_skewed_loads) {
+TEST(Treematch, keeps_the_load_of_every_place_within_the_limit_if_task_loads_are_skewed) {
   for (const char* text : {"core:64", "node:8 core:8", "torus:4x4 numa:2 core:2",
                            "node:4 core:16 speeds:1,0.5", "node:3 numa:3 core:7"}) {
     const Machine machine = machine_from_text(text);
@@ -213,8 +214,9 @@ TEST(Treematch, gives_a_huge_task_its_own_place) {
 }
 
 TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
-  // A hub that communicates with all tasks, and nodes that all exchange messages, on a network that
-  // needs a mapping. If either took quadratic time, this test would run for minutes.
+  // One task, the hub, communicates with all others, and random messages connect many pairs of
+  // nodes of a torus, where the mapping of groups to nodes matters. If the time grew quadratically
+  // with the number of partners of the hub or of the nodes, this test would run for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;
@@ -229,7 +231,7 @@ TEST(Treematch, takes_less_than_quadratic_time_on_star_and_random_graphs) {
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, counts_messages_if_there_are_no_bytes) {
+TEST(Treematch, uses_the_number_of_messages_if_all_messages_have_0_bytes) {
   const Machine machine = machine_from_text(kNehalem);
   Workload workload = k_neighbour(32, 1), silent = workload;
   for (Message& message : silent.messages) message.bytes = 0;
@@ -238,7 +240,7 @@ TEST(Treematch, counts_messages_if_there_are_no_bytes) {
             place("treematch", machine, workload, start));
 }
 
-TEST(Treematch, does_not_depend_on_the_number_of_threads) {
+TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
   Random random(2);
   const Machine machine = machine_from_text("node:16 numa:2 core:4");
   const Workload workload = stencil(14, [&](TaskId) { return random.uniform(1, 5); });
@@ -247,7 +249,7 @@ TEST(Treematch, does_not_depend_on_the_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, keeps_tasks_together_that_share_a_group_of_places_now) {
+TEST(Treematch, with_groups_current_the_tasks_on_one_node_move_to_one_node_together) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has a run of the ring, but the runs are far apart
@@ -259,7 +261,7 @@ TEST(Treematch, keeps_tasks_together_that_share_a_group_of_places_now) {
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, keeps_the_current_placement_if_it_is_better) {
+TEST(Treematch, keeps_the_current_placement_if_it_is_better_than_the_computed_one) {
   const Machine machine = machine_from_text("core:2 message:1");
   Workload workload = k_neighbour(2, 1);  // apart, the two would wait for each other
   const Placement together(2);

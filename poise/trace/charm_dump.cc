@@ -21,8 +21,8 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // True for 6.10, which stores all counts before all lists, and the strategy's answer after
-  // `from`.
+  // True for Charm++ 6.10. It writes all counts before all lists; and after the processors on which
+  // the objects are, it writes those to which a strategy moved them.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // depends on a build option of both versions
@@ -106,7 +106,7 @@ class Parser {
     return byte == 1;
   }
 
-  /// Invalid times also indicate a wrong layout.
+  /// True for a valid time. An invalid one shows that the file has another layout.
   static bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
   bool read_all() {
@@ -126,7 +126,8 @@ class Parser {
       if (!read_count(processors)) return false;
     }
     if (processors != announced || processors == 0)
-      return refuse("the second number of processors differs from the first");
+      return refuse(
+          "the number of processors is 0 or differs from the number in the header of the file");
     return read_processors(processors) && (layout_.counts_first || read_count(objects)) &&
            (migratable <= objects ||
             refuse("the number of migratable objects exceeds the number of objects")) &&
@@ -154,7 +155,9 @@ class Parser {
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
-        return refuse("a processor has an invalid flag, number, time or speed");
+        return refuse(
+            "a processor has a flag other than 0 or 1, a number below -1, or a time or speed that "
+            "is negative or not finite");
       dump_.processors.push_back(processor);
     }
     return true;
@@ -181,7 +184,8 @@ class Parser {
       const auto movable = read_flag(), asynchronous = read_flag();
       file_.take(2);  // a size that is usually uninitialised
       if (!movable || !asynchronous || !is_time(object.load_s))
-        return refuse("an object has an invalid flag or load");
+        return refuse(
+            "an object has a flag other than 0 or 1, or a load that is negative or not finite");
       object.movable = *movable;
       dump_.objects.push_back(object);
     }
@@ -193,7 +197,7 @@ class Parser {
       std::uint64_t places = 0;
       if (!read_count(places)) return false;
       if (places != count)
-        return refuse("the list of places and the list of objects differ in length");
+        return refuse("the list of the objects and the list of their processors differ in length");
     }
     if (!has(count, layout_.counts_first ? 8 : 4)) return false;
     for (std::uint64_t n = 0; n < count; ++n) {
@@ -282,7 +286,8 @@ struct IdHash {
   }
 };
 
-/// Finds tasks by their names in the records. Processors become tasks if they send or receive.
+/// Finds the task of each sender and receiver in the records. A processor becomes a task only if it
+/// sends or receives.
 class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {

@@ -43,8 +43,8 @@ Trace read_series(const std::vector<SeriesFile>& files) {
   for (const SeriesFile& file : files) {
     Trace dump = read_dump(file.path, read_file(file.path));
     if (!trace.phases.empty() && dump.num_places != trace.num_places)
-      fail("{}: it has {} processors, but {} has {}", file.path, dump.num_places, files[0].path,
-           trace.num_places);
+      fail("{}: the dump has {} processors, but {} has {}; all dumps must be of one run", file.path,
+           dump.num_places, files[0].path, trace.num_places);
     dump.phases[0].id = file.number;
     if (trace.phases.empty())
       trace = std::move(dump);

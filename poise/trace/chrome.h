@@ -32,11 +32,12 @@ class ChromeTrace {
   /// to_s.
   void arrow(Row from, double from_s, Row to, double to_s, std::string_view name);
 
-  /// Returns the text of the file, which has the title if it is not empty.
+  /// Returns the text of the file. If `title` is not empty, the file shows it.
   std::string text(std::string_view title = {}) const;
 
  private:
-  /// Begins an event, up to its last field.
+  /// Begins an event with the fields that all events have. The caller adds the others and ends the
+  /// event.
   void begin(char kind, std::string_view name, Row at);
 
   std::string events_;  // JSON

@@ -71,9 +71,17 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Splits a line at commas and removes the blanks around each value.
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields = split(line, ',');
+/// Returns the separator of values in the first line of a table.
+char separator_of(std::string_view line) {
+  for (const char separator : {';', ','})
+    if (line.find(separator) != line.npos) return separator;
+  return ' ';
+}
+
+/// Splits a line at the separator and removes the blanks around each value.
+std::vector<std::string_view> fields_of(std::string_view line, char separator) {
+  if (separator == ' ') return words_of(line);
+  std::vector<std::string_view> fields = split(line, separator);
   for (std::string_view& field : fields) {
     field.remove_prefix(std::min(field.find_first_not_of(" \t"), field.size()));
     field = field.substr(0, field.find_last_not_of(" \t") + 1);
@@ -119,9 +127,9 @@ Banner read_banner(const std::string& name, std::string_view text) {
       !is_one_of(2, {"real", "integer", "pattern"}) || !is_one_of(3, {"general", "symmetric"}) ||
       (words[1] == "array" && words[2] == "pattern"))
     fail(
-        "{}:1: \"{}\" is not a matrix that can hold bytes; it must be {} matrix, then coordinate "
-        "or "
-        "array, then real, integer or pattern, then general or symmetric",
+        "{}:1: \"{}\" is not the header of a matrix that Poise can read. The header must be: {} "
+        "matrix FORMAT FIELD SYMMETRY. FORMAT is coordinate or array; FIELD is real or integer or, "
+        "in the format coordinate, also pattern; SYMMETRY is general or symmetric",
         name, line, kMagic);
   return {words[1] == "array", words[2] == "pattern", words[3] == "symmetric"};
 }
@@ -170,11 +178,12 @@ void check_size(const Lines& lines, std::uint64_t num_tasks, std::string_view te
 
 /// Reads n lines of n numbers; `line` is the first.
 Trace read_dense(Lines& lines, std::string_view line) {
-  const std::size_t n = fields_of(line).size();
+  const char separator = separator_of(line);
+  const std::size_t n = fields_of(line, separator).size();
   std::vector<Message> messages;
   std::uint64_t row = 0;
   for (std::optional<std::string_view> next = line; next; next = lines.next(), ++row) {
-    const std::vector<std::string_view> fields = fields_of(*next);
+    const std::vector<std::string_view> fields = fields_of(*next, separator);
     if (row == n) lines.fail_here("there is another line after the {} rows of the matrix", n);
     if (fields.size() != n)
       lines.fail_here("the row has {} numbers, but the first row has {}", fields.size(), n);
@@ -188,7 +197,7 @@ Trace read_dense(Lines& lines, std::string_view line) {
 /// Reads one message per line below the line with the names of the columns, `head`.
 Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
   constexpr std::string_view kColumns[] = {"from", "to", "bytes", "messages"};
-  const std::vector<std::string_view> names = fields_of(head);
+  const std::vector<std::string_view> names = fields_of(head, separator_of(head));
   std::size_t at[4];
   for (std::size_t c = 0; c < 4; ++c) {
     at[c] = static_cast<std::size_t>(std::find(names.begin(), names.end(), kColumns[c]) -
@@ -202,7 +211,7 @@ Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
   std::vector<Message> messages;
   std::uint64_t num_tasks = 0;
   while (const std::optional<std::string_view> line = lines.next()) {
-    const std::vector<std::string_view> fields = fields_of(*line);
+    const std::vector<std::string_view> fields = fields_of(*line, separator_of(head));
     if (fields.size() != names.size())
       lines.fail_here("the line has {} values for {} columns", fields.size(), names.size());
     const std::uint64_t from = lines.whole(fields[at[0]], "from");
@@ -243,13 +252,27 @@ Trace read_matrix_market(const std::string& name, std::string_view text) {
   return trace_of(n, messages);
 }
 
+bool is_square(std::string_view text) {
+  const std::string no_name;
+  Lines lines(no_name, text);
+  const std::optional<std::string_view> first = lines.next();
+  if (!first) return false;
+  const std::vector<std::string_view> words = words_of(*first);
+  std::size_t num_lines = 1;
+  for (; const auto line = lines.next(); ++num_lines)
+    if (words_of(*line).size() != words.size()) return false;
+  return num_lines > 1 && num_lines == words.size() && parse_number(words[0]) &&
+         parse_unsigned(words[0]) != num_lines - 1;
+}
+
 Trace read_csv(const std::string& name, std::string_view text) {
   Lines lines(name, text);
   const std::optional<std::string_view> line = lines.next();
   if (!line) fail("{}: the file is empty", name);
-  const std::vector<std::string_view> first = fields_of(*line);
+  const std::vector<std::string_view> first = fields_of(*line, separator_of(*line));
   const bool is_dense = std::all_of(first.begin(), first.end(), [](std::string_view field) {
-    return parse_number(field).has_value();
+    // Also what is meant as a number, such as 1,5, so that the error names it.
+    return !field.empty() && field.find_first_not_of("0123456789.,+-eE") == field.npos;
   });
   return is_dense ? read_dense(lines, *line) : read_list(lines, *line, text);
 }

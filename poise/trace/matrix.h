@@ -20,10 +20,16 @@ inline constexpr std::string_view kMagic = "%%MatrixMarket";
 /// the file is invalid.
 Trace read_matrix_market(const std::string& name, std::string_view text);
 
-/// Reads either n lines of n numbers separated by commas, or a line of column names, in any order,
-/// followed by one line per message: `from` and `to` (tasks, from 0), `bytes`, and optionally
-/// `messages` (their number; 1 if absent), where `bytes` is the sum of their sizes. Every task
-/// takes 1 µs. Throws Error with the line if the file is invalid.
+/// True if all lines have as many words, separated by blanks, as there are lines, so that the text
+/// is a matrix; but not if it may be a METIS graph, whose first number is the number of the lines
+/// that follow.
+bool is_square(std::string_view text);
+
+/// Reads either n lines of n numbers, or a line of column names, in any order, followed by one line
+/// per message: `from` and `to` (tasks, from 0), `bytes`, and optionally `messages` (their number;
+/// 1 if absent), where `bytes` is the sum of their sizes. Every task takes 1 µs. Values are
+/// separated by semicolons or commas, or by blanks if the first line has neither. Throws Error with
+/// the line if the file is invalid.
 Trace read_csv(const std::string& name, std::string_view text);
 
 }  // namespace poise::matrix

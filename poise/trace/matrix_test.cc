@@ -43,7 +43,7 @@ TEST(MatrixMarket, reads_each_entry_as_bytes_from_its_row_to_its_column) {
   EXPECT_EQ(trace.assumed.size(), 1u);
 }
 
-TEST(MatrixMarket, symmetric_entries_count_in_both_directions) {
+TEST(MatrixMarket, an_entry_of_a_symmetric_matrix_counts_in_both_directions) {
   EXPECT_EQ(bytes_of(market("%%MatrixMarket MATRIX Coordinate pattern symmetric\r\n3 3 2\r\n2 1\r\n"
                             "3 2\r\n")),
             (Rows{{0, 1, 0}, {1, 0, 1}, {0, 1, 0}}));
@@ -81,6 +81,30 @@ TEST(MatrixCsv, reads_a_list_of_messages_with_columns_in_any_order) {
   const Trace trace = csv("bytes,to,from,messages\n100,1,0,4\n50,2,1,1\n10,1,0,2\n");
   EXPECT_EQ(bytes_of(trace), (Rows{{0, 110, 0}, {0, 0, 50}, {0, 0, 0}}));
   EXPECT_EQ(trace.phases[0].workload.messages[0].count, 6u);
+}
+
+TEST(MatrixCsv, values_may_be_separated_by_semicolons_or_blanks) {
+  const Rows rows{{0, 5, 100}, {6, 0, 0}, {0, 0, 0}};
+  EXPECT_EQ(bytes_of(csv("0; 5;1e2\n6;9;0\n0;0;0\n")), rows);
+  EXPECT_EQ(bytes_of(csv("0 5  1e2\r\n 6\t9 0\n0.0e+00 0 0\n")), rows);
+  EXPECT_EQ(bytes_of(csv("from;to;bytes\n0;1;7\n")), (Rows{{0, 7}, {0, 0}}));
+  EXPECT_EQ(bytes_of(csv("from\tto\tbytes\n0\t1\t7\n")), (Rows{{0, 7}, {0, 0}}));
+}
+
+TEST(MatrixCsv, a_decimal_comma_is_refused) {
+  expect_refused(csv, "0;1,5\n2;0\n", "m.csv:1: the entry \"1,5\" is not a number of bytes");
+}
+
+TEST(MatrixCsv, a_text_is_a_square_matrix_unless_it_may_be_a_graph) {
+  EXPECT_TRUE(is_square("0 5 1\n6 0 2\n7 8 0\n"));
+  EXPECT_TRUE(is_square("% bytes\n0 5\n\n6 0"));
+  EXPECT_TRUE(is_square("0.0e+00 5\n6 0\n"));
+  EXPECT_FALSE(is_square("2 1 011\n5 2 10\n5 1 10\n"));  // a graph of two vertices
+  EXPECT_FALSE(is_square("0 5 1\n6 0 2\n"));
+  EXPECT_FALSE(is_square("0 5\n6 0 2\n"));
+  EXPECT_FALSE(is_square("a b\nc d\n"));
+  EXPECT_FALSE(is_square("7\n"));
+  EXPECT_FALSE(is_square(""));
 }
 
 TEST(MatrixCsv, refuses_invalid_files) {

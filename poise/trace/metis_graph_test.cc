@@ -30,7 +30,7 @@ Workload read(const std::string& text) {
   return metis::read_graph("g.graph", text).phases.at(0).workload;
 }
 
-TEST(MetisGraph, vertex_weights_are_read_as_microseconds_and_sizes_and_edge_weights_as_bytes) {
+TEST(MetisGraph, vertex_weights_are_microseconds_while_vertex_sizes_and_edge_weights_are_bytes) {
   const Workload workload =
       read("% a path\n3 2 111\n100 7 2 5\n% inside\n200 8 1 5 3 6\n300 9 2 6\n");
   ASSERT_EQ(workload.num_tasks(), 3u);
@@ -43,7 +43,7 @@ TEST(MetisGraph, vertex_weights_are_read_as_microseconds_and_sizes_and_edge_weig
   EXPECT_EQ(workload.messages[2].count, 1u);
 }
 
-TEST(MetisGraph, every_format_code_is_read) {
+TEST(MetisGraph, reads_graphs_with_every_format_code_of_metis) {
   EXPECT_EQ(read("2 1\n2\n1\n").tasks[0].load_s, 1e-6);
   EXPECT_EQ(read("2 1 0\n2\n1\n").messages[0].bytes, 1u);
   EXPECT_EQ(read("2 1 000\n2\n1\n").messages[0].bytes, 1u);
@@ -58,7 +58,7 @@ TEST(MetisGraph, every_format_code_is_read) {
   EXPECT_EQ(read("2 1 011 3\n5 50 500 2 9\n6 60 600 1 9\n").tasks[1].load_s, 6e-6);
 }
 
-TEST(MetisGraph, vertices_without_edges_and_any_line_endings_are_accepted) {
+TEST(MetisGraph, accepts_vertices_without_edges_and_windows_line_endings) {
   EXPECT_EQ(read("3 1\n2\r\n1\n\n").num_tasks(), 3u);
   EXPECT_EQ(read("1 0 010\n 4 \n\n\n").tasks[0].load_s, 4e-6);
 }
@@ -69,21 +69,23 @@ TEST(MetisGraph, errors_name_the_line) {
   EXPECT_THAT(error_of("2 1 12\n2\n1\n"), HasSubstr("the format 12 is invalid"));
   EXPECT_THAT(error_of("2 1 001 2\n2\n1\n"), HasSubstr("2 weights per vertex contradict"));
   EXPECT_THAT(error_of("2 1 011 2 9\n2\n1\n"), HasSubstr("more than four"));
-  EXPECT_THAT(error_of("2 1\n2\n"), HasSubstr("the header says 2 vertices, but there are 1 lines"));
+  EXPECT_THAT(error_of("2 1\n2\n"), HasSubstr("the header says 2 vertices, but only 1 lines"));
   EXPECT_THAT(error_of("2 1\n2\n1\n1\n"),
               HasSubstr("g.graph:4: there is another line after the 2 vertices"));
-  EXPECT_THAT(error_of("2 2\n2\n1\n"), HasSubstr("the header says 2 edges"));
+  EXPECT_THAT(error_of("2 2\n2\n1\n"), HasSubstr("the header says 2 edges, so the lines must list "
+                                                 "4 neighbours in total, but they list 2"));
   EXPECT_THAT(error_of("2 1\n3\n1\n"), HasSubstr("g.graph:2: neighbour 3 does not exist"));
   EXPECT_THAT(error_of("2 1\n0\n1\n"), HasSubstr("g.graph:2: neighbour 0"));
   EXPECT_THAT(error_of("2 1\n1\n1\n"), HasSubstr("g.graph:2: vertex 1 is its own neighbour"));
   EXPECT_THAT(error_of("2 1\n2 2\n\n"),
               HasSubstr("g.graph:2: vertex 1 lists the neighbour 2 twice"));
-  EXPECT_THAT(
-      error_of("3 1\n2\n3\n\n"),
-      HasSubstr("g.graph:2: vertex 1 lists vertex 2 as a neighbour, but not the other way round"));
+  EXPECT_THAT(error_of("3 1\n2\n3\n\n"),
+              HasSubstr("g.graph:2: vertex 1 lists vertex 2 as a neighbour, but vertex 2 does not "
+                        "list vertex 1"));
   EXPECT_THAT(error_of("3 1\n\n1 3\n\n"),
               HasSubstr("g.graph:3: vertex 2 lists vertex 1 as a neighbour"));
-  EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, but in the other direction 6"));
+  EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"),
+              HasSubstr("weight 5, but the same edge has weight 6 in the other direction"));
   EXPECT_THAT(error_of("2 1 1\n2\n1 6\n"), HasSubstr("g.graph:2: an edge weight is missing"));
   EXPECT_THAT(error_of("2 1\n2x\n1\n"), HasSubstr("g.graph:2: a neighbour \"2x\" is not"));
   EXPECT_THAT(error_of("2 1\n-2\n1\n"), HasSubstr("\"-2\" is not"));
@@ -91,7 +93,7 @@ TEST(MetisGraph, errors_name_the_line) {
   EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("too many for a file of 13 bytes"));
 }
 
-TEST(MetisGraph, every_asymmetric_edge_is_found) {
+TEST(MetisGraph, refuses_a_graph_if_only_one_of_two_neighbours_lists_the_other) {
   // A ring in which one end of one edge is redirected to another vertex.
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
@@ -102,11 +104,11 @@ TEST(MetisGraph, every_asymmetric_edge_is_found) {
       const std::uint64_t right = v == bent ? (v + 2) % n : (v + 1) % n;
       text += std::to_string((v + n - 1) % n + 1) + " " + std::to_string(right + 1) + "\n";
     }
-    EXPECT_THAT(error_of(text), HasSubstr("but not the other way round"));
+    EXPECT_THAT(error_of(text), HasSubstr("does not list vertex"));
   }
 }
 
-TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_reading) {
+TEST(MetisGraph, a_trace_that_a_graph_can_represent_is_unchanged_after_writing_and_reading) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}, {0, 1, true}};
@@ -115,7 +117,7 @@ TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_readin
   expect_same(found, trace);
 }
 
-TEST(MetisGraph, a_written_file_is_recognised_although_its_comment_has_commas) {
+TEST(MetisGraph, a_written_graph_is_not_read_as_csv_although_its_comment_has_commas) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}};
@@ -128,7 +130,7 @@ TEST(MetisGraph, a_written_file_is_recognised_although_its_comment_has_commas) {
   std::remove(path.c_str());
 }
 
-TEST(MetisGraph, messages_in_one_direction_are_split_evenly_between_both_directions) {
+TEST(MetisGraph, writing_a_graph_assigns_half_of_the_bytes_between_two_tasks_to_each_direction) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{1.4e-6, 0, true}, {1, 0, true}};

@@ -88,7 +88,8 @@ Header read_head(Line line, std::size_t file_size) {
   if (!line.is_at_end()) line.fail_here("the header has more than four numbers");
   if (constraints == 0 || (constraints > 1 && weights == 0))
     line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
-  // Every vertex takes at least one line and every edge two numbers, so larger counts are wrong.
+  // Every vertex takes a line and every edge two numbers, so neither count can exceed the file's
+  // size in bytes.
   if (header.vertices > file_size || header.edges > file_size)
     line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
                    header.vertices, header.edges, file_size);
@@ -145,22 +146,29 @@ std::vector<Message> sorted_rows(const std::string& name, const GraphRows& graph
   return rows;
 }
 
-/// Checks that every edge is in the lines of both ends with the same weight. Vertices are visited
-/// in order, so the edges to each vertex come in the order of its own sorted row.
+/// Checks that every edge is in the lines of both of its vertices, with the same weight. Edges are
+/// visited in the order of their first vertex, and each line is sorted by neighbour, so next[v]
+/// advances through the line of v as the edges to v are visited.
 void check_symmetry(const std::string& name, const GraphRows& graph) {
   const std::vector<Message> rows = sorted_rows(name, graph);
   std::vector<std::size_t> next(graph.first.begin(), graph.first.end() - 1);
   for (const Message& edge : rows) {
     const std::size_t back = next[edge.to]++;
     if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
-      fail("{}:{}: vertex {} lists vertex {} as a neighbour, but not the other way round", name,
-           graph.line[edge.from], edge.from + 1, edge.to + 1);
+      fail(
+          "{0}:{1}: vertex {2} lists vertex {3} as a neighbour, but vertex {3} does not list "
+          "vertex {2}",
+          name, graph.line[edge.from], edge.from + 1, edge.to + 1);
     if (rows[back].to < edge.from)
-      fail("{}:{}: vertex {} lists vertex {} as a neighbour, but not the other way round", name,
-           graph.line[edge.to], edge.to + 1, rows[back].to + 1);
+      fail(
+          "{0}:{1}: vertex {2} lists vertex {3} as a neighbour, but vertex {3} does not list "
+          "vertex {2}",
+          name, graph.line[edge.to], edge.to + 1, rows[back].to + 1);
     if (rows[back].bytes != edge.bytes)
-      fail("{}:{}: the edge from vertex {} to {} has weight {}, but in the other direction {}",
-           name, graph.line[edge.from], edge.from + 1, edge.to + 1, edge.bytes, rows[back].bytes);
+      fail(
+          "{}:{}: the edge from vertex {} to vertex {} has weight {}, but the same edge has weight "
+          "{} in the other direction",
+          name, graph.line[edge.from], edge.from + 1, edge.to + 1, edge.bytes, rows[back].bytes);
   }
 }
 
@@ -186,16 +194,18 @@ Trace read_graph(const std::string& name, std::string_view text) {
   while (graph.workload.tasks.size() < header.vertices) {
     line = lines.next();
     if (!line)
-      fail("{}: the header says {} vertices, but there are {} lines", name, header.vertices,
-           graph.workload.tasks.size());
+      fail("{}: the header says {} vertices, but only {} lines with vertices follow", name,
+           header.vertices, graph.workload.tasks.size());
     read_vertex(*line, header, graph);
   }
   while ((line = lines.next()))
     if (!line->is_at_end())
       line->fail_here("there is another line after the {} vertices", header.vertices);
   if (graph.workload.messages.size() != 2 * header.edges)
-    fail("{}: the header says {} edges, but the lines list {} neighbours instead of {}", name,
-         header.edges, graph.workload.messages.size(), 2 * header.edges);
+    fail(
+        "{}: the header says {} edges, so the lines must list {} neighbours in total, but they "
+        "list {}",
+        name, header.edges, 2 * header.edges, graph.workload.messages.size());
   check_symmetry(name, graph);
   Trace trace;
   trace.phases.emplace_back().workload = std::move(graph.workload);

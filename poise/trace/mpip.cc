@@ -69,11 +69,6 @@ class Report {
   Trace read() {
     read_sections();
     if (workload_.tasks.empty()) fail("{}: the report has no section \"MPI Time\"", lines_.file());
-    if (!has_matrix_)
-      fail(
-          "{}: the report has no communication matrix; run the program with an mpiP that writes "
-          "one, or record it with \"poise profile\"",
-          lines_.file());
     Trace trace;
     trace.num_places = workload_.num_tasks();
     Phase& phase = trace.phases.emplace_back();
@@ -83,7 +78,10 @@ class Report {
     phase.wall_s = wall_s_;
     phase.workload = std::move(workload_);
     trace.assumed.push_back(
-        "mpiP reports hold point-to-point messages only; rank r is taken to be at place r");
+        has_matrix_ ? "mpiP reports hold point-to-point messages only; rank r is taken to be at "
+                      "place r"
+                    : "the mpiP report does not say who sends to whom, so no messages are known; "
+                      "\"poise profile\" records them; rank r is taken to be at place r");
     return trace;
   }
 

@@ -14,6 +14,10 @@ namespace poise::native {
 
 /// The first bytes of every file. The carriage return shows whether a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
+/// True unless a file that begins with these bytes cannot be a trace in this format.
+inline bool may_begin(std::string_view bytes) {
+  return kMagic.starts_with(bytes.substr(0, kMagic.size()));
+}
 
 /// Says whether the reader accepts an incomplete file.
 enum class Reading {
@@ -30,7 +34,7 @@ struct Attachment {
   std::string tag, payload;
 };
 
-/// Returns the bytes of a file with the trace, and with the attachments after its phases.
+/// Returns the bytes of a file that contains the phases of the trace, followed by the attachments.
 std::string write(const Trace& trace, const std::vector<Attachment>& attachments = {});
 
 /// Returns the payload of the attachment with this tag, or nothing if the file has none.

@@ -104,7 +104,7 @@ void read_tasks(const Cursor& payload, const Columns& columns, const Counts& cou
       });
 }
 
-/// Reads a task number that is stored as the difference to another.
+/// Reads a task number that is stored as its difference from another task number.
 TaskId task_near(Cursor& data, TaskId other, std::uint64_t num_tasks) {
   const std::uint64_t task = other + static_cast<std::uint64_t>(data.signed_varint());
   if (task >= num_tasks)

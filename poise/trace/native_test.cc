@@ -28,7 +28,7 @@ std::string error_of_reading(const std::string& bytes) {
   return "no error";
 }
 
-TEST(Crc32, the_checksum_equals_that_of_zlib) {
+TEST(Crc32, gives_the_same_checksum_as_zlib) {
   EXPECT_EQ(crc32("123456789"), 0xCBF43926u);
   EXPECT_EQ(crc32("6789", crc32("12345")), 0xCBF43926u);
   EXPECT_EQ(crc32(""), 0u);
@@ -50,7 +50,7 @@ TEST(Native, the_smallest_trace_is_unchanged_after_writing_and_reading) {
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, keeps_attachments_that_readers_of_the_trace_skip) {
+TEST(Native, attachments_can_be_read_and_do_not_change_the_trace) {
   const Trace trace = full_trace();
   const std::string bytes =
       native::write(trace, {{"abcd", "first"}, {"prof", std::string("a\0b", 3)}});
@@ -185,7 +185,7 @@ TEST(Native, counts_larger_than_the_file_are_refused_before_memory_is_allocated)
               HasSubstr("1099511627776 places are too many"));
 }
 
-TEST(Native, values_out_of_range_are_refused) {
+TEST(Native, files_with_values_out_of_range_are_refused) {
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + column("place", varint(2)))),
               HasSubstr("place 2 is too large; there are 2"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 1) + kLoads + kPlaces +

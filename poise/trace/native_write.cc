@@ -61,7 +61,8 @@ void add_column(std::string& payload, std::string_view name, std::string_view da
   payload += data;
 }
 
-/// Writes a column with one entry per item by calling `add`. Without items there is no column.
+/// Writes a column of a table, into which `add` writes one entry per item. Writes nothing if there
+/// are no items.
 template <typename Items, typename Add>
 void add_column_of(std::string& payload, std::string_view name, const Items& items,
                    const Add& add) {
@@ -210,7 +211,7 @@ void Recording::append(std::string_view bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // An incomplete phase would hide the phases added after it.
+      // Removes the incomplete phase, because readers would stop at it and miss phases added later.
       if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
         ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
       fail("cannot write {}: {}", path_, std::strerror(error));

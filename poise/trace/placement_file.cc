@@ -57,7 +57,7 @@ Placement placement_from_text(const std::string& name, std::string_view text) {
 }
 
 Placement read_placement(const std::string& path) {
-  return placement_from_text(path, read_file(path));
+  return placement_from_text(path, without_byte_order_mark(read_file(path)));
 }
 
 std::string placement_to_text(const Placement& placement) {

@@ -24,13 +24,13 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(PlacementFile, recognises_files_with_lines_and_files_with_json) {
+TEST(PlacementFile, reads_placements_as_lines_of_place_numbers_and_as_json) {
   EXPECT_THAT(placement_from_text("p", "0\n2\n1\n").places(), ElementsAre(0, 2, 1));
   EXPECT_THAT(placement_from_text("p", "0\r\n2").places(), ElementsAre(0, 2));
   EXPECT_THAT(placement_from_text("p", " {\"placement\": [3, 0]}").places(), ElementsAre(3, 0));
 }
 
-TEST(PlacementFile, both_formats_are_unchanged_after_writing_and_reading) {
+TEST(PlacementFile, placements_are_unchanged_after_writing_and_reading_lines_or_json) {
   const Placement placement(std::vector<PlaceId>{4, 0, 60'000'000});
   for (const char* ending : {".part.3", ".json"}) {
     const std::string path = testing::TempDir() + "poise_placement_file_test" + ending;

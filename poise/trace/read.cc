@@ -26,7 +26,7 @@ constexpr TraceFormat kFormats[] = {
     {"matrix-market", "a matrix of bytes from row to column", ""},
     {"csv", "a matrix of bytes, or a list of messages: from,to,bytes[,messages]", ""},
     {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
-    {"mpip", "a report of mpiP with a communication matrix", ""},
+    {"mpip", "a report of mpiP", ""},
 };
 
 /// Returns the text from its first line that is neither blank nor a comment of METIS or CSV.
@@ -40,6 +40,11 @@ std::string_view without_comments(std::string_view text) {
   return text;
 }
 
+/// Binary formats begin with their magic. Others are text.
+bool may_begin_trace(std::string_view bytes) {
+  return native::may_begin(bytes) || bytes.starts_with(charm::kMagic) || is_text(bytes);
+}
+
 /// Returns the format of a single file according to its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
@@ -48,15 +53,18 @@ std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(mpip::kMagic)) return "mpip";
   const std::string_view rest = without_comments(bytes);
   const std::string_view line = rest.substr(0, rest.find('\n'));
-  if (line.find(',') != std::string_view::npos && line.find_first_of("{[\"") == line.npos)
+  const bool names_columns = line.find("from") != line.npos && line.find("bytes") != line.npos;
+  if ((names_columns || line.find_first_of(",;") != line.npos) &&
+      line.find_first_of("{[\"") == line.npos)
     return "csv";
+  if (matrix::is_square(rest)) return "csv";
   const bool is_number = !rest.empty() && rest.front() >= '0' && rest.front() <= '9';
   if (bytes.starts_with('%') || is_number) return "metis";
   return "vt";
 }
 
-/// True if the path is a stream. A regular file may be one of several ranks or of a series; a
-/// stream is always read on its own.
+/// True if the path is a stream, such as a pipe. A stream is read on its own, whereas a regular
+/// file may belong to a series or be the file of one of several ranks.
 bool is_stream(const std::string& path) {
   std::error_code error;
   return path == kStdin || !std::filesystem::is_regular_file(path, error);
@@ -101,8 +109,11 @@ Trace read_any(const std::string& path, const ReadOptions& options) {
   const bool is_folder = std::filesystem::is_directory(path, error);
   const bool is_there = path == kStdin || std::filesystem::exists(path, error);
   if (is_folder || !is_there) return read_several(path, options.format);
-  const std::string bytes = read_file(path);
+  std::string bytes = read_file(path, may_begin_trace);
   if (bytes.empty()) fail("{}: the file is empty", path);
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+    fail("{}: the file is text in UTF-16; save it as UTF-8", path);
+  bytes.erase(0, bytes.size() - without_byte_order_mark(bytes).size());
   return read_file_as(options.format.empty() ? format_of_content(bytes) : options.format, path,
                       bytes, options);
 }

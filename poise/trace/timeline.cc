@@ -19,8 +19,12 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Rows of slices, by group and row in the group.
+/// Identifies a row of time slices in the file by the number of its group and its number in the
+/// group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
+
+/// The name of a slice of work for another place.
+constexpr std::string_view kBorrowed = "borrowed";
 
 struct Rows {
   std::map<RowId, std::vector<Span>> spans;
@@ -45,16 +49,18 @@ std::optional<Activity> activity_of(const element& event) {
 
 RowId row_of(const element& event, const std::string& where) {
   const auto group = field<std::int64_t>(event, "pid"), row = field<std::int64_t>(event, "tid");
-  if (!group) fail("{} needs an integer \"pid\"", where);
+  if (!group) fail("{}: the field \"pid\" must be an integer", where);
   return {*group, row.value_or(0)};
 }
 
 Span span_of(const element& event, Activity activity, const std::string& where) {
   const auto start_us = field<double>(event, "ts"), time_us = field<double>(event, "dur");
-  if (!start_us || !time_us) fail("{} needs numbers \"ts\" and \"dur\"", where);
+  if (!start_us || !time_us)
+    fail("{}: the fields \"ts\" (start) and \"dur\" (duration) must be numbers", where);
   if (!(0 <= *start_us && 0 <= *time_us))
     fail("{} begins at {} us and lasts {} us; both must be at least 0", where, *start_us, *time_us);
-  return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity};
+  const bool is_borrowed = field<std::string_view>(event, "name") == kBorrowed;
+  return {*start_us / 1e6, (*start_us + *time_us) / 1e6, activity, is_borrowed};
 }
 
 /// Returns the name in an event that names a group or a row.
@@ -76,7 +82,7 @@ void add(Rows& rows, const element& event, const std::string& where) {
     rows.row_names[row_of(event, where)] = name_in(event);
 }
 
-/// Groups without a slice are places that did nothing.
+/// A group of rows in which no time slice lies is a place that did nothing.
 void add_idle_groups(Rows& rows) {
   for (const auto& [group, name] : rows.group_names) {
     const auto first = rows.spans.lower_bound({group, INT64_MIN});
@@ -84,7 +90,7 @@ void add_idle_groups(Rows& rows) {
   }
 }
 
-/// Sorts by time and cuts off what a slice has in common with those before it.
+/// Sorts slices by time, and cuts off the part of a slice that overlaps earlier slices.
 std::vector<Span> without_overlaps(std::vector<Span> spans) {
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_s < b.start_s; });
@@ -150,8 +156,9 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
     const auto group = static_cast<std::int64_t>(p);
     trace.name_group(group, name_of(timeline, p));
     for (const Span& span : timeline.places[p]) {
-      const std::string_view name = kActivities[static_cast<std::size_t>(span.activity)];
-      trace.slice({group, 0}, name, name, span.start_s, span.end_s);
+      const std::string_view activity = kActivities[static_cast<std::size_t>(span.activity)];
+      const std::string_view name = span.is_borrowed ? kBorrowed : activity;
+      trace.slice({group, 0}, name, activity, span.start_s, span.end_s);
     }
   }
   write_file(path, trace.text(timeline.title));
@@ -170,14 +177,15 @@ Timeline timeline_from_text(const std::string& path, std::string_view text) {
   if (parser.parse(text.data(), text.size()).get(file) != simdjson::SUCCESS ||
       file["traceEvents"].get(events) != simdjson::SUCCESS)
     fail(
-        "{}: it is not a timeline; record one with POISE_TIMELINE, POISE_TASKS_TRACE or poise "
-        "juggle --trace",
+        "{}: the file is not a timeline; record one with POISE_TIMELINE, POISE_TASKS_TRACE or "
+        "poise juggle --trace",
         path);
   Rows rows;
   std::size_t number = 0;
   for (const element event : events) add(rows, event, fmt::format("{}: event {}", path, number++));
   if (rows.spans.empty() && rows.group_names.empty())
-    fail("{}: no event has the category {}", path, fmt::join(kActivities, " or "));
+    fail("{}: the file shows no activity; at least one event must have the category {}", path,
+         fmt::join(kActivities, " or "));
   Timeline timeline = timeline_of(std::move(rows));
   std::string_view title = path;
   if (file["otherData"]["title"].get(title) != simdjson::SUCCESS) title = path;

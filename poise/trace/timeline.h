@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "ba
 struct Span {
   double start_s = 0, end_s = 0;
   Activity activity = Activity::work;
+  bool is_borrowed = false;  // work for another place, that lent it
   friend bool operator==(const Span&, const Span&) = default;
 };
 
@@ -44,9 +45,9 @@ std::string name_of(const Timeline& timeline, std::size_t place);
 /// Writes a file for Perfetto. Throws Error naming the path; never leaves a partial file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
-/// Reads a timeline that a runtime wrote. Each row with events whose category is an activity
-/// becomes a place, such as a thread of a rank. Of events that overlap in a row, the one that
-/// begins first counts. Throws Error naming the path and what is wrong.
+/// Reads a timeline that a runtime wrote. Each row of the file, such as a thread of a rank, becomes
+/// a place if it has events whose category is an activity. If events in a row overlap, the time of
+/// the overlap counts for the one that began first. Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
 /// Reads a timeline from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);

@@ -27,7 +27,7 @@ Timeline two_places() {
            {{0.25, 2, Activity::work}}}};
 }
 
-TEST_F(TimelineTest, is_unchanged_after_writing_and_reading) {
+TEST_F(TimelineTest, a_timeline_is_unchanged_after_writing_and_reading) {
   write_timeline(two_places(), path_);
   const Timeline read = read_timeline(path_);
   EXPECT_EQ(read.title, two_places().title);
@@ -40,7 +40,7 @@ TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
-/// Returns a timeline file with these events.
+/// Returns the text of a timeline file with these events.
 std::string file_with(const std::string& events) { return "{\"traceEvents\":[" + events + "]}"; }
 
 Timeline timeline_with(const std::string& events) {
@@ -56,7 +56,7 @@ TEST_F(TimelineTest, the_file_is_in_the_format_of_perfetto) {
                               R"("ts":500000.000,"dur":250000.000})"));
 }
 
-TEST_F(TimelineTest, each_row_whose_events_are_activities_becomes_a_place) {
+TEST_F(TimelineTest, threads_with_work_wait_or_balance_events_become_places) {
   const Timeline timeline = timeline_with(
       R"({"ph":"M","name":"process_name","pid":7,"args":{"name":"rank 7"}},
          {"ph":"M","name":"thread_name","pid":7,"tid":1,"args":{"name":"thread 1"}},
@@ -73,7 +73,7 @@ TEST_F(TimelineTest, each_row_whose_events_are_activities_becomes_a_place) {
   EXPECT_EQ(timeline.title, "t.json") << "a file without a title";
 }
 
-TEST_F(TimelineTest, of_two_overlapping_events_the_one_that_begins_first_counts) {
+TEST_F(TimelineTest, time_in_two_overlapping_events_counts_for_the_one_that_begins_first) {
   const Timeline timeline = timeline_with(
       R"({"ph":"X","cat":"wait","pid":0,"ts":1e6,"dur":1e6},{"ph":"X","cat":"work","pid":0,"ts":0,"dur":3e6},
          {"ph":"X","cat":"balance","pid":0,"ts":2e6,"dur":2e6})");
@@ -86,13 +86,14 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
     return [=] { timeline_from_text("t.json", text); };
   };
   for (const char* text : {"{}", "{\"traceEv", "[]", "{\"traceEvents\":1}"})
-    EXPECT_THAT(refusal_of(text), ThrowsMessage<Error>(HasSubstr("it is not a timeline"))) << text;
+    EXPECT_THAT(refusal_of(text), ThrowsMessage<Error>(HasSubstr("the file is not a timeline")))
+        << text;
   EXPECT_THAT(refusal_of(file_with("")),
-              ThrowsMessage<Error>(HasSubstr("no event has the category work")));
+              ThrowsMessage<Error>(HasSubstr("at least one event must have the category work")));
   EXPECT_THAT(refusal_of(file_with(R"(1,{"ph":"X","cat":"work","pid":0,"ts":0})")),
-              ThrowsMessage<Error>(HasSubstr("event 1 needs numbers \"ts\" and \"dur\"")));
+              ThrowsMessage<Error>(HasSubstr("event 1: the fields \"ts\" (start) and \"dur\"")));
   EXPECT_THAT(refusal_of(file_with(R"({"ph":"X","cat":"work","pid":"a","ts":0,"dur":1})")),
-              ThrowsMessage<Error>(HasSubstr("event 0 needs an integer \"pid\"")));
+              ThrowsMessage<Error>(HasSubstr("event 0: the field \"pid\" must be an integer")));
   for (const char* times : {R"("ts":0,"dur":-1)", R"("ts":-1,"dur":1)"})
     EXPECT_THAT(
         refusal_of(file_with(std::string(R"({"ph":"X","cat":"work","pid":0,)") + times + "}")),

@@ -56,9 +56,8 @@ inline void expect_same(const Trace& a, const Trace& b) {
   }
 }
 
-/// A trace of two phases on three places with every column filled. Messages are in the order of
-/// their senders' places and tasks in the order of their names, as in files with one part per
-/// place.
+/// A trace of two phases on three places with every column filled. Messages are sorted by the place
+/// of their sender, and tasks by name. Reading files with one part per place restores this order.
 inline Trace full_trace() {
   Trace trace;
   trace.num_places = 3;

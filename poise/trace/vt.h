@@ -57,8 +57,8 @@ struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
   std::vector<RankPhase> phases;
-  /// Maps the id of each phase of the run to an index into `phases`; repeated phases share an
-  /// index.
+  /// Maps the id of each phase of the run to an index into `phases`. A phase that the file gives as
+  /// identical to the previous one has the index of that one.
   std::map<std::uint64_t, std::size_t> phase_of_id;
   std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata tell
 };
@@ -79,13 +79,14 @@ std::vector<std::string> find_rank_files(const std::string& path);
 /// Reads these files.
 Trace read_files(const std::vector<std::string>& paths);
 
-/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. Of the machine they
-/// tell the nodes only. Throws Error if a file cannot be written, or if there are other files with
-/// this stem that would later be read together with these.
+/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place. Of the machine, the
+/// files contain only the nodes. Throws Error if a file cannot be written, or if there are other
+/// files with this stem that would later be read together with these.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Throws Error if there are files of the series that would not be replaced by a trace of num_ranks
-/// ranks with this file ending.
+/// Writing a trace of num_ranks ranks replaces the files of these ranks with this ending. Throws
+/// Error if there are other files with this stem, which would later be read together with the new
+/// ones.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

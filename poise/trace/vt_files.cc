@@ -68,8 +68,10 @@ std::vector<std::string> find_in_folder(const std::string& path) {
     fail("{}: there are no vt LBDatafiles (STEM.RANK.json or STEM.RANK.json.br)", path);
   const std::string first = (fs::path(path) / found.begin()->first).string();
   if (found.size() > 1)
-    fail("{}: there are {} series of vt LBDatafiles; name one, for example {}", path, found.size(),
-         first);
+    fail(
+        "{}: the folder has {} series of vt LBDatafiles; give the path of one series, for example "
+        "{}",
+        path, found.size(), first);
   return complete(first, found.begin()->second);
 }
 
@@ -104,8 +106,8 @@ void check_no_other_files(const std::string& stem, std::string_view ending,
     for (const std::string& file : files)
       if (rank >= num_ranks || file.ends_with(".br") != ending.ends_with(".br"))
         fail(
-            "{} belongs to another trace and would be read together with this one; remove it or "
-            "write to another folder",
+            "{} belongs to another trace, but would be read as a part of the trace that is to be "
+            "written; remove this file or write to another folder",
             file);
 }
 

@@ -20,10 +20,11 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on tasks, messages and ranks of repeated phases. A few bytes in the files can repeat a
-/// phase often, but the trace stores each copy.
+/// Limit on the total size of phases that the files only name as repetitions, in tasks, messages
+/// and ranks. A few bytes in a file can repeat a phase many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Number of tasks to which a phase is equivalent in this limit.
+// Each repeated phase counts towards kMaxRepeated as this many tasks, in addition to its tasks,
+// messages and ranks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
@@ -78,8 +79,8 @@ class Tasks {
     for (std::size_t t = 0; t < num_listed_; ++t) {
       const Entry& entry = entries_[t];
       if (t > 0 && order_of(entries_[t - 1].key) == order_of(entry.key))
-        fail("{}: phase {}: {} is also listed in {}", file_of(entry.place), phase_id,
-             describe(entry.key), file_of(entries_[t - 1].place));
+        fail("{}: phase {}: a second entry for {}; the first entry is in {}", file_of(entry.place),
+             phase_id, describe(entry.key), file_of(entries_[t - 1].place));
       first_of_name_.try_emplace(entry.key, t);
     }
   }
@@ -126,8 +127,8 @@ class Tasks {
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
       fail(
-          "{}: phase {}: the {} of a message is {}, but every task with that seq_id has another "
-          "home",
+          "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but all "
+          "of them have other homes",
           part.file->name, phase_id_, which, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
@@ -137,9 +138,9 @@ class Tasks {
         key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
-          "{}: phase {}: the {} of a message is {}, which no rank lists, and its home is not one "
-          "of the {} ranks",
-          part.file->name, phase_id_, which, describe(key), parts_.size());
+          "{}: phase {}: the {} of a message is {}; no rank lists it, so its home must be a rank "
+          "from 0 to {}",
+          part.file->name, phase_id_, which, describe(key), parts_.size() - 1);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
     if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
@@ -176,8 +177,10 @@ std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> find_shared_block
       if (task.shared_id < 0) continue;
       const auto [block, is_new] = blocks.try_emplace(task.shared_id, 0, task.shared_bytes);
       if (!is_new && block->second.second != task.shared_bytes)
-        fail("{}: phase {}: shared block {} has {} bytes here, but {} elsewhere", part.file->name,
-             phase_id, task.shared_id, task.shared_bytes, block->second.second);
+        fail(
+            "{}: phase {}: shared block {} has {} bytes according to one task, but {} bytes "
+            "according to another",
+            part.file->name, phase_id, task.shared_id, task.shared_bytes, block->second.second);
     }
   std::int32_t index = 0;
   for (auto& [id, block] : blocks) block.first = index++;
@@ -203,8 +206,8 @@ void join_homes(std::span<const Part> parts, std::span<const Entry> entries, Pha
   for (const Entry& entry : entries) {
     const std::int64_t home = has_home(entry) ? entry.task->home : entry.place;
     if (home >= static_cast<std::int64_t>(parts.size()))
-      fail("{}: phase {}: {} has home {}, but there are {} ranks", parts[entry.place].file->name,
-           phase.id, describe(entry.key), home, parts.size());
+      fail("{}: phase {}: the home of {} is rank {}, but there are {} ranks",
+           parts[entry.place].file->name, phase.id, describe(entry.key), home, parts.size());
     phase.workload.homes.push_back(static_cast<PlaceId>(home));
   }
 }
@@ -292,7 +295,8 @@ std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64
   for (const RankFile& file : files) {
     const auto found = file.phase_of_id.find(id);
     if (found == file.phase_of_id.end() && !file.phases.empty())
-      fail("{}: phase {} is missing, but other ranks recorded it", file.name, id);
+      fail("{}: phase {} is missing in this file, but the files of other ranks have it", file.name,
+           id);
     parts.push_back({&file, file.phases.empty() ? &kNothing : &file.phases[found->second]});
   }
   return parts;
@@ -304,7 +308,8 @@ std::size_t size_of(std::span<const Part> parts) {
   return size;
 }
 
-/// Places are numbered node by node, so other orders of ranks have no machine.
+/// Returns the machine if its nodes have equally many consecutive ranks, because places are
+/// numbered node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
   std::size_t per_node = 0;  // of the first node
@@ -339,8 +344,8 @@ Trace join(std::vector<RankFile> files) {
     size += size_of(parts);
     if (size > max_size)
       fail(
-          "{}: phase {}: the phases that repeat earlier ones make the trace too large; take "
-          "them out of \"identical_to_previous\"",
+          "{}: phase {}: \"identical_to_previous\" repeats phases so often that the trace is too "
+          "large; list fewer phases there",
           files[0].name, id);
     trace.phases.push_back(join_phase(parts, id));
   }

@@ -20,7 +20,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/// Limit on phases that a file may add as identical to the one before.
+/// Maximum number of phases that a file may list as identical to the phase before them.
 constexpr std::uint64_t kMaxRepeats = 1 << 18;
 
 /// The current position in the file, for error messages.
@@ -221,7 +221,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // A sender or receiver that is not a task needs a home, even if its name does not contain one.
+  // The key has the home even if the name does not contain it: join() puts a sender or receiver
+  // that no rank lists as a task on its home rank.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 
@@ -236,7 +237,7 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // For kinds of messages that vt does not support, it writes only their sizes.
+  // vt writes only the size of messages whose kind it does not support.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");
@@ -284,8 +285,8 @@ void read_phase(Where where, element value, RankFile& file) {
   }
 }
 
-/// Fills in phases that the file omits because they equal the previous one; they are given as a
-/// list and as ranges.
+/// Adds the phases that the file omits because they equal the previous one. The file names them in
+/// a list of numbers and a list of ranges.
 void repeat_phases(const Where& where, object identical, RankFile& file) {
   std::uint64_t repeats = 0;
   const auto repeat = [&](std::uint64_t first, std::uint64_t last) {

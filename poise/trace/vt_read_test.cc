@@ -91,7 +91,7 @@ TEST(VtRead, a_task_keeps_its_number_when_it_moves_to_another_rank) {
   EXPECT_THAT(trace.phases[1].placement.places(), ElementsAre(1, 0));
 }
 
-TEST(VtRead, tasks_with_the_same_seq_id_but_different_homes_are_different) {
+TEST(VtRead, tasks_with_the_same_seq_id_are_distinct_if_their_homes_differ) {
   const auto entity = [](int home) {
     return R"({"type":"object","seq_id":4,"collection_id":7,"migratable":true,"home":)" +
            std::to_string(home) + "}";
@@ -106,7 +106,7 @@ TEST(VtRead, tasks_with_the_same_seq_id_but_different_homes_are_different) {
   EXPECT_EQ(trace.phases[0].names[1].kind, TaskName::Kind::sequence);
 }
 
-TEST(VtRead, user_defined_sizes_become_task_bytes_and_memory_and_shared_blocks) {
+TEST(VtRead, reads_task_sizes_memory_footprints_and_shared_blocks_from_user_defined_data) {
   const std::string user = R"(,"user_defined":{"task_serialized_bytes":1024.0,"shared_id":9,)"
                            R"("shared_bytes":1e9,"task_footprint_bytes":2048.0,"home_rank":0,)"
                            R"("task_working_bytes":64.0,"rank_working_bytes":5e8}})";
@@ -123,7 +123,7 @@ TEST(VtRead, user_defined_sizes_become_task_bytes_and_memory_and_shared_blocks) 
   EXPECT_THAT(workload.place_bytes, ElementsAre(500'000'000u));
 }
 
-TEST(VtRead, reads_the_loads_by_subphase) {
+TEST(VtRead, reads_the_load_of_each_task_in_each_subphase) {
   const Trace trace = join_texts({rank_file(phase(
       0, task(object(1, 0), 3, R"(,"subphases":[{"id":0,"time":1.0},{"id":1,"time":2.0}])")))});
   EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
@@ -140,7 +140,7 @@ TEST(VtRead, a_receiver_that_cannot_move_and_is_not_listed_becomes_a_task_withou
   EXPECT_EQ(trace.phases[0].placement.of(1), 1u);
 }
 
-TEST(VtRead, messages_of_nodes_and_of_objects_without_a_task_belong_to_their_rank) {
+TEST(VtRead, messages_sent_outside_of_any_task_come_from_a_pinned_task_of_the_rank) {
   const std::string node = R"({"type":"node","id":0})";
   const std::string nobody = object(0, 0, false);
   const Trace trace =
@@ -156,7 +156,7 @@ TEST(VtRead, messages_of_nodes_and_of_objects_without_a_task_belong_to_their_ran
   EXPECT_THAT(only.workload.background_s, ElementsAre(0, 0.5));
 }
 
-TEST(VtRead, phases_identical_to_the_one_before_are_filled_in) {
+TEST(VtRead, phases_listed_as_identical_to_the_phase_before_become_copies_of_it) {
   const std::string metadata = R"("metadata":{"type":"LBDatafile","rank":0,"phases":{"count":6,)"
                                R"("skipped":{"list":[3],"range":[]},)"
                                R"("identical_to_previous":{"list":[5],"range":[[1,2]]}}},)";
@@ -198,13 +198,15 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
     return error_of({rank_file(phase(8, tasks))});
   };
   EXPECT_THAT(in_tasks(ok + "," + ok),
-              HasSubstr("data.0.json: phase 8: the task with id 1 is also listed in data.0.json"));
+              HasSubstr("data.0.json: phase 8: a second entry for the task with id 1; the first "
+                        "entry is in data.0.json"));
   EXPECT_THAT(in_tasks(task(object(1, 0), -1)), HasSubstr("phase 8: task 0: \"time\" is -1"));
   EXPECT_THAT(in_tasks(R"({"time":1.0})"), HasSubstr("phase 8: task 0: it has no \"entity\""));
   EXPECT_THAT(in_tasks(R"({"entity":)" + object(1, 0) + "}"), HasSubstr("no \"time\""));
   EXPECT_THAT(in_tasks(R"({"time":"1","entity":)" + object(1, 0) + "}"),
               HasSubstr("\"time\" is not a number"));
-  EXPECT_THAT(in_tasks(task(object(1, 9), 1)), HasSubstr("has home 9, but there are 1 ranks"));
+  EXPECT_THAT(in_tasks(task(object(1, 9), 1)),
+              HasSubstr("the home of the task with id 1 is rank 9, but there are 1 ranks"));
   EXPECT_THAT(in_tasks(task(R"({"type":"object","migratable":true})", 1)),
               HasSubstr("neither \"id\" nor \"seq_id\""));
   EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
@@ -219,7 +221,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("its home is not one of the 1 ranks"));
+      HasSubstr("its home must be a rank from 0 to 0"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),
@@ -277,14 +279,14 @@ TEST_F(VtFiles, a_folder_or_a_stem_or_any_of_its_files_selects_the_same_trace) {
     EXPECT_EQ(read_trace(folder_ + name).num_places, 2u) << name;
 }
 
-TEST_F(VtFiles, the_error_names_a_missing_rank) {
+TEST_F(VtFiles, if_a_rank_has_no_file_the_error_names_the_missing_file) {
   add("data.0.json", 1);
   add("data.2.json", 2);
   EXPECT_THAT(error_of_reading(""),
               HasSubstr("data.1.json is missing, but there are files up to rank 2"));
 }
 
-TEST_F(VtFiles, the_error_names_a_duplicate_rank) {
+TEST_F(VtFiles, if_a_rank_has_two_files_the_error_names_both) {
   add("data.0.json", 1);
   add("data.0.json.br", 1);
   EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));
@@ -293,7 +295,7 @@ TEST_F(VtFiles, the_error_names_a_duplicate_rank) {
 TEST_F(VtFiles, a_folder_with_two_series_is_refused_and_the_user_has_to_choose_one) {
   add("a.0.json", 1);
   add("b.0.json", 2);
-  EXPECT_THAT(error_of_reading(""), HasSubstr("name one, for example"));
+  EXPECT_THAT(error_of_reading(""), HasSubstr("give the path of one series, for example"));
   EXPECT_EQ(read_trace(folder_ + "/b").num_places, 1u);
 }
 
@@ -315,7 +317,7 @@ std::vector<std::string> files_on(const std::vector<int>& nodes) {
   return texts;
 }
 
-TEST(VtRead, nodes_of_ranks_become_the_machine) {
+TEST(VtRead, builds_a_machine_if_the_files_name_the_node_of_each_rank) {
   const Trace trace = join_texts(files_on({7, 7, 3, 3, 5, 5}));
   ASSERT_TRUE(trace.machine);
   EXPECT_EQ(trace.machine->num_nodes(), 3u);
@@ -323,7 +325,7 @@ TEST(VtRead, nodes_of_ranks_become_the_machine) {
   EXPECT_EQ(trace.machine->num_places(), 6u);
 }
 
-TEST(VtRead, no_machine_is_built_if_the_ranks_of_a_node_are_not_consecutive_or_equally_many) {
+TEST(VtRead, builds_no_machine_unless_all_nodes_have_the_same_number_of_consecutive_ranks) {
   for (const std::vector<int>& nodes :
        {std::vector{0, 1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {0, 0, 1, 1, 1}})
     EXPECT_FALSE(join_texts(files_on(nodes)).machine);
@@ -348,7 +350,7 @@ TEST(VtRealFiles, reads_the_brotli_files_of_a_run_on_16_nodes) {
   EXPECT_EQ(num_tasks, 5280u);
 }
 
-TEST(VtRealFiles, reads_the_memory_of_the_toy_problem) {
+TEST(VtRealFiles, reads_the_memory_sizes_of_tasks_and_ranks_in_a_published_example) {
   const std::string path = real_trace("user-defined-memory-toy-problem/toy_mem");
   if (!std::filesystem::exists(path + ".0.json")) GTEST_SKIP() << "no " << path;
   const Workload workload = read_trace(path).phases[0].workload;

@@ -36,7 +36,7 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
   add(text, ",\"{}\":{}.0", key, bytes);
 }
 
-/// Numbers of tasks or of messages, grouped by place.
+/// Indexes of tasks or of messages, grouped by place.
 struct ByPlace {
   std::vector<std::size_t> first;  // per place, then one past the last
   std::vector<std::size_t> items;
@@ -149,7 +149,8 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
       to_place     ? "CollectionToNode"
       : from_place ? "NodeToCollection"
                    : "SendRecv");
-  // vt has no kind of message from node to node, so the sender is the object "nobody" of that rank.
+  // vt has no messages from node to node, so the sender is given as the object "nobody", which
+  // stands for the sending rank.
   if (from_place && to_place)
     add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
   else
@@ -247,7 +248,7 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
       written.push_back(path);
     }
   } catch (...) {
-    // An incomplete set of rank files cannot be read as a trace.
+    // Removes the files written so far, because an incomplete set of rank files cannot be read.
     std::error_code error;
     for (const std::string& path : written) std::filesystem::remove(path, error);
     throw;

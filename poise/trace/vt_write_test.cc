@@ -45,12 +45,12 @@ TEST_F(VtWrite, everything_except_the_machine_is_unchanged_after_writing_and_rea
   expect_same(there_and_back(full_trace()), full_trace());
 }
 
-TEST_F(VtWrite, everything_is_unchanged_after_writing_and_reading_brotli) {
+TEST_F(VtWrite, a_trace_is_unchanged_after_writing_and_reading_files_compressed_with_brotli) {
   expect_same(there_and_back(full_trace(), ".json.br"), full_trace());
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-TEST_F(VtWrite, random_traces_are_unchanged_except_for_unknown_homes) {
+TEST_F(VtWrite, writing_a_random_trace_sets_missing_homes_of_tasks_to_their_ranks) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);
@@ -82,7 +82,7 @@ TEST_F(VtWrite, messages_to_nodes_are_unchanged_after_writing_and_reading) {
   EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
 }
 
-TEST_F(VtWrite, the_nodes_of_the_machine_are_kept) {
+TEST_F(VtWrite, the_nodes_of_the_machine_are_unchanged_after_writing_and_reading) {
   Trace trace = random_trace(1);
   trace.machine = machine_from_text("node:" + std::to_string(trace.num_places) + " core:1");
   const Trace found = there_and_back(trace);

@@ -29,7 +29,8 @@ std::string_view format_for(const std::string& path) {
     if (path.ends_with(format.ending)) return format.name;
     endings.push_back(format.ending);
   }
-  fail("{}: the file name has no known ending; known: {}", path, fmt::join(endings, ", "));
+  fail("{}: the file name must end in one of {}; the ending selects the trace format", path,
+       fmt::join(endings, ", "));
 }
 
 /// Returns the format with this name if Poise can write it.
@@ -39,7 +40,7 @@ std::string_view form_of(const std::string& path, std::string_view format) {
   if (std::find(names.begin(), names.end(), format) != names.end()) return format;
   for (const TraceFormat& known : trace_formats())
     if (known.name == format)
-      fail("{}: this format cannot be written, only read; known: {}", format,
+      fail("traces in the format {} can be read, but not written; formats for writing: {}", format,
            fmt::join(names, ", "));
   throw Error(unknown_name("format", format, names));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Named values that a program attaches to a task: for its own policy, for tools, and for the task.
+// Named values that a program attaches to a task. They are read by the program's own balancing
+// policy, by tools, and by the task itself.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "poise/base/check.h"
+
 namespace poise {
 
 namespace {
@@ -20,8 +22,9 @@ std::uint32_t root_below(std::uint32_t size, std::size_t dims) {
   return side;
 }
 
-/// Tries every way to write `rest` as a product of ascending sides, from dimension `axis` on.
-/// Stores in `best` the box whose longest side is shortest.
+/// Tries every way to write `rest` as the product of the sides of a box from dimension `axis` on,
+/// where no side is shorter than the one before. Stores in `best` the box whose longest side is
+/// shortest.
 void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& tried, Box& best) {
   const std::uint32_t least = axis == 0 ? 1 : tried.side[axis - 1];
   if (axis + 1 == dims) {
@@ -40,6 +43,7 @@ void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& 
 
 Box box_of(std::uint32_t size, std::size_t dims) {
   Box exact, tried;
+  POISE_CHECK(dims > 0 && dims <= exact.side.size());
   exact.size = tried.size = size;
   exact.side[dims - 1] = size;
   split_exactly(size, 0, dims, tried, exact);

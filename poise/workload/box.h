@@ -24,9 +24,10 @@ struct Box {
   }
 };
 
-/// Returns a box of `size` points. If there are full boxes whose longest side is at most twice the
-/// shortest, it returns the one with the shortest longest side. Otherwise it returns the smallest
-/// box whose sides differ by at most one; its last rows are incomplete.
+/// Returns a box of `size` points. If `size` is a product of sides of which the longest is at most
+/// twice the shortest, it returns such a box, the one with the shortest longest side. Otherwise it
+/// returns the smallest box that has room for the points and whose sides differ by at most one; its
+/// last rows are then incomplete.
 Box box_of(std::uint32_t size, std::size_t dims);
 
 }  // namespace poise

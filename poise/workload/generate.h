@@ -33,7 +33,8 @@ struct Recipe {
   std::string text() const;
 };
 
-/// Reads KIND or KIND:KNOB=VALUE,... Throws Error with the nearest name and all known names.
+/// Reads KIND or KIND:KNOB=VALUE,... If a name is unknown, throws Error with the most similar name
+/// and all known ones.
 Recipe parse_recipe(std::string_view text);
 
 /// The workloads of `num_phases` phases. Messages and positions are the same in all phases; loads

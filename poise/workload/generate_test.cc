@@ -60,7 +60,7 @@ std::string error_of(std::string_view recipe, TaskId num_tasks = 100) {
   return "";
 }
 
-TEST(Generate, every_kind_is_valid_and_has_the_requested_number_of_tasks) {
+TEST(Generate, every_kind_of_workload_is_valid_and_has_the_requested_number_of_tasks) {
   for (const Kind& kind : kinds())
     for (const TaskId tasks : {1u, 2u, 3u, 7u, 64u, 500u, 997u}) {
       SCOPED_TRACE(fmt::format("{} {}", kind.name, tasks));
@@ -72,7 +72,7 @@ TEST(Generate, every_kind_is_valid_and_has_the_requested_number_of_tasks) {
     }
 }
 
-TEST(Generate, messages_are_the_same_in_both_directions) {
+TEST(Generate, two_tasks_send_each_other_the_same_number_of_messages) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     // If tasks of a ring have an odd number of partners, the messages to the farthest partner go in
@@ -127,8 +127,9 @@ TEST(Generate, the_bytes_of_a_trace_are_the_same_on_every_platform) {
   }
 }
 
-TEST(Generate, stencils_on_full_boxes_have_the_known_number_of_edges) {
-  // An axis of s points has s - 1 pairs per row, or s if periodic.
+TEST(Generate, stencils_on_complete_grids_have_the_number_of_edges_given_by_a_formula) {
+  // In a grid, each line of s points along an axis has s - 1 pairs of neighbours, or s if the grid
+  // is periodic. Each pair sends one message in each direction.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
   EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 6 22^3 - 6 22^2
@@ -151,7 +152,7 @@ TEST(Generate, stencils_connect_exactly_the_neighbouring_tasks) {
   }
 }
 
-TEST(Generate, every_number_of_tasks_gets_a_box_and_cubic_numbers_get_full_cubes) {
+TEST(Generate, the_grid_for_any_number_of_tasks_has_sides_that_differ_by_at_most_a_factor_of_2) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
@@ -164,7 +165,7 @@ TEST(Generate, every_number_of_tasks_gets_a_box_and_cubic_numbers_get_full_cubes
     }
 }
 
-TEST(Generate, the_hot_octant_has_exactly_three_times_the_load) {
+TEST(Generate, stencil3d_triples_the_load_of_the_tasks_in_one_octant_by_default) {
   const Workload workload = make("stencil3d:skew=equal,load_s=1", 22 * 22 * 22);
   int hot = 0;
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
@@ -176,7 +177,7 @@ TEST(Generate, the_hot_octant_has_exactly_three_times_the_load) {
   EXPECT_EQ(hot, 11 * 11 * 11);
 }
 
-TEST(Generate, every_task_of_a_ring_has_k_communication_partners_at_increasing_distances) {
+TEST(Generate, every_task_of_a_ring_communicates_with_its_k_nearest_tasks) {
   const auto counts = counts_of(make("kneighbor", 400));
   EXPECT_EQ(counts.size(), 400u * 7);
   for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
@@ -186,7 +187,7 @@ TEST(Generate, every_task_of_a_ring_has_k_communication_partners_at_increasing_d
   EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // all other tasks, once each
 }
 
-TEST(Generate, random_graphs_have_the_requested_degree) {
+TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   const Workload workload = make("random:degree=6", 1000);
   EXPECT_EQ(total_count(workload), 6000u);
   EXPECT_EQ(total_count(make("lb_test", 200)), 1000u);
@@ -198,13 +199,14 @@ TEST(Generate, random_graphs_have_the_requested_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
-TEST(Generate, rmat_degrees_are_unequal) {
+TEST(Generate, kind_rmat_gives_a_few_tasks_far_more_communication_partners_than_others) {
   const Workload workload = make("rmat", 4096);
   std::vector<int> degree(4096);
   for (const Message& m : workload.messages) ++degree[m.from];
   std::sort(degree.rbegin(), degree.rend());
   EXPECT_GT(degree[0], 20 * 8);
-  // With equal quarters it is a uniform random graph, in which no task stands out.
+  // If all four quarters of the adjacency matrix are equally likely, the graph is uniformly random,
+  // and no task stands out.
   std::vector<int> even(4096);
   for (const Message& m : make("rmat:a=0.25,b=0.25,c=0.25", 4096).messages) ++even[m.from];
   EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
@@ -232,7 +234,7 @@ TEST(Generate, geometric_graphs_connect_exactly_the_pairs_within_a_radius) {
   }
 }
 
-TEST(Generate, leanmd_has_a_compute_task_for_each_pair_of_near_cells) {
+TEST(Generate, leanmd_has_a_compute_task_for_each_cell_and_each_pair_of_neighbouring_cells) {
   const Workload workload = make("leanmd", 1875);
   ASSERT_EQ(workload.num_tasks(), 1875u);  // 125 cells, 125 * 14 computes
   EXPECT_EQ(workload.messages.size(), 125u * 54);
@@ -251,22 +253,23 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_pair_of_near_cells) {
   EXPECT_EQ(alone, 125);
 }
 
-TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
+TEST(Generate, leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_the_request) {
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
-  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("it needs 405"));
+  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("which makes 405 tasks"));
 }
 
-TEST(Generate, nbody_connects_neighbours_on_the_curve_and_in_the_tree) {
-  // On the curve, each of 1000 tasks has three neighbours on each side: 999 + 998 + 997 pairs. In
-  // the tree, each two consecutive multiples of 2^j are a pair.
+TEST(Generate, nbody_tasks_communicate_along_the_space_filling_curve_and_in_the_tree) {
+  // Each of 1000 tasks exchanges messages with the next three on the space-filling curve, which
+  // gives 999 + 998 + 997 pairs. In the tree, for each 2^j from 4 on, any two consecutive multiples
+  // of 2^j are another pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
 }
 
-TEST(Generate, tasks_of_a_cluster_exchange_most_bytes_inside_their_group) {
+TEST(Generate, tasks_of_kind_clusters_exchange_most_bytes_inside_their_own_cluster) {
   std::uint64_t own = 0, all = 0;
   for (const Message& m : make("clusters", 4096).messages) {
     all += m.bytes;
@@ -291,7 +294,7 @@ TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 
-TEST(Generate, lb_test_loads_are_50_to_200_ms_with_mean_80_ms) {
+TEST(Generate, task_loads_of_kind_lb_test_are_50_to_200_ms_and_80_ms_on_average) {
   const Workload workload = make("lb_test", 20000);
   for (const Task& task : workload.tasks) {
     EXPECT_GE(task.load_s, 0.05 - 1e-12);
@@ -320,7 +323,7 @@ TEST(Generate, without_drift_every_phase_is_the_same) {
   EXPECT_EQ(hash_of(phases[0]), hash_of(make("stencil3d", 1000, 5)));
 }
 
-TEST(Generate, the_hot_region_moves_around_and_returns) {
+TEST(Generate, the_region_of_high_load_moves_to_the_opposite_corner_and_back) {
   const auto phases = generate(parse_recipe("stencil2d:skew=equal,hot_speed=0.5"), 400, 5, 3);
   const auto is_hot = [&](std::size_t phase, TaskId t) {
     return phases[phase].tasks[t].load_s > 2 * phases[phase].tasks[phase == 1 ? 0 : 399].load_s;
@@ -332,7 +335,7 @@ TEST(Generate, the_hot_region_moves_around_and_returns) {
   EXPECT_TRUE(is_hot(2, 0));
 }
 
-TEST(Generate, the_graph_does_not_depend_on_the_skew) {
+TEST(Generate, the_messages_do_not_depend_on_the_distribution_of_the_loads) {
   EXPECT_EQ(counts_of(make("random:skew=equal", 300)), counts_of(make("random:skew=pareto", 300)));
 }
 
@@ -343,11 +346,12 @@ TEST(Generate, the_text_of_a_recipe_can_be_read_back) {
   EXPECT_EQ(parse_recipe("ring").text(), "ring");
 }
 
-TEST(Generate, invalid_recipes_are_refused_and_the_error_says_what_would_work) {
+TEST(Generate, invalid_workload_recipes_are_refused_and_the_error_says_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
-  EXPECT_THAT(error_of("ring:skew=gauss"),
-              HasSubstr("is not one of equal, uniform, lognormal, pareto, quartic"));
+  EXPECT_THAT(
+      error_of("ring:skew=gauss"),
+      HasSubstr("is not allowed; the choices are equal, uniform, lognormal, pareto, quartic"));
   EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use 0 to 1"));
   EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));

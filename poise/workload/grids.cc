@@ -35,8 +35,8 @@ void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& tra
   }
 }
 
-/// Positions have three coordinates, so the slabs of the fourth axis lie side by side along the
-/// first.
+/// Positions have only three coordinates. The three-dimensional slices of a four-dimensional grid
+/// are therefore put side by side along the first axis.
 std::vector<std::array<double, 3>> positions_in(const Box& box) {
   std::vector<std::array<double, 3>> positions(box.size);
   for (TaskId t = 0; t < box.size; ++t) {

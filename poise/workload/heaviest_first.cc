@@ -24,7 +24,8 @@ struct Item {
 /// is the order of the values.
 std::uint64_t bits_of(double load_s) { return std::bit_cast<std::uint64_t>(load_s + 0.0); }
 
-/// The key of a task is its difference to the heaviest load, reduced to the leading 32 bits.
+/// The sort key of a task is the difference between the heaviest load and its load, both as 64-bit
+/// integers. The difference is shifted right so that the largest one fits in 32 bits.
 std::vector<Item> items_of(std::span<const Task> tasks) {
   std::vector<Item> items;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
@@ -59,7 +60,7 @@ void radix_sort(std::vector<Item>& items) {
   }
 }
 
-/// Sorts loads with equal keys.
+/// Sorts tasks with equal keys by their loads.
 void sort_ties(std::span<const Task> tasks, std::vector<Item>& items) {
   const auto is_heavier = [&](const Item& a, const Item& b) {
     return tasks[a.task].load_s > tasks[b.task].load_s;

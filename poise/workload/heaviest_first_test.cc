@@ -29,7 +29,7 @@ std::vector<TaskId> comparison_sort(const std::vector<Task>& tasks) {
   return order;
 }
 
-TEST(HeaviestFirst, is_empty_without_movable_tasks) {
+TEST(HeaviestFirst, the_order_is_empty_if_no_task_is_movable) {
   EXPECT_TRUE(heaviest_first({}).empty());
   EXPECT_TRUE(heaviest_first(std::vector<Task>(3, Task{.load_s = 1, .movable = false})).empty());
 }

@@ -9,16 +9,18 @@ namespace poise {
 
 namespace {
 
-/// Turns the counts at [t + 2] into write indices: [t + 1] becomes the first index of row t. After
-/// filling, it is the first index of row t + 1.
+/// When called, first[t + 2] holds the number of entries of row t. Turns these numbers into start
+/// indexes: first[t + 1] becomes the start of row t. Filling row t increments first[t + 1] per
+/// entry, so in the end it is the start of row t + 1.
 void counts_to_cursors(std::vector<std::size_t>& first) {
   std::partial_sum(first.begin(), first.end(), first.begin());
 }
 
 }  // namespace
 
-/// Makes one row per task from the messages that have the task at the end `row_end`. The entries of
-/// a row are the tasks at the other end, `link_end`.
+/// Makes one row per task. `row_end` and `link_end` are the two ends of a message, its sender and
+/// receiver or the reverse. Row t holds the messages whose end `row_end` is task t; each entry
+/// names the task at the end `link_end`.
 Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);
@@ -57,7 +59,8 @@ Links neighbours(const Workload& workload) {
   }
   rows.first_.pop_back();
 
-  // Merges entries of a row with the same task, moving later entries forward.
+  // In each row, merges the entries that name the same task. Entries move towards the front of the
+  // array to close the gaps.
   std::size_t kept = 0;
   for (std::size_t t = 0; t + 1 < rows.first_.size(); ++t) {
     const auto begin = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t]);

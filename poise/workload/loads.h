@@ -71,8 +71,8 @@ class SkewDraw {
   double spread_;
 };
 
-/// Tasks whose loads are the mean load times a random factor of the skew. The hot region is not
-/// applied yet.
+/// Returns tasks whose loads are the mean load times a random factor from the distribution `skew`.
+/// The hot region is applied later, by heat().
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
 /// Multiplies the loads in the hot region of this phase, found by position if the workload has

@@ -10,8 +10,9 @@ namespace poise {
 
 namespace {
 
-/// Adds up messages of one sender to the same receiver in [begin, end). Writes the result from
-/// index `kept` on, which must not be after `begin`, and returns the end of the result.
+/// The messages in [begin, end) have the same sender and are sorted by receiver. Replaces those to
+/// the same receiver by one message with their sum, writes the result to `sorted` from index `kept`
+/// <= `begin` on, and returns the index after it.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;
@@ -29,8 +30,8 @@ std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size
 }  // namespace
 
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages) {
-  // Counting sort by sender: next[t] starts as the write index of row t and ends as the end of the
-  // row.
+  // Counting sort by sender: next[t] is the index where the next message of sender t is stored, and
+  // in the end the index after its last message.
   std::vector<std::size_t> next(std::size_t{num_tasks} + 1, 0);
   for (const Message& message : messages) ++next[message.from + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());

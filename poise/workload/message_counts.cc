@@ -8,7 +8,8 @@
 
 namespace poise {
 
-/// Sets first_[t + 1] to the start of row t; add() uses it as write index.
+/// Makes first_[t + 1] the start of row t. add() stores at this index and increments it, so that in
+/// the end it is the start of row t + 1.
 void MessageCounts::make_room(const Workload& workload, bool for_senders) {
   first_.assign(workload.tasks.size() + 2, 0);
   for (const Message& message : workload.messages) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Number of messages per task and partner. It is like links.h without bytes and takes a third of
-// the memory.
+// Number of messages per task and communication partner. Leaves out the bytes that links.h also
+// has, and so takes a third of the memory.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class MessageCounts {
   /// Prefetches the row pointer that of(t) will read.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
-    // The address is computed as a number, because the second cache line may be past the end of the
-    // array.
+    // The second cache line may lie past the end of the array. A pointer must not point there, so
+    // its address is computed as an integer.
     const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
     __builtin_prefetch(reinterpret_cast<const void*>(row));
     __builtin_prefetch(reinterpret_cast<const void*>(row + 64));

@@ -24,7 +24,7 @@ Workload three_tasks() {
   return workload;
 }
 
-TEST(MessageCounts, lists_the_senders_of_a_task_in_the_order_of_the_messages) {
+TEST(MessageCounts, counts_received_lists_the_senders_to_a_task_in_the_order_of_the_messages) {
   const MessageCounts counts = counts_received(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 1}}));
   EXPECT_EQ(row_of(counts, 1), Row{});
@@ -32,14 +32,14 @@ TEST(MessageCounts, lists_the_senders_of_a_task_in_the_order_of_the_messages) {
   EXPECT_EQ(row_of(counts, 3), Row{});
 }
 
-TEST(MessageCounts, lists_both_ends_of_each_message) {
+TEST(MessageCounts, counts_exchanged_lists_each_message_for_its_sender_and_its_receiver) {
   const MessageCounts counts = counts_exchanged(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 5}, {2, 1}, {2, 2}}));
   EXPECT_EQ(row_of(counts, 1), (Row{{2, 7}}));
   EXPECT_EQ(row_of(counts, 2), (Row{{0, 5}, {1, 7}, {0, 1}, {0, 2}}));
 }
 
-TEST(MessageCounts, stores_counts_of_any_size) {
+TEST(MessageCounts, stores_message_counts_of_up_to_64_bits) {
   Workload workload = three_tasks();
   workload.messages[0].count = 0x7fffffff;
   workload.messages[2].count = 0x80000000;

@@ -17,8 +17,8 @@ namespace {
 constexpr TaskId kTasksPerCell = 15;
 constexpr TaskId kMinSide = 3;  // a smaller periodic box would have the same neighbour twice
 
-/// Offsets from a cell to the neighbours whose pairs it owns: 13 of 26 (the neighbours own the
-/// others), and the pair with itself.
+/// Each pair of neighbouring cells is listed with one of the two. These are the offsets from a cell
+/// to the other cells of the pairs listed with it: 13 of its 26 neighbours, and itself.
 constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {1, 0, 0},
                                                      {-1, 1, 0},
@@ -43,13 +43,13 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   };
   if (num_tasks < tasks_of(side) / 2)
     fail(
-        "kind leanmd: {} tasks are too few; with {} tasks per cell and at least 27 cells it needs "
-        "{}",
+        "kind leanmd: {} tasks are too few; the smallest box has 27 cells with {} tasks each, "
+        "which makes {} tasks",
         num_tasks, kTasksPerCell, tasks_of(side));
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stops if the next box is farther from the requested number than this one.
+    // Stops if the larger box is farther from num_tasks than this one.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

@@ -11,8 +11,9 @@
 
 namespace poise {
 
-/// One predictor: a row of the table. `next` takes the loads of one task, oldest first, at least
-/// one. Its result is finite but may be negative.
+/// One way to predict loads: a row of the table below. `next` predicts the next load of one task
+/// from `series`, its earlier loads, oldest first; there must be at least one. The prediction is
+/// finite but may be negative.
 struct Predictor {
   std::string_view name, summary;
   double (*next)(std::span<const double> series, double smoothing);

@@ -24,45 +24,45 @@ std::vector<double> predict(std::string_view name, const Past& past, std::vector
   return predict_loads(named(name), past, current, window, smoothing);
 }
 
-TEST(Predict, every_predictor_returns_the_last_load_without_history) {
+TEST(Predict, every_predictor_returns_the_current_load_if_there_are_no_earlier_loads) {
   for (const Predictor& predictor : kPredictors)
     EXPECT_THAT(predict_loads(predictor, {}, {{0.1}, {1.0 / 3}}, 5, 0.3), ElementsAre(0.1, 1.0 / 3))
         << predictor.name;
 }
 
-TEST(Predict, a_constant_series_stays_constant) {
+TEST(Predict, every_predictor_predicts_no_change_if_the_load_was_constant) {
   for (const Predictor& predictor : kPredictors)
     EXPECT_THAT(predict_loads(predictor, Past{{2}, {2}, {2}}, {{2}}, 5, 0.25), ElementsAre(2))
         << predictor.name;
 }
 
-TEST(Predict, the_trend_extends_a_line_exactly) {
+TEST(Predict, trend_predicts_loads_on_a_straight_line_exactly) {
   EXPECT_THAT(predict("trend", {{1, 10}, {2, 8}, {3, 6}}, {{4}, {4}}), ElementsAre(5, 2));
   EXPECT_THAT(predict("trend", {{1}}, {{3}}), ElementsAre(5));
 }
 
-TEST(Predict, the_trend_is_the_least_squares_line) {
+TEST(Predict, trend_extends_the_least_squares_line_through_the_past_loads) {
   // The line through (0, 0), (1, 2), (2, 1) has slope 1/2 and intercept 1/2, so it reaches 2 at 3.
   EXPECT_THAT(predict("trend", {{0}, {2}}, {{1}}), ElementsAre(2));
 }
 
-TEST(Predict, loads_never_become_negative) {
+TEST(Predict, predicted_loads_are_never_negative) {
   EXPECT_THAT(predict("trend", {{4}, {2}}, {{0}}), ElementsAre(0));
 }
 
-TEST(Predict, the_mean_covers_the_last_loads_in_the_window) {
+TEST(Predict, mean_averages_only_the_newest_loads_if_the_window_is_shorter_than_the_history) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}), ElementsAre(3));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 2), ElementsAre(4.5));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
 }
 
-TEST(Predict, the_moving_average_weights_the_newest_load_by_the_knob_smoothing) {
+TEST(Predict, the_moving_average_gives_the_newest_load_the_weight_set_by_the_user) {
   // The weights are 1/4 for the load 1, 1/4 for 3 and 1/2 for 5.
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));
 }
 
-TEST(Predict, ignores_phases_with_another_number_of_tasks) {
+TEST(Predict, ignores_phases_before_the_number_of_tasks_changed) {
   EXPECT_THAT(predict("mean", {{100}, {100, 100}, {2}}, {{4}}), ElementsAre(3));
 }
 

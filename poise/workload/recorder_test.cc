@@ -72,7 +72,7 @@ TEST(Recorder, a_task_that_runs_across_the_end_of_a_phase_counts_in_both_phases)
   EXPECT_EQ(second.tasks[1].load_s, 4);
 }
 
-TEST(Recorder, a_task_may_continue_in_another_thread) {
+TEST(Recorder, the_times_of_a_task_that_continues_in_another_thread_are_summed) {
   Recorder recorder(std::vector<Task>(1), 2);
   Recorder::Log& here = recorder.add_thread();
   Recorder::Log& there = recorder.add_thread();
@@ -83,7 +83,7 @@ TEST(Recorder, a_task_may_continue_in_another_thread) {
   EXPECT_EQ(recorder.end_phase(0).tasks[0].load_s, 3);
 }
 
-TEST(Recorder, messages_of_a_pair_are_summed_over_threads_and_sorted) {
+TEST(Recorder, messages_of_all_threads_are_summed_and_sorted_by_sender_and_receiver) {
   Recorder recorder(std::vector<Task>(3), 1);
   Recorder::Log& one = recorder.add_thread();
   Recorder::Log& two = recorder.add_thread();
@@ -101,7 +101,7 @@ TEST(Recorder, messages_of_a_pair_are_summed_over_threads_and_sorted) {
   EXPECT_EQ(phase.messages[2].bytes, 5u);
 }
 
-TEST(Recorder, every_phase_starts_empty) {
+TEST(Recorder, every_phase_starts_without_the_loads_and_messages_of_the_phase_before) {
   Recorder recorder(std::vector<Task>(4), 2);
   Recorder::Log& log = recorder.add_thread();
   for (int phase = 0; phase < 3; ++phase) {
@@ -119,7 +119,7 @@ TEST(Recorder, every_phase_starts_empty) {
   EXPECT_TRUE(recorder.end_phase(1).background_s.empty());
 }
 
-TEST(Recorder, wrong_calls_are_reported_once_at_the_end_of_the_phase) {
+TEST(Recorder, an_invalid_call_is_reported_once_at_the_end_of_the_phase) {
   Recorder recorder(std::vector<Task>(3), 2);
   Recorder::Log& log = recorder.add_thread();
   log.begin(3, 0);
@@ -142,7 +142,7 @@ TEST(Recorder, wrong_calls_are_reported_once_at_the_end_of_the_phase) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
-TEST(Recorder, sums_of_random_messages_equal_those_of_a_std_map) {
+TEST(Recorder, sums_random_messages_like_a_simple_reference_implementation) {
   constexpr TaskId kTasks = 200;
   Random random(11);
   SCOPED_TRACE("seed 11");

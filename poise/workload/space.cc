@@ -140,9 +140,9 @@ void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks
   }
 }
 
-/// Connects neighbours on the curve, and the far field of the tree: for every power 2^j beyond the
-/// neighbours, each task whose number is a multiple of 2^j exchanges messages with the next such
-/// task.
+/// Connects each task with the next `near` tasks on the space-filling curve, and tasks that are
+/// farther apart as in a tree: for every power 2^j above `near`, each task whose number is a
+/// multiple of 2^j exchanges messages with the next such task.
 std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
@@ -168,7 +168,8 @@ Workload geometric_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
   for (Point& point : points)
     for (std::size_t axis = 0; axis < dims; ++axis) point[axis] = random.uniform();
 
-  // Cells must be at least as wide as the radius, and there should be no more cells than tasks.
+  // A cell must be at least as wide as the radius within which points are connected. More cells
+  // than tasks would be of no use.
   const double most = radius > 0 ? std::min(1 / radius, 1e9) : 1e9;
   const std::uint32_t side =
       std::max(1u, std::min(static_cast<std::uint32_t>(most), root(num_tasks, dims)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up values by key. The recorder calls it for every event, so it is fast.
+// Adds up values by key. The recorder calls it for every event, so it must be fast.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,9 @@ class Tally {
 
   std::span<const Entry> entries() const { return entries_; }
 
-  /// Resets all sums to Sum{}. If a sum is still Sum{}, its key was not used since the last call;
-  /// then all keys are removed, so that unused keys do not accumulate.
+  /// Sets all sums to Sum{} but keeps their keys, because a program usually adds to the same keys
+  /// again. If nothing was added to some key since the last call, removes all keys, so that unused
+  /// keys do not accumulate.
   void restart() {
     expected_ = 0;
     bool all_used = true;

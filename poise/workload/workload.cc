@@ -63,8 +63,10 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
         fail("workload: task {} has coordinate {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
-      fail("workload: a task uses shared block {}, but there are only {} shared blocks",
-           memory.shared_block, workload.shared_block_bytes.size());
+      fail(
+          "workload: a task uses shared block {}, but there are only {} shared blocks, numbered "
+          "from 0",
+          memory.shared_block, workload.shared_block_bytes.size());
 }
 
 void check_capacity(const Workload& workload, std::uint32_t num_places) {
@@ -79,7 +81,7 @@ void check_capacity(const Workload& workload, std::uint32_t num_places) {
     available = std::min(available, std::accumulate(capacity.of_domains.begin(),
                                                     capacity.of_domains.end(), std::uint64_t{0}));
   if (wanted > available)
-    fail("workload: the tasks take {} cores, but the capacities of all places add up to {}", wanted,
+    fail("workload: the tasks take {} cores in total, but all places together have only {}", wanted,
          available);
 }
 
@@ -101,8 +103,7 @@ class Total {
   Total(const char* what, double most) : what_(what), most_(most) {}
   void add(double value) {
     sum_ += value;
-    if (!(sum_ <= most_))
-      fail("workload: the sum of a column exceeds the limit of {:.3g} {}", most_, what_);
+    if (!(sum_ <= most_)) fail("workload: the total exceeds the limit of {:.3g} {}", most_, what_);
   }
   void add(std::uint64_t value) { add(static_cast<double>(value)); }
 
@@ -138,7 +139,7 @@ void check_totals(const Workload& workload) {
 }  // namespace
 
 void check(const Workload& workload, std::uint32_t num_places) {
-  if (workload.tasks.empty()) fail("workload: it has no tasks; at least 1 is needed");
+  if (workload.tasks.empty()) fail("workload: there are no tasks; at least 1 is needed");
   check_loads(workload);
   check_messages(workload);
   check_columns(workload, num_places);

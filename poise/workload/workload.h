@@ -32,8 +32,8 @@ struct TaskMemory {
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 
-/// How many tasks places may hold. A task takes one core, or as many as it has threads; without
-/// limits, places hold any number.
+/// How many tasks a place may hold. A task takes one core or, if it has several threads, as many
+/// cores as threads. Without limits, a place holds any number of tasks.
 struct Capacity {
   std::uint32_t per_place = 0;                // cores; 0: no limit
   std::vector<std::uint32_t> of_places = {};  // cores per place, instead of per_place
@@ -42,15 +42,16 @@ struct Capacity {
 
   bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
   std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
-  /// Number of cores of a place; the largest representable number if the place has no limit of its
-  /// own.
+  /// Number of cores of place p, or the largest representable number if the place itself is not
+  /// limited.
   std::uint32_t of_place(PlaceId p) const {
     if (!of_places.empty()) return of_places[p];
     return per_place != 0 ? per_place : ~std::uint32_t{0};
   }
 };
 
-/// How the subphases of a task's load make an iteration (placement/subphases.h).
+/// How the times of an iteration's subphases are combined into the time of the iteration
+/// (placement/subphases.h).
 enum class SubphaseRule : std::uint8_t {
   no_wait,  ///< one after the other at each place: only the sum of a task's loads counts
   wait,     ///< all places wait for the busiest after each subphase
@@ -76,7 +77,8 @@ struct Workload {
   std::vector<std::uint64_t> shared_block_bytes;
   std::vector<std::uint64_t> place_bytes;            // per place: the program's own memory
   std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty
-  /// How subphases make an iteration. Runtimes and callers may know this; traces do not record it.
+  /// How the times of the subphases are combined into the time of an iteration. Runtimes and
+  /// callers may set this; traces do not record it.
   SubphaseRule subphase_rule = SubphaseRule::no_wait;
   // Speed of each place in each subphase, at index place * number of subphases + subphase. Empty if
   // the speed of a place is the same in all subphases.

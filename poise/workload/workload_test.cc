@@ -34,7 +34,7 @@ std::string complaint(const Workload& workload) {
   return "";
 }
 
-TEST(Workload, accepts_columns_of_consistent_lengths) {
+TEST(Workload, accepts_a_workload_in_which_every_column_has_the_right_length) {
   EXPECT_EQ(complaint(full()), "");
   Workload most = full();
   most.tasks[0].load_s = 9e14;
@@ -43,7 +43,7 @@ TEST(Workload, accepts_columns_of_consistent_lengths) {
   EXPECT_EQ(complaint(most), "");
 }
 
-TEST(Workload, throws_for_invalid_numbers) {
+TEST(Workload, throws_for_invalid_loads_and_coordinates) {
   for (const double value :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0}) {
     Workload task = full(), background = full(), subphase = full();
@@ -57,7 +57,7 @@ TEST(Workload, throws_for_invalid_numbers) {
   EXPECT_THAT(complaint(position), HasSubstr("task 1 has coordinate nan"));
 }
 
-TEST(Workload, throws_for_sums_that_would_overflow) {
+TEST(Workload, throws_if_the_total_of_loads_messages_or_bytes_is_too_large) {
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
   const auto with = [](const auto& change) {
     Workload workload = full();
@@ -84,7 +84,7 @@ TEST(Workload, throws_for_sums_that_would_overflow) {
   EXPECT_THAT(with([](Workload& w) { w.place_bytes[0] = kHuge; }), HasSubstr("bytes of memory"));
 }
 
-TEST(Workload, throws_for_inconsistent_columns_and_messages) {
+TEST(Workload, throws_for_wrong_column_lengths_and_for_references_to_missing_tasks_or_blocks) {
   Workload message = full(), column = full(), block = full();
   message.messages[0].to = 2;
   column.homes.push_back(0);

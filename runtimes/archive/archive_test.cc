@@ -72,7 +72,7 @@ TEST(Archive, reads_back_the_values_written) {
   expect_unchanged(std::vector<elsewhere::Colour>{{"red"}, {"blue"}});
 }
 
-TEST(Archive, vectors_are_aligned_within_the_archive_and_can_be_read_from_unaligned_bytes) {
+TEST(Archive, a_vector_can_be_read_even_if_the_archive_starts_at_an_unaligned_address) {
   Buffer buffer;
   buffer.append("x", 1);
   Writer writer(buffer);
@@ -86,7 +86,7 @@ TEST(Archive, vectors_are_aligned_within_the_archive_and_can_be_read_from_unalig
   EXPECT_EQ(reader.remaining(), 0u);
 }
 
-TEST(Archive, writes_only_the_members_that_serialize_lists) {
+TEST(Archive, writes_only_the_members_that_a_type_serializes) {
   Body body;
   body.at = {1, 2};
   body.cache = 99;
@@ -135,7 +135,7 @@ TEST(Archive, throws_if_bytes_are_missing_at_the_end) {
   EXPECT_NO_THROW(from_bytes<T>(whole.bytes()));
 }
 
-TEST(Archive, a_count_that_exceeds_the_bytes_throws_before_memory_is_allocated) {
+TEST(Archive, a_count_larger_than_the_archive_is_refused_before_memory_is_allocated) {
   const Buffer huge_count = to_bytes(std::uint64_t{1} << 60);
   EXPECT_THROW(from_bytes<std::vector<double>>(huge_count.bytes()), Error);
   EXPECT_THROW(from_bytes<std::string>(huge_count.bytes()), Error);

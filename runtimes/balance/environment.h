@@ -19,9 +19,10 @@ struct Setter {
   void (*set)(Options&, std::string_view text, const Variable&);
 };
 
-/// Applies the variables that are set and not empty, in the order of the setters, because a later
-/// variable may override what an earlier one implies. `environment` is std::getenv or a replacement
-/// for tests. Throws Error naming the variable.
+/// For each variable in `setters` that is set and not empty, changes the options. The order of
+/// `setters` matters, because a later variable may override what an earlier one implies.
+/// `environment` is std::getenv or a replacement for tests. Throws Error naming the variable whose
+/// value is not valid.
 template <typename Options>
 void apply(Options& options, std::span<const Setter<Options>> setters,
            const std::function<const char*(const char*)>& environment) {

@@ -65,8 +65,8 @@ std::int32_t bound_core() {
 Machine own_node() {
   try {
     return live_machine();
-    // This happens if hwloc cannot read the hardware, or if the stored measurement belongs to
-    // another machine.
+    // live_machine() throws if hwloc cannot read the hardware, or if the stored measurement belongs
+    // to another machine.
   } catch (const Error&) {
     return flat_machine(1);
   }

@@ -28,9 +28,9 @@ std::int32_t bound_core();
 /// read.
 Machine own_node();
 
-/// Returns the node as part of a job: with the costs of the formula `physical`, an assumed network
-/// factor if `poise measure` did not measure between hosts, and at least the local latency for
-/// messages between processes that share a cache.
+/// Returns the node with what is assumed about it in a job: costs follow the formula `physical`; if
+/// `poise measure` did not measure the network between hosts, its factor is an assumed one; and a
+/// message between processes that share a cache has at least the local latency.
 Machine with_assumptions(const Machine& node);
 
 /// The places of all processes of a job. Places are numbered along the machine, so those of a host

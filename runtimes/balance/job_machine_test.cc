@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 const std::string kNames[] = {"a", "b"};
 
-TEST(JobMachine, bound_processes_get_the_places_of_their_cores) {
+TEST(JobMachine, a_process_bound_to_a_core_gets_the_place_of_this_core) {
   const Machine node = machine_from_text("numa:2 core:2");
   std::vector<ProcessLocation> processes;
   for (const PlaceId p : {3u, 0u, 2u})
@@ -25,7 +25,7 @@ TEST(JobMachine, bound_processes_get_the_places_of_their_cores) {
   EXPECT_EQ(job.machine.domain_of(2), 1u);
 }
 
-TEST(JobMachine, processes_that_are_not_bound_fill_their_host_in_order) {
+TEST(JobMachine, processes_not_bound_to_cores_get_the_places_of_their_host_in_rank_order) {
   const Machine node = machine_from_text("numa:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}, {0, -1}};
   const JobMachine job = job_machine(node, processes, kNames);
@@ -52,21 +52,21 @@ TEST(JobMachine, two_processes_bound_to_one_core_get_different_places) {
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 1));
 }
 
-TEST(JobMachine, a_process_may_have_several_places) {
+TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   const Machine node = machine_from_text("core:4");
   const ProcessLocation processes[] = {{0, 2}, {0, 1}};
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1), 2);
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
-TEST(JobMachine, an_unmeasured_network_makes_messages_between_hosts_cost_ten_times_as_much) {
+TEST(JobMachine, the_latency_between_hosts_is_ten_times_the_local_one_if_it_was_not_measured) {
   const Machine node = with_assumptions(machine_from_text("core:2"));
   const ProcessLocation processes[] = {{0, -1}, {1, -1}};
   const Machine machine = job_machine(node, processes, kNames).machine;
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, costs_are_in_seconds_and_shared_caches_save_no_latency) {
+TEST(JobMachine, message_costs_are_in_seconds_and_a_shared_cache_does_not_lower_the_latency) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
   parts.network_source = Source::assumed;

@@ -21,7 +21,7 @@ void check_ending(const std::string& path) {
     if (path.ends_with(format.ending)) return;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.ending);
   }
-  fail("{}: the ending names no trace format; known endings: {}", path, known);
+  fail("{}: the file name must end in one of {}; the ending selects the trace format", path, known);
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ class RunRecord {
 
   bool wants_phases() const { return !trace_path_.empty(); }
 
-  /// Appends a phase to the trace. The phase is on disk when add() returns, in the native format.
-  /// For a trace in another format, FILE.poise grows during the run, and finish() converts it.
+  /// Appends a phase to the trace. When add() returns, the phase is on disk in the native format.
+  /// If the trace is to have another format, the phases are collected in FILE.poise during the run,
+  /// and finish() converts this file.
   void add(const MeasuredPhase& phase, double wall_s, std::vector<TaskName> names = {});
 
   /// Appends a line to the log.

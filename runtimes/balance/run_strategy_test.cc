@@ -78,14 +78,14 @@ TEST(RunStrategy, keeps_the_current_placement_if_a_pinned_task_would_move) {
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
 }
 
-TEST(RunStrategy, accepts_a_budget_beyond_the_range_of_the_clock) {
+TEST(RunStrategy, accepts_a_time_budget_beyond_the_range_of_the_clock) {
   const auto problem = problem_of([](const Problem&, const Knobs&) {
     return Placement({0, 1, 0});
   });
   EXPECT_EQ(run_strategy(problem, 1e300).trouble, "");
 }
 
-TEST(RunStrategy, keeps_the_current_placement_if_the_budget_is_exceeded) {
+TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_budget) {
   const Outcome outcome =
       run_strategy(problem_of([](const Problem& problem, const Knobs&) {
                      std::this_thread::sleep_for(std::chrono::milliseconds(300));

@@ -136,9 +136,9 @@ std::size_t Balancer::State::num_past_decisions() const {
   return std::min(kMaxPastDecisions, window - 1);
 }
 
-/// Returns the loads of earlier decisions, one per task and decision, for strategies that predict.
-/// Then it adds the loads of this decision to the history, and replaces spikes in them for this
-/// decision.
+/// Returns the loads that strategies use for predictions: those of earlier decisions, one per task
+/// and decision. Also adds the measured loads of this decision to the history, and then replaces
+/// spikes among them, so that this decision does not react to them.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};

@@ -16,9 +16,9 @@ struct Listed {
   std::string name, summary;
 };
 
-/// PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB as in their papers; and Poise…LB for every other row
-/// of the table of strategies. No name is a prefix of another, because Charm++ 6.10 matches names
-/// by prefix.
+/// PoiseLB; NucoLB, NumaLB and TreeMatchTopoLB as in their papers; and a balancer Poise…LB for each
+/// strategy in the table of strategies. Charm++ 6.10 matches names by prefix, so no name may be the
+/// beginning of another.
 const std::vector<Listed>& balancers();
 
 /// Returns the argument of +PoiseLB in this process.
@@ -56,9 +56,9 @@ class Balancer {
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
-  /// Never throws. The result is always valid: every PE in it is the number of an available row,
-  /// and objects that are not movable stay. If the strategy fails, all objects stay, except those
-  /// on unavailable PEs.
+  /// Never throws. The result is always valid: movable objects are assigned to available PEs only,
+  /// given as indexes into statistics.pes, and the other objects stay. If the strategy fails, all
+  /// objects stay, except those on unavailable PEs.
   Decision decide(const Statistics& statistics) noexcept;
 
   /// The history of decisions as bytes, for a checkpoint.
@@ -68,7 +68,8 @@ class Balancer {
   /// and leaves the balancer unchanged.
   void restart(const std::vector<char>& checkpoint);
 
-  /// True if the strategy or the trace uses messages; otherwise the caller may omit their rows.
+  /// True if the strategy or the trace uses messages. If not, the caller may omit the messages from
+  /// the statistics.
   bool wants_messages() const;
 
  private:

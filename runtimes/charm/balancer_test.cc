@@ -61,7 +61,7 @@ TEST(Balancers, every_strategy_has_a_balancer) {
     row_of(name);
 }
 
-TEST(Balancer, moves_objects_except_pinned_ones) {
+TEST(Balancer, moves_objects_but_leaves_pinned_ones_in_place) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer balancer(row_of(listed.name), "");
@@ -75,7 +75,7 @@ TEST(Balancer, moves_objects_except_pinned_ones) {
   EXPECT_THAT(greedy.decide(ring(20, 3)).pe_of_object, testing::IsSupersetOf({0, 1, 2}));
 }
 
-TEST(Balancer, the_order_of_the_statistics_does_not_matter) {
+TEST(Balancer, the_placement_does_not_depend_on_the_order_in_which_objects_are_listed) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Statistics statistics = ring(12, 2);
@@ -87,7 +87,7 @@ TEST(Balancer, the_order_of_the_statistics_does_not_matter) {
   }
 }
 
-TEST(Balancer, balancers_of_groups_may_decide_concurrently) {
+TEST(Balancer, balancers_of_several_groups_of_pes_may_decide_concurrently) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     const Statistics statistics = ring(12, 2);
@@ -207,7 +207,7 @@ TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
   }
 }
 
-TEST(Balancer, an_interrupted_run_without_its_checkpoint_differs_from_an_uninterrupted_one) {
+TEST(Balancer, a_restart_without_checkpoint_leads_to_other_decisions_than_no_restart) {
   for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
     SCOPED_TRACE(name);
     Balancer first(row_of(name), ""), second(row_of(name), "");
@@ -223,7 +223,7 @@ TEST(Balancer, refuses_an_invalid_checkpoint) {
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
 }
 
-TEST(Stage, every_host_becomes_a_node_like_the_given_machine) {
+TEST(Stage, each_host_of_the_job_becomes_a_node_built_like_the_machine_in_the_settings) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);
@@ -235,7 +235,7 @@ TEST(Stage, every_host_becomes_a_node_like_the_given_machine) {
   EXPECT_THAT(stage.pe_map.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-TEST(Stage, measured_speeds_are_relative_to_the_fastest) {
+TEST(Stage, the_speed_of_a_pe_is_its_measured_speed_divided_by_that_of_the_fastest_pe) {
   Statistics statistics = ring(1, 2);
   statistics.pes[0].speed = 100;
   statistics.pes[1].speed = 50;

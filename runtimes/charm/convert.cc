@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to a bucket number: the most significant of the bits in which names differ, packed
-/// together. A larger name never has a smaller number, and there are about as many numbers as
-/// names.
+/// Maps a name to the number of its bucket. The number consists of the highest of those bits that
+/// are not the same in all names, so a larger name never has a smaller number. There are at most
+/// about four times as many buckets as names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {
@@ -31,8 +31,9 @@ class Prefix {
     id_bits_ = std::max(0, num_id_bits - cut);
     id_runs_ = runs_of(ids, cut);
     array_runs_ = runs_of(arrays, std::max(0, cut - num_id_bits));
-    // Ids are usually coordinates and have at most three runs. An array of fixed size lets the
-    // compiler unroll the loop over them.
+    // An id usually has the coordinates of an object in up to three fields of bits, so the bits in
+    // which ids differ form at most three runs. An array of fixed size lets the compiler unroll the
+    // loop over the runs.
     id_runs_.resize(std::max(id_runs_.size(), first_runs_.size()));
     std::copy_n(id_runs_.begin(), first_runs_.size(), first_runs_.begin());
     id_runs_.erase(id_runs_.begin(), id_runs_.begin() + first_runs_.size());
@@ -58,7 +59,8 @@ class Prefix {
     return static_cast<std::uint32_t>(array) ^ 0x80000000u;
   }
 
-  /// Runs of adjacent set bits in `bits`, without its lowest `cut` set bits.
+  /// Clears the lowest `cut` set bits of `bits`, and returns the runs of adjacent set bits that
+  /// remain.
   static std::vector<Run> runs_of(std::uint64_t bits, int cut) {
     for (; cut > 0 && bits != 0; --cut) bits &= bits - 1;
     std::vector<Run> runs;
@@ -95,7 +97,8 @@ class Directory {
     }
     std::uint32_t sum = 0;
     for (std::uint32_t& first : first_of_bucket_) sum += std::exchange(first, sum);
-    // After this loop each entry is the end of its bucket, which is the start of the next bucket.
+    // The loop moves first_of_bucket_[b] from the start of bucket b to its end, which is the start
+    // of bucket b + 1.
     for (std::uint32_t row = 0; row < task_of_row_.size(); ++row) {
       task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
       row_of_task_[task_of_row_[row]] = row;
@@ -106,7 +109,8 @@ class Directory {
   const std::vector<TaskId>& task_of_row() const { return task_of_row_; }
   std::vector<std::uint32_t> take_row_of_task() { return std::move(row_of_task_); }
 
-  /// Stores the names in order. Only the conversion of messages needs them.
+  /// Stores the names of the objects in the order of their task numbers, for task_of(). Only the
+  /// conversion of messages needs it.
   void remember_names(const std::vector<ObjectRow>& objects) {
     names_.reserve(row_of_task_.size());
     for (const std::uint32_t row : row_of_task_) names_.push_back(objects[row].name);
@@ -146,8 +150,8 @@ class Directory {
   std::vector<ObjectName> names_;
 };
 
-/// Messages between tasks. A sending PE gets the temporary number num_objects + its row, until
-/// add_senders() creates the tasks of the PEs.
+/// Returns the messages between tasks. If a PE sends a message, `from` is num_objects plus the
+/// index of the PE for now; add_senders() then creates a task for each such PE.
 std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
                               Directory& directory) {
   directory.remember_names(statistics.objects);
@@ -158,8 +162,10 @@ std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
     if (row.from_pe >= static_cast<std::int64_t>(statistics.pes.size()) || row.from_pe < -1)
       fail("PE {} sends a message, but there are {} PEs", row.from_pe, statistics.pes.size());
     if (std::uint64_t{row.first_receiver} + row.num_receivers > statistics.receivers.size())
-      fail("a multicast has receivers {} to {}, but there are {} receivers", row.first_receiver,
-           std::uint64_t{row.first_receiver} + row.num_receivers, statistics.receivers.size());
+      fail(
+          "a multicast has {} receivers, from row {} of the list of receivers on, but the list has "
+          "only {} rows",
+          row.num_receivers, row.first_receiver, statistics.receivers.size());
     const bool from_object = row.from_pe == -1;
     if (!from_object && pe_map.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
       continue;

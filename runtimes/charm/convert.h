@@ -18,9 +18,9 @@ struct PeMap {
 };
 inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 
-/// The rows as tasks: first the objects in order of name, then a task without load per sending PE,
-/// pinned to that PE. The order of the rows does not matter: the same phase always gives the same
-/// workload.
+/// Statistics converted to tasks. First come the objects, in order of their names. Then comes one
+/// task for each PE that sent messages itself; it has no load and is pinned to that PE. The order
+/// of the objects in the statistics does not matter: the same phase always gives the same workload.
 struct Converted {
   balance::MeasuredPhase phase;
   std::vector<std::uint32_t> row_of_task;  // for the objects, which come first
@@ -35,8 +35,8 @@ enum class Messages : std::uint8_t { convert, leave_out };
 Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages);
 
-/// The PE of each object, in the order of the rows. Objects that must stay keep their PE, even if
-/// it is unavailable.
+/// Returns the new PE of each object, in the order of statistics.objects. Objects that must stay
+/// keep their PE, even if it is unavailable.
 std::vector<std::int32_t> pes_of(const Placement& placement,
                                  const std::vector<std::uint32_t>& row_of_task,
                                  const Statistics& statistics, const PeMap& pe_map);

@@ -63,7 +63,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, background_load_belongs_to_its_place_and_is_at_least_0) {
+TEST(Convert, a_place_gets_the_background_load_of_its_pe_and_negative_loads_count_as_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
@@ -97,7 +97,7 @@ TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   EXPECT_EQ(workload.messages[1].bytes, 64u);
 }
 
-TEST(Convert, messages_of_a_pe_come_from_a_pinned_task_on_that_pe) {
+TEST(Convert, a_message_sent_by_a_pe_comes_from_a_task_that_is_pinned_to_this_pe) {
   Statistics statistics = three_objects();
   // The sender's name is uninitialised and happens to equal that of an object.
   statistics.messages = {{{5, 8}, {9, -7}, 1, 0, 0, 1, 8},
@@ -147,7 +147,8 @@ TEST(Convert, contradictory_statistics_are_refused) {
   statistics.messages = {{{5, 8}, {1, 8}, 2, 0, 0, 1, 1}};
   EXPECT_THAT(error_of(statistics), HasSubstr("PE 2 sends a message, but there are 2 PEs"));
   statistics.messages = {{{5, 8}, {}, -1, 0xffffffff, 0xffffffff, 1, 1}};
-  EXPECT_THAT(error_of(statistics), HasSubstr("a multicast has receivers"));
+  EXPECT_THAT(error_of(statistics),
+              HasSubstr("a multicast has 4294967295 receivers, from row 4294967295 of the list"));
 }
 
 /// Random statistics: names that differ in few or in many bits, all kinds of messages, half of them
@@ -181,7 +182,8 @@ Statistics drawn(Random& random, std::uint32_t pes) {
 
 using Key = std::tuple<std::uint64_t, std::int32_t>;
 
-/// Bytes by pair of names, computed with maps: the reference for the conversion.
+/// Adds up the bytes of messages for each pair of sender and receiver, in a simple way with maps.
+/// The test compares the conversion with these sums.
 std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistics& statistics,
                                                                  const PeMap& pe_map) {
   std::set<Key> known;
@@ -204,7 +206,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
   return sums;
 }
 
-TEST(Convert, equals_a_simple_conversion_for_any_order_of_the_statistics) {
+TEST(Convert, agrees_with_a_simple_reference_conversion_for_any_order_of_the_objects) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -31,37 +31,37 @@ void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_
   statistics.messages.push_back(row);
 }
 
-TEST(Leaving, the_heaviest_objects_that_fit_leave_the_group_if_there_are_no_messages) {
+TEST(Leaving, without_messages_the_heaviest_objects_within_the_load_limit_leave_the_group) {
   EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
 }
 
-TEST(Leaving, the_load_that_leaves_the_group_is_within_the_limit) {
+TEST(Leaving, the_objects_that_leave_the_group_have_at_most_the_requested_total_load) {
   EXPECT_THAT(leaving(group({2, 2, 2}), 1), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 0), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 100), UnorderedElementsAre(0, 1, 2));
 }
 
-TEST(Leaving, objects_that_communicate_with_the_destination_leave_first) {
+TEST(Leaving, objects_that_communicate_with_the_destination_group_leave_first) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 2, 4, 3);
   send(statistics, 4, 1, 2);
   EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
 }
 
-TEST(Leaving, objects_that_communicate_with_objects_that_stay_also_stay) {
+TEST(Leaving, objects_that_communicate_with_each_other_leave_or_stay_together) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 0, 1, 3);
   send(statistics, 3, 2, 1);
   EXPECT_THAT(leaving(statistics, 2), UnorderedElementsAre(2, 3));
 }
 
-TEST(Leaving, a_ring_of_objects_is_cut_at_two_places_only) {
+TEST(Leaving, half_of_a_ring_of_objects_leaves_the_group_as_one_connected_piece) {
   auto statistics = group(std::vector<double>(12, 1));
   for (std::size_t i = 0; i < 12; ++i) send(statistics, i, (i + 1) % 12, 1);
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(Leaving, the_messages_of_an_object_are_weighed_against_its_load) {
+TEST(Leaving, the_object_with_the_fewest_messages_per_second_of_load_leaves_first) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
   send(statistics, 1, 2, 5);  // half as many messages per second of load
@@ -75,7 +75,7 @@ TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay) {
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }
 
-TEST(Leaving, the_order_of_the_statistics_does_not_matter) {
+TEST(Leaving, the_same_objects_leave_whatever_the_order_in_which_they_are_listed) {
   auto statistics = group({1, 2, 2, 1});
   send(statistics, 0, 3, 1);
   auto turned = statistics;

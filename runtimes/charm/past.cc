@@ -22,7 +22,8 @@ constexpr int kAllBits = 64;
 
 bool is_load(double load_s) { return load_s >= 0 && std::isfinite(load_s); }
 
-/// Clears the PE bits of the ids, except in arrays where the remaining bits are not unique.
+/// Clears the bits of each id that may hold the number of a PE. In an array where two objects would
+/// then have the same id, all ids are left unchanged.
 std::vector<ObjectName> without_pes(std::vector<ObjectName> names, int num_index_bits) {
   const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
   std::vector<ObjectName> rest = names;
@@ -44,7 +45,8 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
   return order;
 }
 
-/// Adopts the new names of the same objects. Clears the history if the objects differ.
+/// If `objects` are the recorded objects with new PEs in their ids, takes over the new ids.
+/// Otherwise clears the history.
 void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)

@@ -17,9 +17,9 @@ struct Past {
   std::vector<ObjectName> names = {};             // objects with recorded loads, in order of tasks
   std::vector<std::vector<double>> loads_s = {};  // per decision, oldest first
 
-  /// The recorded loads of these objects, padded with zeros to one load per task. A restart may
-  /// change all but the lowest num_index_bits of an object's id. If objects were created or
-  /// destroyed, the history is cleared.
+  /// Returns the recorded loads of these objects, one list per decision, each padded with zeros to
+  /// num_tasks loads. In a restart, an object's id may change in all but its lowest num_index_bits
+  /// bits. If objects were created or destroyed, clears the history and returns nothing.
   std::vector<std::vector<double>> loads_of(const std::vector<ObjectName>& objects,
                                             TaskId num_tasks, int num_index_bits = 64);
 

@@ -49,8 +49,9 @@ TEST(Past, finds_objects_after_a_restart_on_other_pes) {
 }
 
 TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
-  // Array 5 numbers its objects per PE, so its objects keep their ids; the objects of array 4 were
-  // renamed.
+  // After a restart the ids contain other PEs. The objects of array 4 also differ in their index,
+  // so Past finds their loads under the new ids. The objects of array 5 differ only in the PE, so
+  // Past finds their loads only if their ids are unchanged.
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
            with_loads({1, 2, 3, 4}), 5);
@@ -62,7 +63,7 @@ TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
               IsEmpty());
 }
 
-TEST(Past, the_oldest_loads_are_dropped) {
+TEST(Past, keeps_only_the_loads_of_the_most_recent_decisions) {
   Past past = two_decisions();
   past.add(kTwo, with_loads({5, 6}), 2);
   EXPECT_THAT(past.loads_s, ElementsAre(ElementsAre(3, 4), ElementsAre(5, 6)));
@@ -70,7 +71,7 @@ TEST(Past, the_oldest_loads_are_dropped) {
   EXPECT_THAT(past.loads_s, IsEmpty());
 }
 
-TEST(Past, the_history_is_unchanged_after_a_checkpoint) {
+TEST(Past, recorded_loads_are_unchanged_after_writing_and_reading_a_checkpoint) {
   Past past = from_checkpoint(to_checkpoint(two_decisions()));
   EXPECT_EQ(past.num_decisions, 5u);
   EXPECT_THAT(past.loads_of(kTwo, 2), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));

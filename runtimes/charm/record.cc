@@ -47,7 +47,8 @@ class Record {
   std::uint64_t step_ = 0;
 };
 
-/// PEs that send messages are the last tasks, as in Charm++'s dumps.
+/// Returns a name for every task. PEs that send messages are tasks too; they come after the
+/// objects, as in Charm++'s dumps.
 std::vector<TaskName> names_of(const Made& made) {
   std::vector<TaskName> names;
   for (const std::uint32_t row : made.row_of_task) {

@@ -24,10 +24,11 @@ struct Named {
   bool is_free;  // a setting may select another strategy; this one is the default
 };
 
-/// `asked` is the argument of +PoiseLB, which overrides POISE_STRATEGY. It selects the strategy of
-/// a balancer with is_free. For other balancers it sets the knobs if it names their strategy;
-/// otherwise their knobs keep their defaults. Throws Error naming the variable and the valid
-/// values.
+/// Returns the settings of a balancer. `asked` is the argument of +PoiseLB; if it is not empty, it
+/// replaces POISE_STRATEGY. A balancer with is_free uses any strategy and knobs that are chosen in
+/// this way. Any other balancer keeps its own strategy and takes the knobs only if they are given
+/// for that strategy; otherwise its knobs have their defaults. Throws Error naming the variable and
+/// the valid values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

@@ -27,14 +27,14 @@ std::string strategy(const Named& named, const std::string& asked, const Variabl
   return settings(named, asked, variables).choice.text();
 }
 
-TEST(Settings, a_balancer_has_the_strategy_of_its_name_unless_the_user_chooses_one) {
+TEST(Settings, the_user_chooses_the_strategy_of_PoiseLB_but_not_that_of_NucoLB) {
   EXPECT_EQ(strategy(kNuco, "", {}), "nuco");
   EXPECT_EQ(strategy(kFree, "", {}), "poise");
   EXPECT_EQ(strategy(kFree, "", {{"POISE_STRATEGY", "greedy"}}), "greedy");
   EXPECT_EQ(strategy(kNuco, "", {{"POISE_STRATEGY", "greedy"}}), "nuco");
 }
 
-TEST(Settings, knobs_are_set_for_the_strategy_that_they_name) {
+TEST(Settings, knobs_of_a_strategy_are_set_in_PoiseLB_and_in_the_balancer_named_after_it) {
   const Variables knobs{{"POISE_STRATEGY", "nuco:alpha=0.001"}};
   EXPECT_EQ(strategy(kNuco, "", knobs), "nuco:alpha=0.001");
   EXPECT_EQ(strategy(kFree, "", knobs), "nuco:alpha=0.001");
@@ -45,7 +45,7 @@ TEST(Settings, the_command_line_overrides_the_environment) {
             "refine:tolerance=1.1");
 }
 
-TEST(Settings, accepts_the_same_variables_as_objects_on_mpi) {
+TEST(Settings, reads_the_same_environment_variables_as_the_object_runtime_on_mpi) {
   const Settings all = settings(kFree, "",
                                 {{"POISE_TRACE", "t.poise"},
                                  {"POISE_LOG", "-"},
@@ -57,7 +57,7 @@ TEST(Settings, accepts_the_same_variables_as_objects_on_mpi) {
   EXPECT_EQ(all.machine, "numa:2 core:2");
 }
 
-TEST(Settings, invalid_settings_are_refused_by_name) {
+TEST(Settings, the_error_for_an_invalid_setting_names_its_variable_or_option) {
   const auto error_of = [](const std::string& asked, const Variables& variables) -> std::string {
     try {
       settings(kFree, asked, variables);

@@ -38,7 +38,7 @@ TEST(Spikes, an_unusually_high_load_is_replaced_by_an_earlier_load) {
   EXPECT_EQ(loads_of(workload), ones());
 }
 
-TEST(Spikes, a_load_that_stays_high_is_used_from_the_second_decision_on) {
+TEST(Spikes, a_high_load_is_not_replaced_if_it_was_as_high_at_one_of_the_last_two_decisions) {
   for (const auto& past : {std::vector{ones(), ones(31)}, std::vector{ones(31), ones()}}) {
     Workload workload = with_loads(ones(31));
     EXPECT_EQ(replace_spikes(past, workload), 0u);

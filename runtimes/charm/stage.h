@@ -12,7 +12,7 @@
 
 namespace poise::charm {
 
-/// The machine of the available PEs, and the mapping between PEs and places.
+/// A machine whose places are the available PEs, and the mapping between PEs and places.
 struct Stage {
   Machine machine;
   PeMap pe_map;
@@ -23,8 +23,9 @@ struct Stage {
 /// takes a few milliseconds.
 Machine host_of(const Settings& settings);
 
-/// Every host is described by `host`. Uses the speeds that Charm++ measured, or the machine's if
-/// Charm++ measured none (all equal). Throws Error if no PE is available or a speed is invalid.
+/// Returns the available PEs as a machine in which every host looks like `host`. The speeds of the
+/// PEs are those that Charm++ measured. If all of those are equal, Charm++ has measured none, and
+/// the speeds in `host` are used. Throws Error if no PE is available or a speed is invalid.
 Stage stage_of(const Machine& host, const Statistics& statistics);
 
 /// True if both sets of rows describe the same PEs, so that the stage can be reused.

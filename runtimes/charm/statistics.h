@@ -39,12 +39,12 @@ struct PeRow {
   std::int32_t core_os_index = -1;  // processing unit it is bound to; -1: not bound, or unknown
 };
 
-/// Messages from one sender to one receiver, or to each receiver of a multicast. A pair may occur
-/// in several rows, and a name may be unknown.
+/// Messages from one sender to one receiver, or to each receiver of a multicast. Several rows may
+/// have the same sender and receiver. A name may be that of an object without a row.
 struct MessageRow {
   ObjectName from, to;
-  std::int32_t from_pe = -1;  // -1: the sender is the object `from`; otherwise the PE with this
-                              // If the sender is a PE, its row; `from` is then unused.
+  // If the sender is a PE, the index of its row, and `from` is unused. -1: the object `from` sends.
+  std::int32_t from_pe = -1;
   std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
   std::uint32_t messages = 0, bytes = 0;
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
@@ -57,10 +57,11 @@ struct Statistics {
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   bool pes_are_here = true;  // false: a replay of statistics from another job
-  // The bits of an id above these may contain the number of a PE, so a restart on another number of
-  // PEs changes them.
+  // Number of low bits of an id that a restart keeps. The bits above them may contain the number of
+  // a PE, so a restart on another number of PEs changes them.
   int num_index_bits = 64;
-  // False: the names are valid in this phase only, so nothing is known of the objects' past.
+  // If false, the objects' names are valid in this phase only, so the objects cannot be found in
+  // the history of earlier phases.
   bool names_last = true;
 };
 

@@ -12,15 +12,15 @@
 
 namespace poise::charm {
 
-/// The statistics of one PE as bytes. The bytes of several PEs may be concatenated in any order.
-/// `statistics` has one row for the PE; its objects are in the order in which the PE numbers them.
-/// An object takes 8 bytes, and 8 more if its size is known. `with_messages` adds the names of
-/// objects (16 bytes each) and the messages.
+/// Converts the statistics of one PE to bytes. The bytes of several PEs may be concatenated in any
+/// order. `statistics` has one row for the PE, and its objects in the order in which the PE numbers
+/// them. Each object takes 8 bytes, and 8 more if the sizes of objects are known. If
+/// `with_messages` is true, the names of the objects (16 bytes each) and the messages are added.
 std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool with_messages);
 
-/// The statistics of the PEs below a level of the tree. Rows of PEs are in order of PE, objects in
-/// order of their row and of their number on the PE. If no PE sent names, an object is named by
-/// its PE and number.
+/// The statistics of the PEs below one node of the tree. The rows of PEs are in order of PE. The
+/// objects are in order of PE, and on each PE in order of their number. If a PE sent no names, each
+/// of its objects is named by the PE and the number.
 struct Subtree {
   Statistics statistics;
   std::vector<std::int32_t> pe_of_row;
@@ -30,15 +30,16 @@ struct Subtree {
 /// Throws std::runtime_error if the bytes are not those of to_bytes().
 Subtree subtree_of(const char* bytes, std::size_t num_bytes);
 
-/// A move: an object, given by its present PE and its number there, and its new PE.
+/// A move of an object to a new PE. The object is given by its present PE and its number on that
+/// PE.
 struct Move {
   std::int32_t from_pe;
   std::uint32_t object;
   std::int32_t to_pe;
 };
 
-/// Returns the moves, sorted by object, that bring each object to the row that `row_of_object`
-/// gives it.
+/// Returns a move for each object that is not yet on the PE whose row `row_of_object` gives. The
+/// moves are sorted by object.
 std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
 
 /// The number of processes and of PEs of a job.

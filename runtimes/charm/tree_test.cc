@@ -14,8 +14,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A PE with objects of 1, 2, … seconds; the second one must stay. Each object sends to object 0 of
-/// PE 0, and the PE sends a multicast to all of its objects.
+/// Returns the statistics of a PE whose objects take 1, 2, … seconds. The second object cannot
+/// migrate. Each object sends to object 0 of PE 0, and the PE sends a multicast to all of its
+/// objects.
 Statistics pe_with(std::uint64_t objects, std::int32_t pe) {
   Statistics statistics;
   statistics.pes.resize(1);
@@ -86,7 +87,7 @@ TEST(Tree, measurements_of_pes_and_objects_are_unchanged_after_conversion_to_byt
   }
 }
 
-TEST(Tree, names_of_objects_are_sent_if_they_have_messages) {
+TEST(Tree, names_of_objects_are_sent_if_messages_between_objects_were_recorded) {
   const Subtree subtree = of_pes({4, 1}, true);
   const Statistics& statistics = subtree.statistics;
   EXPECT_TRUE(statistics.names_last);
@@ -116,7 +117,7 @@ TEST(Tree, truncated_statistics_are_refused) {
   EXPECT_THAT(subtree_of(bytes.data(), 0).statistics.objects, IsEmpty());
 }
 
-TEST(Tree, a_move_names_the_object_by_its_number_on_its_pe) {
+TEST(Tree, a_migration_identifies_an_object_by_its_pe_and_its_index_on_that_pe) {
   const Subtree subtree = of_pes({4, 1}, false);
   EXPECT_THAT(moves_of(subtree, {0, 0, 0, 1, 1, 1, 1, 1, 1}), IsEmpty());
   const auto moves = moves_of(subtree, {0, 0, 1, 1, 1, 1, 0, 1, 1});
@@ -152,7 +153,7 @@ TEST(Tree, a_decision_is_the_same_whether_statistics_come_along_a_tree_or_direct
   }
 }
 
-TEST(Tree, no_past_loads_are_kept_for_objects_without_names) {
+TEST(Tree, loads_of_objects_without_names_are_not_kept_for_later_decisions) {
   // At the next decision, another object may have the same PE and number.
   const auto remembered = [](const char* strategy, bool with_messages) {
     Statistics statistics = of_pes({0, 1}, with_messages).statistics;

@@ -104,9 +104,9 @@ void Affinities::refresh_own() {
   }
 }
 
-/// If a thread other than the first calls exec(), it takes over the id of the process's first
-/// thread, keeps the affinity to its cpu, and its old id disappears. Returns the entry of that
-/// thread under its old id, or null if no thread did this.
+/// If a thread other than the process's first calls exec(), it gets the id of the first thread, its
+/// old id disappears, and it stays on the cpu to which it was pinned. Returns the entry of such a
+/// thread under its old id, or null if no thread has called exec().
 const ThreadAffinity* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;
@@ -158,7 +158,7 @@ std::vector<std::uint64_t> Affinities::respect_choices_of_first_threads() {
   return chosen;
 }
 
-/// Gives a thread these cpus, and stores its own affinity before.
+/// Stores the thread's own affinity, then restricts the thread to these cpus.
 Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   const auto thread = kernel_.threads().find(key);
   const auto at = kept_.find(key);
@@ -194,7 +194,8 @@ Affinities::PinResult Affinities::widen(std::uint64_t key, const Cpus& cpus) {
   return result;
 }
 
-/// If the cpu no longer exists, the refusal is temporary; otherwise it is permanent.
+/// Handles a failed attempt to change the affinity of a thread. If the reason is that the cpu or
+/// the thread no longer exists, the refusal is temporary; otherwise it is permanent.
 Affinities::PinResult Affinities::refused(int error) {
   if (error == ESRCH) return PinResult::not_now;
   ++refusals;

@@ -25,18 +25,20 @@ struct ThreadAffinity {
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
   Cpus wide = {};                 // or the cpus that the balancer allows it to use
-  // The cpu to which the thread was pinned before. Its children may have inherited this cpu.
+  // The cpu to which the thread was pinned before `cpu`. Threads that it created then may still be
+  // pinned to this cpu.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now
 };
 
-/// Returns the cpus on which to balance: the requested ones (none: all) that are allowed, or all
-/// allowed cpus if no requested one is. Throws if the kernel does not report the allowed cpus.
+/// Returns the cpus on which to balance: those of the requested cpus that this process may use. If
+/// there are none, or no cpus were requested, returns all cpus that it may use. Throws if the
+/// kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
-/// Returns at most `most` of the cpus: consecutive ones from index `first` on. After the end of the
-/// list it continues at the beginning.
+/// Returns at most `most` of the cpus, counted from the one with index `first`. After the last cpu
+/// of the list, counting continues with the first one.
 Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first);
 
 class Affinities {
@@ -44,17 +46,18 @@ class Affinities {
   Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note, bool wants_stays);
 
   const Cpus& cpus() const { return cpus_; }
-  /// Reads the allowed cpus, which change with the cgroup's cpuset and with hotplug. Returns true
-  /// if they have changed; then no thread is pinned any more.
+  /// Reads which cpus may be used; this changes with the cgroup's cpuset and with hotplug. If the
+  /// cpus on which to balance have changed, counts all threads as not pinned and returns true.
   bool refresh_cpus();
-  /// From the next refresh_cpus() on, uses at most `most` cpus, beginning with the cpu of index
-  /// `first`. Balancers of several programs begin with different cpus.
+  /// Limits the number of cpus used to `most`, beginning with the cpu at index `first` in the list
+  /// of usable cpus. The limit applies from the next refresh_cpus() on. Balancers of several
+  /// programs begin at different cpus.
   void set_limit(std::size_t most, std::size_t first);
-  /// True if the limit leaves fewer cpus than are allowed.
+  /// True if set_limit() excludes some cpus that could otherwise be used.
   bool is_limited() const { return is_limited_; }
 
-  /// Adds a new thread. A child of a pinned thread has inherited its cpu; it gets the affinity that
-  /// the program gave the parent.
+  /// Adds a new thread. If its parent was pinned to a cpu, the new thread has inherited that
+  /// affinity; it is then given the affinity that the program gave the parent.
   void add(std::uint64_t key);
   /// Removes a dead thread.
   void remove(std::uint64_t key);
@@ -77,8 +80,8 @@ class Affinities {
   /// the thread may now use every cpu, the kernel has changed its affinity. Returns the keys of the
   /// threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Checks only the first thread of each process in this way, because after an exec() its id may
-  /// belong to another thread.
+  /// Like respect_own_choices(), but checks only the first thread of each process: if another
+  /// thread of the process calls exec(), that thread takes over the id of the first.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.
@@ -86,7 +89,8 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false, once per thread, if another thread has the id now, or may have it.
+  /// Returns false if the thread's id now belongs, or may belong, to another thread. Says so only
+  /// once per thread: the next call for the same thread returns true.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

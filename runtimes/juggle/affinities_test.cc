@@ -14,7 +14,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using PinResult = Affinities::PinResult;
 
-/// Process 100 with threads 100 and 101, which may use cpus 0 to 3.
+/// Tests start with one process (id 100) that has two threads (ids 100 and 101), which may use cpus
+/// 0 to 3.
 class AffinitiesTest : public testing::Test {
  protected:
   AffinitiesTest() {
@@ -22,7 +23,7 @@ class AffinitiesTest : public testing::Test {
     scan();
   }
 
-  /// Adds new threads and removes dead ones, as the balancer does.
+  /// Adds new threads to the Affinities and removes dead ones, as the balancer does.
   void scan() {
     const Changes changes = kernel.scan();
     for (const std::uint64_t key : changes.born) affinities.add(key);
@@ -89,7 +90,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_child_whose_parent_was_moved_l
   EXPECT_EQ(on(200), kAll);
 }
 
-TEST_F(AffinitiesTest, assumes_that_a_new_thread_on_an_unassigned_cpu_was_bound_by_the_program) {
+TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_only_the_program_can_have_set_it) {
   pin(101, 1);
   kernel.start(200, 200, {3});
   scan();
@@ -142,7 +143,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_becomes_another_pr
   EXPECT_TRUE(affinities.is_itself(kernel.key_of(100))) << "told once";
 }
 
-TEST_F(AffinitiesTest, remembers_a_refused_cpu_only_if_this_process_may_use_it) {
+TEST_F(AffinitiesTest, a_refused_move_is_final_unless_this_process_may_no_longer_use_the_cpu) {
   kernel.threads_by_id.at(101).is_bound = true;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   kernel.allowed = {0};
@@ -173,7 +174,7 @@ TEST_F(AffinitiesTest, records_on_which_cpus_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST(UsableCpus, are_the_requested_cpus_that_are_allowed_or_else_all_allowed_cpus) {
+TEST(UsableCpus, if_no_requested_cpu_is_allowed_all_allowed_cpus_are_used) {
   const SimulatedKernel kernel({0, 1, 2});
   EXPECT_THAT(usable_cpus(kernel, {}), ElementsAre(0, 1, 2));
   EXPECT_THAT(usable_cpus(kernel, {1, 5}), ElementsAre(1));

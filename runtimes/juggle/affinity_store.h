@@ -10,7 +10,7 @@
 
 namespace poise::juggle {
 
-/// The affinity of a thread before it was first touched.
+/// The affinity that a thread had before the balancer first changed it.
 struct OwnAffinity {
   pid_t process = 0, thread = 0;
   std::uint64_t start_time = 0;

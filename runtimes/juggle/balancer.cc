@@ -67,9 +67,10 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Binds threads to as many cpus as a quota allows. Under a quota the kernel stops threads on any
-/// cpu. On fewer cpus, each used for longer, as much work is done, and threads wait less at
-/// barriers. Called repeatedly, because a quota may be set while the program runs.
+/// Uses only as many cpus as the quota pays for. Under a quota of cpu time the kernel stops
+/// threads, whichever cpus they use. On fewer cpus, each used for longer, the threads do as much
+/// work and wait less at barriers. Called repeatedly, because a quota may be set while the program
+/// runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_cpus_ = kernel_.quota_cpus();
@@ -145,9 +146,10 @@ void Balancer::refresh_own() {
   affinities_.refresh_own();
 }
 
-/// Checks all pinned threads every own_choice_rounds rounds. A check costs a third of reading the
-/// times, and it would cost more in total if a few threads were checked in every round. Threads are
-/// also checked before they are moved.
+/// Checks in every own_choice_rounds-th round whether the program has changed the affinities of
+/// pinned threads. Checking a thread costs a third of reading its times. To check all threads in
+/// one round costs less in total than to check a few in every round. Every thread is also checked
+/// before it is moved.
 void Balancer::respect_own_choices() {
   if (tally_.rounds % kTuning.own_choice_rounds == 0)
     leave_alone(affinities_.respect_own_choices());
@@ -184,7 +186,8 @@ void Balancer::read() {
   }
 }
 
-/// Notes in the reading to which places the affinity that the program set restricts the thread.
+/// Notes in the reading how the affinity that the program set limits the cpus on which the thread
+/// may run.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -199,7 +202,7 @@ void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   reading.is_beyond = affinities_.is_limited();
 }
 
-/// Returns the cpus among which a thread with this place may move.
+/// Returns the cpus in the domain of this place; a thread of the domain may move among them.
 Cpus Balancer::cpus_of_domain(PlaceId place) const {
   Cpus cpus;
   for (PlaceId p = 0; p < places_.size(); ++p)
@@ -219,7 +222,8 @@ void Balancer::carry_out(const JuggleOrder& order) {
     team_.leave_alone(order.key);
 }
 
-/// Reads only the reports. Reading the times of all threads would take longer than threads wait.
+/// Reads which threads report that they wait, and nothing else: reading the cpu times of all
+/// threads would take longer than a typical wait.
 void Balancer::react() {
   ++tally_.reactions;
   waits_.clear();
@@ -335,8 +339,8 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   count_attainable_time(real_s);
 }
 
-/// Adds the cpu time that the threads could have had since the previous round, given the number of
-/// threads and cpus in that round.
+/// Adds the cpu time that the threads could have used since the previous round. It follows from the
+/// number of threads that took part in that round and the number of cpus.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = static_cast<double>(affinities_.cpus().size());

@@ -29,7 +29,7 @@ namespace poise::juggle {
 struct Options {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
-  // Index of a thread in each process that is not balanced.
+  // Index of a thread within its process: in every process, this thread is not balanced.
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;
@@ -51,7 +51,8 @@ class Balancer {
 
   /// Carries out one balancing point.
   void round();
-  /// Moves threads because others have begun to wait; for policies that react to that.
+  /// Called when threads have begun to wait: moves threads in response. Only used with policies
+  /// that react to waits.
   void react();
   /// The number of seconds until the next balancing point.
   double next_s();

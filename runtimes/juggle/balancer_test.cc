@@ -60,7 +60,7 @@ TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, places_released_threads_again) {
+TEST_F(BalancerTest, pins_all_threads_again_after_they_were_released) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;
@@ -70,7 +70,7 @@ TEST_F(BalancerTest, places_released_threads_again) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(BalancerTest, uses_the_remaining_cpus_when_some_go_offline_and_come_back) {
+TEST_F(BalancerTest, uses_fewer_cpus_while_some_are_offline_and_all_again_once_they_are_back) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   kernel.allowed = {1};
@@ -95,7 +95,8 @@ TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_has_bound) {
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-/// Binds the three threads to the two cpus as OMP_PROC_BIND=true does; they sleep at barriers.
+/// Binds the three threads to the two cpus, two of them to one cpu, as OMP_PROC_BIND=true does.
+/// Each thread sleeps at barriers for part of the time.
 void bind_unevenly(SimulatedKernel& kernel) {
   for (auto& [id, thread] : kernel.threads_by_id) {
     thread.affinity = {static_cast<CpuId>(id % 2)};
@@ -103,7 +104,7 @@ void bind_unevenly(SimulatedKernel& kernel) {
   }
 }
 
-TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_later_binds_them_again) {
+TEST_F(BalancerTest, lets_unevenly_bound_threads_use_all_cpus_if_barriers_are_frequent) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -118,7 +119,7 @@ TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_later_binds
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, leaves_a_thread_alone_if_the_program_binds_it_while_threads_may_use_all_cpus) {
+TEST_F(BalancerTest, leaves_alone_a_thread_that_the_program_binds_after_it_could_use_all_cpus) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -129,7 +130,7 @@ TEST_F(BalancerTest, leaves_a_thread_alone_if_the_program_binds_it_while_threads
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-TEST_F(BalancerTest, moves_no_thread_in_a_diagnosis_but_reports_the_cause) {
+TEST_F(BalancerTest, reports_uneven_binding_but_moves_no_thread_if_the_policy_is_off) {
   options.settings.policy = JugglePolicy::off;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);

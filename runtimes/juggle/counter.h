@@ -16,16 +16,16 @@ namespace poise::juggle {
 /// hardware counter.
 enum class Counted : std::uint8_t { instructions, time };
 
-/// Starts to count for a thread (perf_event_open). Empty, with errno set, if counting is not
-/// allowed or the counter does not exist.
+/// Starts a counter for a thread (perf_event_open). Returns an empty descriptor and sets errno if
+/// counting is not allowed or the counter does not exist.
 Descriptor open_counter(pid_t thread, Counted what);
 
 /// Returns the count so far, scaled up for times in which the kernel let another counter use the
 /// hardware.
 std::optional<double> read_counter(const Descriptor& counter);
 
-/// How to measure progress. Automatic: by instructions if cpus are unequal and instructions can be
-/// counted, otherwise by cpu time.
+/// How to measure progress. `automatic` counts instructions if cpus are unequal and instructions
+/// can be counted; otherwise it measures cpu time.
 enum class ProgressSource : std::uint8_t { automatic, time, instructions };
 
 /// Reads "auto", "time" or "instructions". Throws Error with the known names.

@@ -67,7 +67,7 @@ TEST(Counter, the_count_of_instructions_increases_with_work) {
   EXPECT_GT(*second, 2 * *first);
 }
 
-TEST(Counter, gives_no_value_if_progress_cannot_be_counted) {
+TEST(Counter, returns_nothing_if_the_counter_of_a_thread_cannot_be_opened_or_read) {
   EXPECT_FALSE(read_counter(Descriptor()));
   EXPECT_FALSE(open_counter(1 << 30, Counted::time));
 }

@@ -44,7 +44,8 @@ std::string path_of(CpuId cpu, std::string_view file) {
   return fmt::format("/sys/devices/system/cpu/cpu{}/{}", cpu, file);
 }
 
-/// Reads a number from /sys for each cpu. Returns nothing unless it exists for all cpus.
+/// Reads for each cpu the number in this file below /sys. Returns nothing if a cpu has no such
+/// file.
 std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view file) {
   std::vector<double> numbers;
   for (const CpuId cpu : cpus) {
@@ -55,8 +56,8 @@ std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view
   return numbers;
 }
 
-/// True if the cpus are probably cores of one kind: the best cores of one kind differ in clock by
-/// less than 1 - kOneKind.
+/// True if the cpus are probably cores of one kind. The maximum clocks of such cores differ
+/// somewhat, but the lowest is above kOneKind times the highest.
 bool has_one_kind(const std::vector<double>& clocks) {
   if (std::filesystem::exists("/sys/devices/cpu_atom")) return false;
   const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());
@@ -79,8 +80,8 @@ Cpus parse_cpu_list(std::string_view text) {
     const CpuId last = ends.empty() ? kNoCpu : cpu_in(ends.back());
     if (ends.size() > 2 || first == kNoCpu || last == kNoCpu || first > last)
       fail(
-          "cpus \"{}\": \"{}\" is neither a cpu nor a range; write a list like 0-3,8 (cpus below "
-          "{})",
+          "cpus \"{}\": \"{}\" is neither a cpu nor a range; write a list of "
+          "numbers below {}, such as 0-3,8",
           text, piece, kMaxCpus);
     for (CpuId cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }

@@ -42,7 +42,7 @@ class CpuSet {
   bool has(CpuId cpu) const;
   std::size_t count() const;
   Cpus cpus() const;
-  /// The mask's words; the last ones may be 0.
+  /// The words of the mask. Words at the end may be 0.
   std::span<const Word> words() const { return words_; }
   friend bool operator==(const CpuSet& a, const CpuSet& b);
 
@@ -76,8 +76,8 @@ std::vector<DomainId> domains_of(const Cpus& cpus);
 /// Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 
-/// The speed per cpu according to `machine`. `first_sibling` holds, per cpu, the cpu number by
-/// which the machine knows its core.
+/// Returns the speed of each cpu according to `machine`, relative to the fastest. In `machine` a
+/// core has the number of its first cpu; `first_sibling` gives this number for each cpu.
 std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling);
 
 }  // namespace poise::juggle

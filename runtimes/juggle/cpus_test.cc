@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Cpus, are_read_and_written_in_the_list_format_of_linux) {
+TEST(Cpus, lists_of_cpus_are_read_and_written_in_the_format_that_linux_uses) {
   EXPECT_THAT(parse_cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
   EXPECT_THAT(parse_cpu_list("8,0-1,1"), ElementsAre(0, 1, 8));
   EXPECT_EQ(cpu_list_text({0, 1, 2, 3, 8}), "0-3,8");
@@ -21,7 +21,7 @@ TEST(Cpus, are_read_and_written_in_the_list_format_of_linux) {
   EXPECT_EQ(cpu_list_text({}), "");
 }
 
-TEST(Cpus, refuse_text_that_is_not_a_list) {
+TEST(Cpus, throws_for_text_that_is_not_a_list_of_cpus) {
   for (const char* text : {"", "a", "3-1", "0-1-2", "-", "1,,2", "65536", "0-99999999", "1-"})
     EXPECT_THROW(parse_cpu_list(text), Error) << text;
 }
@@ -39,7 +39,8 @@ TEST(Cpus, a_list_is_unchanged_after_conversion_to_a_cpu_set_and_back) {
   EXPECT_THAT(common_cpus({0, 2, 3}, {2, 3, 4}), ElementsAre(2, 3));
 }
 
-/// Simulates a kernel for 8,192 cpus that refuses shorter masks; the affinity is the last cpu.
+/// Simulates sched_getaffinity() of a kernel for 8,192 cpus, which refuses shorter masks. The
+/// thread may use only the last cpu.
 int affinity_of_8192_cpus(pid_t, std::size_t bytes, cpu_set_t* mask) {
   errno = EINVAL;
   if (bytes < 1024) return -1;

@@ -46,11 +46,11 @@ class Guard : public AffinityStore {
   std::optional<OwnAffinity> kept(std::uint64_t key) const override;
   void give_all_back();
 
-  /// While the balancer is stopped, the guard process restores all affinities: it releases the
-  /// threads. These are the states of a release.
+  /// If the balancer is stopped (SIGSTOP), the guard process restores the affinities of all
+  /// threads, so that they are not pinned meanwhile. This is called a release.
   enum class Release : std::uint8_t { none, under_way, done };
-  /// Returns the state of the release. It returns `done` only once, when the affinities of all
-  /// threads have been restored. Do not move threads during a release.
+  /// Returns the state of the release. During a release, do not move threads. When the affinities
+  /// of all threads have been restored, returns `done` once, and then `none`.
   Release release();
 
  private:

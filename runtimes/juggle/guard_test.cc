@@ -62,7 +62,7 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, restores_stored_affinities_but_not_dropped_ones) {
+TEST(Guard, restores_only_the_thread_affinities_that_are_still_stored_when_it_ends) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();
@@ -80,7 +80,7 @@ TEST(Guard, restores_stored_affinities_but_not_dropped_ones) {
   EXPECT_EQ(dropped.affinity(), first_cpu());
 }
 
-TEST(Guard, is_replaced_when_it_has_been_killed) {
+TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
   Guard guard;
   EXPECT_FALSE(guard.has_died());
   const pid_t first = guard.pid();
@@ -91,7 +91,7 @@ TEST(Guard, is_replaced_when_it_has_been_killed) {
   EXPECT_FALSE(guard.has_died());
 }
 
-TEST(Guard, reuses_the_entries_of_threads_that_have_ended) {
+TEST(Guard, when_full_stores_another_thread_only_after_one_was_dropped) {
   Guard guard;
   for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
   EXPECT_FALSE(guard.keep(kMaxThreads, {}));

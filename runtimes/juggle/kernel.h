@@ -39,7 +39,7 @@ class Kernel {
   /// Returns the threads that the last scan has found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
-  /// True if the number of threads of a known process has changed.
+  /// True if the number of threads of a known process has changed since the last scan.
   virtual bool has_changed() const = 0;
   /// Returns the last thread id assigned on this host, or nothing if it cannot be read.
   virtual std::optional<std::uint64_t> last_born() const = 0;
@@ -67,7 +67,7 @@ class Kernel {
 /// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// The arguments are those of ThreadFinder. `waits` may be null.
+  /// Takes the same arguments as ThreadFinder, and a WaitWatch, which may be null.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
         WaitWatch* waits);
 
@@ -89,7 +89,7 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// From now on ignores this child of the caller instead of the previous one.
+  /// From now on ignores this child of the caller, and no longer the one that was ignored before.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -10,8 +10,8 @@ namespace poise::juggle {
 
 namespace {
 
-// Speeds count as equal within this factor; equal virtual cpus of a busy host differed by up to
-// 20 %.
+// Speeds within this factor of one another count as equal. On a busy host, equal virtual cpus
+// differed by up to 20 %.
 constexpr double kEqual = 0.75;
 constexpr int kTrials = 3;
 constexpr std::uint32_t kSteps =

@@ -19,18 +19,18 @@ namespace poise::juggle {
 /// The speeds of cpus, computed from the results of probes.
 ///
 /// A low clock, an interrupt or a busy hyperthread can only slow a probe down, so the best of the
-/// last probes counts. Speeds within a margin of one another count as equal: equal cores can differ
-/// that much for a while, and wrong weights would unbalance the threads.
+/// last probes counts. Speeds that differ by less than a margin count as equal: equal cores can
+/// differ that much for a while, and treating them as unequal would unbalance the threads.
 class LearnedSpeeds {
  public:
   /// Adds the result of a probe: its rate, in any unit.
   void note(CpuId cpu, double rate);
 
-  /// The speed of each cpu relative to the fastest. All speeds are 1 until every cpu has been
-  /// probed often enough, and if all are about equal.
+  /// Returns the speed of each cpu relative to the fastest. If any of the cpus has not been probed
+  /// often enough, or if all are about equally fast, returns 1 for all.
   std::vector<double> of(const Cpus& cpus) const;
 
-  /// True if the cpu has been probed often enough.
+  /// True if the cpu has been probed often enough for its speed to be known.
   bool knows(CpuId cpu) const;
 
   /// Returns the cpu to probe next: the first of those with the fewest probes. Needs at least one
@@ -65,8 +65,9 @@ class CpuProbe {
   virtual std::optional<ProbeResult> result() = 0;
 };
 
-/// A thread that probes. It does not change the caller's own affinity: an affinity that was set
-/// once would no longer grow with the cgroup's cpuset.
+/// A thread that probes. It changes only its own affinity, not that of the thread that creates it:
+/// once the affinity of a thread has been set, Linux no longer extends it when the cgroup's cpuset
+/// grows.
 class SpeedProbe : public CpuProbe {
  public:
   SpeedProbe();
@@ -74,7 +75,7 @@ class SpeedProbe : public CpuProbe {
   SpeedProbe(const SpeedProbe&) = delete;
   SpeedProbe& operator=(const SpeedProbe&) = delete;
 
-  /// Moves the thread to the cpu while it sleeps, then wakes it once.
+  /// Moves the sleeping probe thread to the cpu, then wakes it for one probe.
   bool start(CpuId cpu) override;
   std::optional<ProbeResult> result() override;
 

@@ -48,7 +48,8 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
           .text = fmt::format("cannot run \"{}\": {}", command[0], std::strerror(error))};
 }
 
-/// Runs in the child: replaces it by the command, or writes errno to the pipe.
+/// Runs in the child process and replaces it by the command. If that fails, writes errno to the
+/// pipe and exits.
 [[noreturn]] void exec_or_report(const std::vector<std::string>& command, const Signals& signals,
                                  const Environment& variables, int said) {
   signals.restore();

@@ -42,7 +42,8 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
   /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// Restores the signal settings of the caller. To be called in a child.
+  /// Gives the calling process the signal settings from before this object was created. To be
+  /// called in a child.
   void restore() const;
 
  private:
@@ -57,8 +58,9 @@ Ending replace_process_by(const std::vector<std::string>& command);
 /// A program that the balancer has started, or a running one to which it is attached.
 class Program {
  public:
-  /// Starts the command, with the signal settings from before `signals` and with these variables
-  /// besides those of the caller. Throws if no process can be created.
+  /// Starts the command with the signal settings that this process had before `signals` was
+  /// created. The command gets the environment of this process and these variables. Throws if no
+  /// process can be created.
   static Program start(const std::vector<std::string>& command, const Signals& signals,
                        const Environment& variables = {});
   /// Attaches to a running process. Throws Error if it does not exist or belongs to another user.

@@ -28,7 +28,7 @@ TEST(Quota, is_converted_to_a_number_of_cpus) {
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_up_to_the_root) {
+TEST(Quota, is_searched_in_the_process_cgroups_of_version_1_and_2_and_all_their_parents) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -45,7 +45,8 @@ TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu", false}));
-  // If the container has a cgroup name space of its own, its group is the root.
+  // If the container has a cgroup name space of its own, the process sees its own cgroup as the
+  // root.
   const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
@@ -56,7 +57,7 @@ TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_files_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
 }
 
-/// The files of a system, recorded under a folder of their own.
+/// Copies of a system's files, below a temporary folder that serves as the root folder.
 class RecordedSystem {
  public:
   explicit RecordedSystem(const std::map<std::string, std::string>& files) {
@@ -104,7 +105,7 @@ TEST(Quota, is_the_smallest_of_all_enclosing_groups_in_files_of_cgroup_version_1
   EXPECT_EQ(quota_cpus(system.root), 1.5);
 }
 
-TEST(Quota, is_unlimited_if_no_file_limits_it) {
+TEST(Quota, is_unlimited_if_no_cgroup_file_sets_a_cpu_limit) {
   const RecordedSystem unlimited({
       {"/proc/self/cgroup", "0::/\n"},
       {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},

@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Fraction of the time since the thread began to take part for which it has run.
+/// Run time of the thread, divided by the time that has passed since the balancer began to balance
+/// it.
 double share(const ThreadTally& thread) {
   const double since_s = thread.seen_s - thread.part_since_s;
   return since_s > 0 ? thread.run_s / since_s : 0;

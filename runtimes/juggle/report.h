@@ -15,33 +15,36 @@ std::string summary_text(const Tally& tally);
 /// Returns the content of the summary as a JSON document.
 std::string summary_json(const Tally& tally);
 
-/// Returns a timeline for Perfetto and Chrome that shows when each thread was on which cpu, with a
-/// group of rows per cpu and a row per thread. Needs Options::wants_stays.
+/// Returns a timeline for the viewers Perfetto and Chrome that shows when each thread was on which
+/// cpu. Each cpu has a group of rows, with a row for each thread. The tally must have been recorded
+/// with Options::wants_stays.
 std::string trace_json(const Tally& tally);
 
-/// Returns one line per thread, for at most `max_threads` threads: share of the time, lag, cpu,
-/// migrations.
+/// Returns one line per thread, for at most `max_threads` threads: its share of the time, how far
+/// it lags behind the average of the threads, its cpu, and its number of migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
 
 /// Explains what slows the threads down and what would help, in one line per cause, the most
 /// important cause first.
 std::string diagnosis_text(const Tally& tally);
 
-/// Returns the first line of the diagnosis if only the user can change its cause; otherwise an
-/// empty text.
+/// Returns the most important cause that diagnosis_text() names, if only the user can remove that
+/// cause; otherwise an empty text.
 std::string advice_text(const Tally& tally);
 
 /// Returns one line for outputs that are not terminals: number of threads, smallest and largest
 /// share of the time.
 std::string live_line(const Tally& tally);
 
-/// The fraction of the time for which each thread could have run: cpus / threads, at most 1,
-/// averaged over the time in which threads took part.
+/// The fraction of the time for which each thread could have run if all got equal shares: the
+/// number of cpus divided by that of threads, but at most 1. It is averaged over the time in which
+/// threads took part in balancing.
 double fair_share(const Tally& tally);
 
-/// Predicted duration of the work that the threads did, in two cases: if all threads are equally
-/// fast (n/m), and if every thread stays on its first cpu and all wait for the slowest (ceil(n/m)).
-/// Spinning counts as work. 0 if no thread took part.
+/// The predicted duration of the work that n threads did on m cpus. If all threads run equally fast
+/// (balanced_s), it is n/m times the average run time of a thread. If every thread stays on its
+/// first cpu and all wait for the slowest (static_s), it is ceil(n/m) times that average. Spinning
+/// counts as work. Both are 0 if no thread took part in balancing.
 struct Prediction {
   double balanced_s = 0, static_s = 0;
 };

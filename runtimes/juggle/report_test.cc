@@ -45,7 +45,7 @@ Tally tally() {
   return tally;
 }
 
-TEST(Report, summary_shows_shares_and_costs) {
+TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) {
   const std::string text = summary_text(tally());
   EXPECT_THAT(text, HasSubstr("3 threads on cpus 0-1"));
   EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
@@ -63,9 +63,10 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
   EXPECT_THAT(summary_text(unequal), HasSubstr("speeds 1.00, 0.50\n"));
 }
 
-TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
-  // Three threads on two cpus ran for 20 s in total, so each ran for 20/3 s; the prediction
-  // multiplies this by n/m or ceil(n/m).
+TEST(Report, the_duration_of_the_work_is_predicted_from_the_run_times_of_the_threads) {
+  // Three threads on two cpus ran for 20 s in total, on average 20/3 s each. The prediction
+  // multiplies this average by 3/2 with balancing, and by 2 without, because two threads then share
+  // a cpu.
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(
@@ -103,13 +104,13 @@ TEST(Report, timeline_shows_for_each_cpu_which_threads_ran_there_and_when) {
   EXPECT_EQ(timeline.places[1].size(), 1u);
 }
 
-TEST(Report, the_live_picture_fits_the_screen) {
+TEST(Report, the_live_display_shows_only_as_many_threads_as_fit_on_the_screen) {
   const std::string text = live_text(tally(), 2);
   EXPECT_THAT(text, HasSubstr("12"));
   EXPECT_THAT(text, Not(HasSubstr("13")));
 }
 
-TEST(Report, the_live_line_shows_the_cpu_share_of_the_balanced_threads) {
+TEST(Report, the_status_line_during_a_run_shows_which_cpu_share_the_threads_get) {
   Tally three = tally();
   three.is_balancing = true;
   EXPECT_EQ(live_line(three),

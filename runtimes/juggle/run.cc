@@ -91,7 +91,8 @@ void say_not_balanced(const Options& options, const std::exception& reason) {
     options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
 
-/// A program, with its balancer as long as balancing is possible.
+/// Balances a running program until it ends. If balancing becomes impossible, the program goes on
+/// without it.
 class Watch {
  public:
   Watch(Program& program, Guard& guard, const Signals& signals, const Options& options,
@@ -146,7 +147,8 @@ void Watch::with_balancer(Step step) {
   }
 }
 
-/// Sleeps until the next point or check is due, a signal arrives, or an attached program ends.
+/// Sleeps until the next balancing point or the next check for ended children is due. A signal, a
+/// thread that begins to wait, or the end of an attached program wakes it earlier.
 WakeUp Watch::wait() {
   double until_s = due_s_;
   if (is_unbalanced_) until_s = reap_s_;
@@ -168,8 +170,8 @@ WakeUp Watch::wait() {
   return wake_up;
 }
 
-/// Carries out a balancing point if one is due. Otherwise moves threads because one of them has
-/// begun to wait.
+/// Carries out a balancing point if `is_due`. Otherwise a thread has begun to wait, and the
+/// balancer moves threads in response.
 void Watch::balance(bool is_due) {
   const Guard::Release release = guard_.release();
   with_balancer([&](Balancer& balancer) {
@@ -212,8 +214,8 @@ void check(const Options& options) {
        cpu_list_text(allowed_cpus()));
 }
 
-/// If the policy uses reports of waits, creates what the program needs to report when its threads
-/// wait. If that fails, the balancer reads from /proc which threads wait.
+/// If the policy reacts to waits, creates the WaitWatch to which the program's threads report when
+/// they wait. If that fails, the balancer reads from /proc which threads wait.
 void listen_to_waits(const Options& options, std::optional<WaitWatch>& waits) {
   if (!is_reacting(options.settings.policy)) return;
   try {

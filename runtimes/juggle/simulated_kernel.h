@@ -38,8 +38,8 @@ class SimulatedKernel : public Kernel {
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
-  /// Lets all threads compute for `seconds`. Threads pinned to one cpu share it, and the others
-  /// share all cpus, without time slices.
+  /// Simulates that all threads compute for `seconds`. Threads with the same affinity get equal
+  /// shares of its cpus, without time slices.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;

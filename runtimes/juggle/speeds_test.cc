@@ -15,7 +15,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// Simulated cpus with these rates (default 1), and the probes requested so far.
+/// Simulated cpus. `rates` has their speeds (default 1), `probes` the number of probes requested so
+/// far.
 struct Machine {
   std::map<CpuId, double> rates = {};
   std::map<CpuId, int> probes = {};
@@ -87,7 +88,7 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
   EXPECT_GT(machine.probes[1], 0);
 }
 
-TEST(Speeds, equal_cpus_are_probed_rarely_once_they_are_known) {
+TEST(Speeds, cpus_are_probed_less_often_if_their_speeds_turned_out_to_be_equal) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
   const std::uint64_t start = kTuning.equal_probe_rounds, end = start + 10 * start;

@@ -41,15 +41,17 @@ struct Tally {
   std::uint64_t reactions = 0;       // wake-ups because threads reported that they wait
   std::uint64_t visits = 0;          // probes of the speeds of cpus, each of which wakes a thread
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
-  // Cpu time of the balancer: the minimum of a round, and the sum over all rounds.
+  // Cpu time of the balancer: in its cheapest round, and in all rounds together.
   double least_round_s = 0, rounds_cpu_s = 0;
-  // Number of rounds without a scan, a migration or a probe, and their cpu time.
+  // Number of rounds of the balancer without a scan, a migration or a probe, and the cpu time of
+  // these rounds.
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the program's threads, as far as they were seen
-  // Seconds for which threads took part, and three sums over these threads: their time, the cpu
-  // time that each would have had if all had run equally long, and the cpu time without migrations
-  // if all waited for the slowest.
+  // part_s is the time in which threads took part in balancing. The other values are sums over
+  // these threads. threads_s: the time in which each of them took part. fair_s: the cpu time that
+  // they could have had if all ran equally long. static_s: the cpu time that they could have had if
+  // no thread migrated and all waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;

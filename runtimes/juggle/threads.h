@@ -27,8 +27,9 @@ class Descriptor {
   int fd_;
 };
 
-/// The content of /proc/PID/task/TID/schedstat: time on a cpu, time ready to run but waiting for a
-/// cpu, and how often the thread was put on a cpu (0: unknown).
+/// The content of /proc/PID/task/TID/schedstat: run_s, the time on a cpu; wait_s, the time ready to
+/// run but waiting for a cpu; and turns, the number of times that the thread was put on a cpu (0 if
+/// unknown).
 struct CpuTime {
   double run_s = 0, wait_s = 0;
   std::uint64_t turns = 0;
@@ -61,8 +62,9 @@ struct Changes {
 /// threads, and all threads beyond max_threads.
 class ThreadFinder {
  public:
-  /// With `with_adopted` it also follows children that the calling thread adopts (as the first
-  /// thread of a subreaper), except `not_followed`.
+  /// `root` is the first process to follow. If `with_adopted` is true, the calling thread must be
+  /// the first thread of a process that adopts orphans (a subreaper); its children are then
+  /// followed too, except the process `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   /// Scans /proc for processes and threads; fast if no thread was created or ended.
@@ -75,7 +77,7 @@ class ThreadFinder {
   bool is_full() const { return is_full_; }
   /// True if a thread was ignored because this process may not open more files.
   bool lacks_files() const { return lacks_files_; }
-  /// From now on ignores another child of the caller instead of the previous one.
+  /// From now on ignores this child of the caller, and no longer the one that was ignored before.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
@@ -109,7 +111,7 @@ class ThreadFinder {
 class LastBorn {
  public:
   LastBorn();
-  /// The id, or nothing if it cannot be read.
+  /// The last id that was assigned on this host, or nothing if it cannot be read.
   std::optional<std::uint64_t> id() const;
 
  private:
@@ -126,8 +128,8 @@ std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);
 /// if the process does not exist.
 char state_of(pid_t process);
 
-/// Returns the part of /proc that is needed to find or measure threads but is missing, with the
-/// reason; empty if nothing is missing.
+/// Finding and measuring threads needs some parts of /proc. If one of them is missing, returns its
+/// name and the reason; otherwise returns an empty text.
 std::string missing_in_proc();
 
 }  // namespace poise::juggle

@@ -28,7 +28,7 @@ TEST(Threads, times_are_read_from_schedstat) {
     EXPECT_FALSE(parse_schedstat(text)) << text;
 }
 
-TEST(Threads, start_times_are_read_whatever_the_name_of_the_command) {
+TEST(Threads, start_times_are_read_even_if_the_command_name_contains_brackets_and_blanks) {
   const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
   EXPECT_EQ(parse_start_time("12 (sh)" + rest), 987654u);
   EXPECT_EQ(parse_start_time("12 (a) b ( 1 2)" + rest), 987654u);
@@ -36,7 +36,7 @@ TEST(Threads, start_times_are_read_whatever_the_name_of_the_command) {
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
 
-TEST(Threads, children_are_read_as_process_ids) {
+TEST(Threads, ids_of_child_processes_are_read_from_the_list_of_the_kernel) {
   EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
   EXPECT_THAT(parse_children(""), IsEmpty());
 }

@@ -9,16 +9,19 @@
 namespace poise::juggle {
 
 struct Tuning {
-  // Scans of /proc for threads, and counts of the threads of known processes.
+  // The next numbers say how often /proc is scanned for threads, and how often the threads of known
+  // processes are counted. A count is cheaper than a scan.
+  //
   // Time between two scans as a share of the run so far: a new thread is found at most that late.
   double scan_share = 0.1;
   double min_scan_s = 0.05;  // minimum seconds between two scans, each of which costs 20 to 100 us
   // Maximum number of seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
-  // A count is due after this fraction of the run time so far; counts are cheaper than scans.
+  // Time between two counts as a share of the run so far.
   double count_share = 0.01;
   double max_count_s = 0.5;  // maximum time in s between two counts
-  // Maximum number of processes for counting. With more, a count would cost as much as a scan.
+  // Maximum number of processes whose threads are counted. With more processes, a count would cost
+  // as much as a scan.
   std::size_t max_counted_processes = 4;
 
   // Numbers for affinities that the program itself sets.
@@ -32,7 +35,7 @@ struct Tuning {
   std::uint64_t first_probe_rounds = 2;    // rounds between two probes while speeds are unknown
   std::uint64_t probe_rounds = 20;         // the same once speeds are known
   std::uint64_t equal_probe_rounds = 200;  // the same if all speeds are equal, as is common
-  // Share of time; a cpu that is busy for less has a low clock and is not probed.
+  // A cpu that is busy for less than this share of the time has a low clock and is not probed.
   double busy_cpu = 0.5;
 
   // Numbers for reports of waits (wait_table.h).

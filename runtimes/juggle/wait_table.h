@@ -45,8 +45,8 @@ inline std::int64_t monotonic_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Returns the slot of the thread, or null if it has none. If it has none and `claims` is true, it
-/// gets a free slot.
+/// Returns the slot of the thread. A thread without a slot gets a free one if `claims` is true.
+/// Returns null if the thread still has none.
 inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
   for (std::size_t i = 0; i < kWaitProbes; ++i) {
     WaitSlot& slot = table.slots[(static_cast<std::size_t>(thread) + i) % kWaitSlots];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the balancer hears from the library that is preloaded into the program: which threads wait,
-// and a descriptor that becomes readable when one begins to.
+// Receives reports from the library that is preloaded into the program: which of the program's
+// threads wait. A descriptor becomes readable when a thread begins to wait.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,10 @@ class WaitWatch {
   WaitWatch(const WaitWatch&) = delete;
   WaitWatch& operator=(const WaitWatch&) = delete;
 
-  /// The variables with which a program loads the library and finds the table.
+  /// The environment variables that make the program load the library and tell the library where
+  /// the table is.
   Environment environment() const;
-  /// Becomes readable when a thread has begun to wait.
+  /// The descriptor that becomes readable when a thread has begun to wait.
   int descriptor() const { return news_.get(); }
   /// Makes the descriptor unreadable until the next thread begins to wait.
   void take_news();

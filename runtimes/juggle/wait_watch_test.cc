@@ -20,14 +20,14 @@
 namespace poise::juggle {
 namespace {
 
-constexpr int kMaxWaitMs = 60'000;  // a busy machine starts a process late
+constexpr int kMaxWaitMs = 60'000;  // on a busy machine a process starts late
 
 bool has_news(const WaitWatch& watch, int timeout_ms) {
   pollfd news{watch.descriptor(), POLLIN, 0};
   return ::poll(&news, 1, timeout_ms) == 1;
 }
 
-/// Waits for ever by the named kind of call.
+/// Waits for ever in the blocking call that `call` names.
 void wait_by(const std::string& call) {
   if (call == "barrier") {
     pthread_barrier_t barrier;
@@ -50,8 +50,9 @@ void wait_by(const std::string& call) {
   }
 }
 
-/// This test is run only by PreloadedProgram: a thread waits for ever.
-TEST(Preloaded, DISABLED_waits_for_ever) {
+/// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
+/// process of its own and ends that process.
+TEST(Preloaded, DISABLED_a_thread_waits_for_ever_in_a_given_call) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
     std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
@@ -123,19 +124,19 @@ TEST_P(Calls, calls_by_which_threads_wait_are_reported_to_the_balancer) {
 INSTANTIATE_TEST_SUITE_P(All, Calls,
                          testing::Values("barrier", "condition", "semaphore", "futex", "yield"));
 
-TEST(WaitWatch, knows_nothing_of_threads_that_report_nothing) {
+TEST(WaitWatch, returns_no_report_for_a_thread_that_has_reported_nothing) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   EXPECT_FALSE(watch.report_of(::getpid()));
   EXPECT_FALSE(has_news(watch, 0));
 }
 
-TEST(WaitWatch, sees_that_a_process_reports_nothing) { EXPECT_FALSE(reports_waits(1)); }
+TEST(WaitWatch, a_process_without_the_library_reports_no_waits) { EXPECT_FALSE(reports_waits(1)); }
 
 TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_it_probes_are_taken) {
+TEST(WaitTable, a_thread_gets_a_table_slot_unless_all_slots_in_its_range_are_in_use) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

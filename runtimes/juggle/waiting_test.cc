@@ -20,12 +20,12 @@ TEST(Waiting, threads_wait_actively_if_a_setting_of_their_runtime_says_so) {
   }
 }
 
-TEST(Waiting, threads_wait_actively_in_libraries_known_to_poll) {
+TEST(Waiting, threads_wait_actively_if_the_process_uses_an_mpi_library_that_polls) {
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpich.so.12\n"));
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }
 
-TEST(Waiting, threads_do_not_wait_actively_without_a_sign_of_it) {
+TEST(Waiting, threads_are_assumed_to_sleep_unless_a_setting_or_library_says_otherwise) {
   EXPECT_FALSE(waits_actively("", ""));
   EXPECT_FALSE(waits_actively("OMP_WAIT_POLICY=passive", "7f00 r-xp /usr/lib/libgomp.so.1\n"));
   EXPECT_FALSE(waits_actively("MY_OMP_WAIT_POLICY=active", "7f00 r-xp /usr/lib/libc.so.6\n"));

@@ -14,12 +14,15 @@ class Watcher {
  public:
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
-  /// True if it is time to scan. In a program with few processes, counting shows whether threads
-  /// were created or ended. Before many processes are counted, and before a scan, one short read
-  /// tells whether any process or thread was created on this host.
+  /// True if it is time to scan. A scan is due at intervals, but is skipped if no process or thread
+  /// was created on this host since the last scan, which one short read tells. Between these scans
+  /// the threads of the program's processes are counted, and a changed count makes a scan due at
+  /// once. If the program has few processes, they are counted at short intervals; if it has many,
+  /// only after a process or thread was created on this host.
   bool is_time_to_scan();
 
-  /// Records that a thread has ended, because others may have been created at the same time.
+  /// Records that a thread has ended. A scan is then due at once, because other threads may have
+  /// been created at the same time.
   void saw_death() { saw_death_ = true; }
 
   Changes scan();

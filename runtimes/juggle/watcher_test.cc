@@ -46,7 +46,7 @@ TEST(Watcher, scans_often_at_the_start_of_a_run) {
   EXPECT_TRUE(watched.scans_at(0.1 + kTuning.min_scan_s));
 }
 
-TEST(Watcher, scans_whenever_due_if_it_cannot_know_whether_processes_started) {
+TEST(Watcher, scans_for_threads_at_intervals_if_it_cannot_tell_whether_processes_started) {
   Watched watched(10);
   watched.kernel.born = std::nullopt;
   EXPECT_FALSE(watched.scans_at(10.2));
@@ -61,13 +61,13 @@ TEST(Watcher, scans_at_once_after_a_process_has_ended) {
   EXPECT_FALSE(watched.scans_at(10));
 }
 
-TEST(Watcher, checks_the_thread_counts_of_a_few_processes_before_a_scan_is_due) {
+TEST(Watcher, in_a_program_of_few_processes_scans_as_soon_as_a_thread_count_changes) {
   Watched watched(10);
   watched.kernel.changed = true;
   EXPECT_TRUE(watched.scans_at(10.2));
 }
 
-TEST(Watcher, counting_threads_takes_at_most_a_fraction_of_the_time) {
+TEST(Watcher, does_not_count_threads_again_before_the_count_interval_has_passed) {
   Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;
@@ -75,7 +75,7 @@ TEST(Watcher, counting_threads_takes_at_most_a_fraction_of_the_time) {
   EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
-TEST(Watcher, checks_the_thread_counts_of_many_processes_only_if_a_process_has_started) {
+TEST(Watcher, in_a_program_of_many_processes_counts_threads_only_if_a_process_has_started) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;

@@ -60,7 +60,7 @@ TEST(Collection, results_do_not_depend_on_automatic_balancing) {
   expect_serial_results({.strategy = "greedy", .is_automatic = true});
 }
 
-TEST(Collection, works_on_any_communicator) {
+TEST(Collection, results_do_not_depend_on_the_communicator) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
@@ -96,8 +96,8 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // An object that slept too long may be alone on its rank, but every rank has at least one heavy
-  // object.
+  // A sleep may last longer than its object asked for, so the strategy may spread the four heavy
+  // objects unevenly. But with up to four ranks, each rank must have at least one of them.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
@@ -122,7 +122,7 @@ int warnings_in(const std::string& text) {
   return count;
 }
 
-TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warning) {
+TEST(Collection, a_strategy_that_exceeds_its_time_budget_moves_no_object_and_warns_once) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                              {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
   testing::internal::CaptureStderr();
@@ -134,7 +134,7 @@ TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warni
 }
 
 TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
-  // orb needs positions, which Gossip does not have.
+  // The strategy orb fails, because it needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
   objects.run(10);
@@ -221,7 +221,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
     }
 }
 
-TEST(Collection, refuses_subphases_from_64_on) {
+TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
@@ -275,12 +275,13 @@ TEST(Collection, a_timeline_covers_every_place) {
     EXPECT_GT(balance_s, 0);
     EXPECT_GT(work_s, 0);
     EXPECT_LE(work_s + wait_s + balance_s, end_s(timeline));
-    // The spans of a place cover its steps, so they do not exceed the slowest rank's wall time.
+    // The times for which a place worked, waited and balanced do not overlap, so their sum is at
+    // most the wall time of the slowest rank.
     EXPECT_LE(work_s + wait_s + balance_s, 1.001 * wall_s);
   }
 }
 
-TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_remaining_steps) {
+TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_steps_after_the_last) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

@@ -37,7 +37,8 @@ void wait_and_yield(MPI_Request& request);
 void max_over_ranks(MPI_Comm comm, std::span<double> values);
 void sum_over_ranks(MPI_Comm comm, std::span<double> values);
 
-/// Returns the rows of all ranks, in order of rank, at the root and nothing elsewhere. Collective.
+/// Gathers the rows of all ranks at the root, in order of rank; returns no rows on the other ranks.
+/// Collective.
 template <typename Row>
 std::vector<Row> gather_rows(MPI_Comm comm, const std::vector<Row>& rows, int root = 0) {
   static_assert(std::is_trivially_copyable_v<Row>);
@@ -54,7 +55,7 @@ std::vector<Row> allgather_rows(MPI_Comm comm, const std::vector<Row>& rows) {
   return gather_rows(comm, rows, kEveryRank);
 }
 
-/// Replaces the rows by those of the root. Collective.
+/// Broadcasts the rows of the root: they replace the rows of all other ranks. Collective.
 template <typename Row>
 void broadcast_rows(MPI_Comm comm, std::vector<Row>& rows, int root = 0) {
   static_assert(std::is_trivially_copyable_v<Row>);

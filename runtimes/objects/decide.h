@@ -44,8 +44,8 @@ class Decider {
   Decider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
           const Options& options, std::uint32_t threads_per_place);
 
-  /// Collective. Returns the current placement if the strategy fails, exceeds its time budget, or
-  /// returns different placements on different ranks.
+  /// Decides on a placement. Keeps the current placement if the strategy fails, exceeds its time
+  /// budget, or returns different placements on different ranks. Collective.
   Decision decide(const Measurements& own);
 
  private:

@@ -27,8 +27,9 @@
 
 namespace poise::objects {
 
-/// Calls the parts of the runtime in order; each part has a file pair of its own. Functions are
-/// collective unless const. An exception thrown by an object ends the job (object_guard.h).
+/// Calls the parts of the runtime in order; each part has a header and a source file of its own.
+/// All member functions that are not const are collective: every rank must call them. An exception
+/// thrown by an object ends the job (object_guard.h).
 class Engine {
  public:
   /// `options` must be the same on all ranks.
@@ -90,7 +91,7 @@ class Engine {
   BalanceResult balancing_;         // sums over all balancing steps
   double reachable_imbalance_ = 1;  // as predicted by the last decision
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
-  // Number of steps after the last decision at which to check again.
+  // Number of steps from the last decision to the next check whether balancing pays.
   std::uint64_t next_check_;
 };
 

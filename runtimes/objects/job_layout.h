@@ -10,8 +10,8 @@
 
 namespace poise::objects {
 
-/// Equal on all ranks, except for `rank`. A rank has one place, or one place per thread. Places are
-/// numbered along the machine, so those of a host are consecutive.
+/// The layout of the job. All members except `rank` are equal on all ranks. A rank has one place,
+/// or one place per thread. The numbers of a host's places are consecutive.
 struct JobLayout {
   int rank = 0, num_ranks = 1;
   Machine machine;
@@ -42,9 +42,10 @@ struct LayoutOptions {
   std::uint32_t ranks_per_host = 0;
 };
 
-/// Finds the layout of a communicator. All hosts are assumed to look like that of rank 0, with the
-/// factors that `poise measure` measured there, if any. A rank bound to one core gets the place of
-/// that core; other ranks get the places of their host in order. Collective.
+/// Finds the layout of a communicator. All hosts are assumed to look like that of rank 0. If `poise
+/// measure` has run on that host, the communication costs that it measured are used. A rank bound
+/// to one core gets the place of that core; other ranks get the places of their host in order.
+/// Collective.
 JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options);
 
 using World = JobLayout;  // deprecated name

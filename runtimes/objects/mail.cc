@@ -52,7 +52,8 @@ Outbox::OpenMessage Outbox::begin(std::span<const ObjectId> to) {
   return {first, at, first->size()};
 }
 
-/// Groups the receivers by buffer. The first group is that of the first receiver.
+/// Groups the receivers by the buffer that takes their messages. The first receiver is in the first
+/// group.
 void Outbox::group_by_buffer(std::span<const ObjectId> to) {
   for (const ObjectId id : to) {
     Buffer* buffer = &router_.buffer_for(id);

@@ -64,7 +64,7 @@ class MessageRouter {
   /// Returns the buffer to which to append a message for object `to`. Throws Error if there is no
   /// such object.
   virtual Buffer& buffer_for(ObjectId to) = 0;
-  /// Called once per message and receiver, to measure the communication.
+  /// Called for every receiver of every message, to measure the communication.
   virtual void note(ObjectId from, ObjectId to, std::uint64_t bytes) = 0;
 };
 
@@ -114,7 +114,7 @@ struct PackedMessage {
 /// Buffer. Throws Error if the message is incomplete.
 PackedMessage take_message(std::span<const std::byte>& bytes);
 
-/// Appends a message to a buffer, with the alignment of a Buffer.
+/// Appends a message to a buffer, padded so that take_message() can read it.
 void append_message(Buffer& buffer, const PackedMessage& message);
 
 // Deprecated names.

@@ -71,7 +71,7 @@ TEST(Outbox, a_message_without_receivers_is_not_sent) {
   EXPECT_TRUE(router.buffer[0].empty() && router.buffer[1].empty() && router.noted.empty());
 }
 
-TEST(Mail, a_span_is_read_without_a_copy) {
+TEST(Mail, an_array_in_a_message_can_be_read_without_copying_it) {
   TwoBuffers router;
   Outbox outbox(router, 1);
   outbox.send(0, std::string("shifts the next message"));

@@ -19,7 +19,7 @@ Measurements two_ranks() {
   return all;
 }
 
-TEST(Measurements, tasks_are_sorted_by_number_and_background_loads_by_place) {
+TEST(Measurements, tasks_are_sorted_by_number_and_background_loads_by_place_number) {
   const auto [workload, current] = phase_of(two_ranks(), 3, 2, false, 1);
   ASSERT_EQ(workload.num_tasks(), 3u);
   for (TaskId t = 0; t < 3; ++t) {
@@ -35,7 +35,7 @@ TEST(Measurements, tasks_are_sorted_by_number_and_background_loads_by_place) {
   EXPECT_TRUE(workload.positions.empty());
 }
 
-TEST(Measurements, are_sorted_by_task_in_every_subphase) {
+TEST(Measurements, loads_are_listed_in_the_order_of_tasks_for_every_subphase) {
   Measurements all = two_ranks();
   EXPECT_TRUE(phase_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
   all.num_subphases = 2;
@@ -44,7 +44,7 @@ TEST(Measurements, are_sorted_by_task_in_every_subphase) {
             (std::vector<std::vector<double>>{{0, 0.5}, {1, 0}, {0.5, 1}}));
 }
 
-TEST(Measurements, become_loads_of_wall_or_cpu_time_divided_by_the_threads) {
+TEST(Measurements, loads_are_wall_or_cpu_seconds_divided_by_the_number_of_threads_per_place) {
   const auto [workload, current] = phase_of(two_ranks(), 3, 2, true, 4);
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);
 }

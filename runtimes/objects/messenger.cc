@@ -11,8 +11,9 @@ namespace poise::objects {
 
 namespace {
 
-// MPI tags. A rank can be at most one all-to-all ahead of another, so two tags keep the rounds
-// apart. All further pieces of a message have the tag of the first piece plus one.
+// MPI tags. A rank can be at most one all-to-all exchange ahead of another, so successive exchanges
+// alternate between two tags. The first piece of a message is sent with the tag of its exchange,
+// all further pieces with that tag plus one.
 constexpr int kFirstRoundTag = 10;
 constexpr int kPointToPointTag = 20;
 

@@ -60,7 +60,7 @@ TEST(Messenger, delivers_every_message_of_an_all_to_all_exchange_in_its_round) {
   expect_all_rounds_arrive(1 << 30);
 }
 
-TEST(Messenger, splits_large_messages_of_an_all_to_all) { expect_all_rounds_arrive(64); }
+TEST(Messenger, splits_large_messages_of_an_all_to_all_exchange) { expect_all_rounds_arrive(64); }
 
 TEST(Messenger, splits_large_messages_even_if_all_ranks_send_at_once) {
   const Ranks ranks;

@@ -27,11 +27,11 @@ class Meter {
   /// The number of completed steps. The address stays valid.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
-  /// Subphases are the kinds of steps (Options::subphase_of_step). Their number is 0 as long as no
-  /// step has had a kind.
+  /// The number of the current subphase: the kind of the current step (Options::subphase_of_step).
+  /// As long as no step has had a kind, the number of subphases is 0.
   std::uint32_t subphase() const { return subphase_; }
   std::uint32_t num_subphases() const { return num_subphases_; }
-  /// Begins a step of the given subphase. Throws Error if the number is too large.
+  /// Begins a step of this subphase. Throws Error if `subphase` is not below kMaxSubphases.
   void enter_subphase(std::uint32_t subphase, LocalObjects& objects);
   /// Adds the time of one step of an object.
   void add_step(LocalObject& object, double load_s, double wall_s) const;

@@ -32,7 +32,7 @@ class MeterTest : public testing::Test {
   Meter meter_;
 };
 
-TEST_F(MeterTest, a_new_phase_resets_times_of_the_phase_but_not_of_the_run) {
+TEST_F(MeterTest, a_new_phase_begins_with_zero_times_but_the_totals_of_the_run_go_on) {
   meter_.add_load(2, 3);
   meter_.add_idle(1);
   meter_.end_step(4);
@@ -76,7 +76,7 @@ TEST_F(MeterTest, loads_and_busy_times_are_measured_per_subphase) {
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{2.5, 4.5}));
 }
 
-TEST_F(MeterTest, refuses_subphases_from_64_on) {
+TEST_F(MeterTest, refuses_subphase_numbers_of_64_and_above) {
   meter_.enter_subphase(63, objects_);
   EXPECT_THROW(meter_.enter_subphase(64, objects_), Error);
 }

@@ -13,7 +13,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// The layout of three ranks on rank `rank`: rank 0 has two places, the others have one each.
+/// The layout of a job with three ranks, as rank `rank` sees it: rank 0 has two places, the others
+/// have one each.
 JobLayout layout_of(int rank) {
   JobLayout layout;
   layout.rank = rank;

@@ -48,7 +48,8 @@ class ObjectDirectory {
   /// sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
-      fail("cannot send a message to object {}; ids are below {}", to, num_objects());
+      fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,
+           num_objects());
   }
 
   const JobLayout& layout() const { return layout_; }

@@ -18,7 +18,8 @@ inline constexpr const char* kUnknownException = "it threw something that is not
 /// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.
 class ObjectGuard {
  public:
-  /// `steps` holds the number of completed steps and must outlive the guard.
+  /// `steps` is the number of completed steps, which error messages name. The guard keeps the
+  /// reference.
   ObjectGuard(MPI_Comm comm, std::string collection, const std::uint64_t& steps)
       : comm_(comm), collection_(std::move(collection)), steps_(steps) {}
 

@@ -52,7 +52,8 @@ struct Options {
   double budget_s = 0;
   /// Threads of a rank; 0: OMP_NUM_THREADS if it is set, else 1.
   std::uint32_t threads = 0;
-  /// POISE_PLACES: rank or thread. True: each thread is a place with objects of its own.
+  /// POISE_PLACES: with `thread` (true), each thread is a place with objects of its own; with
+  /// `rank` (false), a rank is one place.
   bool place_per_thread = false;
   /// POISE_LEND=1: idle ranks run steps of other ranks' objects (step_offload.h).
   bool lend = false;

@@ -54,7 +54,7 @@ TEST(Options, the_environment_overrides_the_program) {
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
-TEST(Options, have_the_defaults_of_the_table_if_no_variable_is_set) {
+TEST(Options, defaults_equal_those_in_the_table_of_environment_variables) {
   const Options initial;
   const auto unchanged = [&](const Options& options) {
     return options.period == initial.period && options.is_automatic == initial.is_automatic &&
@@ -72,7 +72,8 @@ TEST(Options, have_the_defaults_of_the_table_if_no_variable_is_set) {
 TEST(Options, offloading_needs_one_place_per_rank) {
   EXPECT_FALSE(read({}).lend);
   EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
-  EXPECT_NE(error_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: \"yes\" is not one of 0, 1"),
+  EXPECT_NE(error_of({{"POISE_LEND", "yes"}})
+                .find("POISE_LEND: \"yes\" is not allowed; the choices are 0, 1"),
             std::string::npos);
   EXPECT_NE(error_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
             std::string::npos);
@@ -85,7 +86,7 @@ TEST(Options, unset_and_empty_variables_change_nothing) {
   EXPECT_FALSE(options.is_automatic);
 }
 
-TEST(Options, a_strategy_without_a_period_means_automatic_balancing) {
+TEST(Options, the_library_decides_when_to_balance_if_only_a_strategy_is_given) {
   EXPECT_TRUE(read({{"POISE_STRATEGY", "greedy"}}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}}, {.period = 5}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}, {"POISE_PERIOD", "5"}}).is_automatic);
@@ -94,7 +95,7 @@ TEST(Options, a_strategy_without_a_period_means_automatic_balancing) {
   EXPECT_EQ(automatic.period, 0u);
 }
 
-TEST(Options, errors_name_the_variable_and_what_would_work) {
+TEST(Options, errors_name_the_variable_and_suggest_valid_values) {
   using testing::AllOf;
   using testing::HasSubstr;
   EXPECT_THAT(error_of({{"POISE_STRATEGY", "gredy"}}),
@@ -104,7 +105,8 @@ TEST(Options, errors_name_the_variable_and_what_would_work) {
     EXPECT_THAT(error_of({{"POISE_PERIOD", period}}),
                 AllOf(HasSubstr("POISE_PERIOD"), HasSubstr("auto")));
   EXPECT_THAT(error_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
-  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}), HasSubstr("is not one of cpu, wall"));
+  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}),
+              HasSubstr("is not allowed; the choices are cpu, wall"));
   EXPECT_THAT(error_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
   EXPECT_THAT(error_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
   EXPECT_THAT(error_of({{"POISE_RANKS_PER_HOST", "-1"}}),

@@ -18,15 +18,16 @@ class ObjectPacker {
 
   /// Appends an object together with the messages in its inbox.
   void pack(const LocalObject& object, Buffer& buffer) const;
-  /// Appends an object together with the messages that `append_messages` appends.
+  /// Appends an object, followed by the messages that the function `append_messages` writes to the
+  /// buffer.
   void pack(const LocalObject& object, Buffer& buffer,
             const std::function<void(Buffer&)>& append_messages) const;
 
   /// Removes the first object from `bytes` and restores it without its inbox. Returns the bytes of
   /// the messages that were packed with it.
   std::span<const std::byte> unpack(std::span<const std::byte>& bytes, LocalObject& object) const;
-  /// Like unpack, but also restores the inbox, which refers to `bytes`. Returns whether there were
-  /// messages.
+  /// Like unpack, but also restores the inbox, whose messages stay in `bytes`. Returns true if the
+  /// inbox has messages.
   bool unpack_with_inbox(std::span<const std::byte>& bytes, LocalObject& object) const;
 
  private:

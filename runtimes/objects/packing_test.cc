@@ -82,7 +82,7 @@ TEST_F(PackingTest, measured_times_of_steps_migrate_with_the_object) {
   EXPECT_EQ(restored.step_s, sent.step_s);
 }
 
-TEST_F(PackingTest, chosen_messages_may_be_packed_instead_of_the_inbox) {
+TEST_F(PackingTest, an_object_can_be_packed_with_other_messages_than_those_in_its_inbox) {
   Buffer buffer;
   packer_.pack(object(2, "sender"), buffer, [](Buffer& messages) {
     const ObjectId to[] = {4, 6};

@@ -23,9 +23,9 @@ class RunFiles {
   /// Collective.
   RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout);
 
-  /// True if there is a trace that needs a last phase. Equal on all ranks.
+  /// True as long as a trace is recorded and not finished. Every rank gets the same answer.
   bool wants_phases() const { return wants_phases_; }
-  /// True on rank 0 while a trace or a timeline is incomplete.
+  /// True on rank 0 while a trace or a timeline was requested and is not finished.
   bool is_incomplete() const { return record_ && (wants_phases_ || !timeline_path_.empty()); }
   /// Returns this rank's part of the timeline.
   TimelineRecorder& timeline() { return timeline_; }

@@ -42,8 +42,9 @@ std::map<const tasks::Context*, OffloadedSteps*> runners;
 
 const tasks::FunctionId kStep =
     tasks::register_function("poise: an object's step", "", OffloadedSteps::run_task);
-/// The cost of an object's first step in a subphase is unknown. Such steps get a separate function,
-/// which keeps them out of the time per unit of cost that the tasks runtime learns.
+/// The tasks runtime learns the time per unit of cost separately for each function. The cost of an
+/// object's first step in a subphase is unknown, so a separate function runs such steps, and they
+/// do not distort the time learnt for the other steps.
 const tasks::FunctionId kFirstStep =
     tasks::register_function("poise: an object's step, its first", "", OffloadedSteps::run_task);
 
@@ -127,8 +128,8 @@ std::vector<double> OffloadedSteps::work_ends_s() const {
   return {end_s};
 }
 
-/// Lists the objects by descending time of their steps. If short steps come last, the wait for the
-/// last one is short.
+/// Lists the objects with the longest steps first. Then the steps that run last are short, so all
+/// threads end at about the same time.
 std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   std::vector<std::uint32_t> order(parts_.objects.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -138,7 +139,8 @@ std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   return order;
 }
 
-/// Agrees on one unit of cost, because the tasks runtime compares costs of different ranks.
+/// Agrees with the other ranks on one unit of cost, because the tasks runtime compares the costs of
+/// tasks of different ranks.
 void OffloadedSteps::find_cost_unit() {
   double sums[] = {0, static_cast<double>(parts_.objects.size())};
   for (LocalObject& object : parts_.objects) sums[0] += step_s(object);
@@ -216,8 +218,9 @@ void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
   run_for_others_wall_s_ += times.wall_s;
 }
 
-/// Completes the task of an object of this rank. If its step was offloaded, restores the object and
-/// forwards its messages. If it ran here, nothing remains to be done.
+/// Completes the task that ran the step of one of this rank's objects. If the step was offloaded,
+/// restores the object and forwards the messages that it sent. Does nothing if the step ran on this
+/// rank.
 void OffloadedSteps::take_back(std::uint32_t index) {
   auto bytes = transfers_[index].back.bytes();
   if (bytes.empty()) return;

@@ -16,14 +16,14 @@
 
 namespace poise::objects {
 
-/// Runs every object's step as a task of the tasks runtime, which other ranks may steal. If a step
-/// is offloaded, the object still lives on its own rank: it travels with its inbox and returns with
-/// the messages it sent. The step's time counts for the owner, so results and measurements are the
-/// same as if the step had run there.
+/// Runs every object's step as a task of the tasks runtime, which other ranks may steal. An
+/// offloaded step does not move the object for good: the object travels with its inbox, and returns
+/// with the messages that it sent. The step's time counts for the object's own rank, so results and
+/// measurements are the same as if the step had run there.
 class OffloadedSteps final : public StepRunner {
  public:
-  /// `parts.workers` needs one more worker than there are threads: that one gathers the messages of
-  /// offloaded objects.
+  /// `parts.workers` needs one worker per thread, and an additional one that gathers the messages
+  /// of offloaded objects.
   OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirectory& directory,
                  const ObjectPacker& packer);
   ~OffloadedSteps() override;
@@ -34,7 +34,8 @@ class OffloadedSteps final : public StepRunner {
   void run() override;
   std::vector<double> work_ends_s() const override;
 
-  /// The function of all these tasks. It finds its runner through the context of the running task.
+  /// The function of the tasks that run the steps. It is static, and finds the OffloadedSteps
+  /// object through the context of the running task.
   static void run_task(std::span<const tasks::Item> items);
 
  private:

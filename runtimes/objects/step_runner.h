@@ -13,7 +13,7 @@
 
 namespace poise::objects {
 
-/// The parts on which a rank's steps operate. All of them must outlive the runner.
+/// The parts of the runtime that running a step uses. All of them must outlive the runner.
 struct StepParts {
   LocalObjects& objects;
   std::vector<std::unique_ptr<Worker>>& workers;  // one per thread, possibly more
@@ -48,8 +48,8 @@ class ThreadedSteps final : public StepRunner {
   bool one_place_per_thread_;
 };
 
-/// Runs a step of one object on the calling thread and adds its time to the object and the worker.
-/// An exception is kept in the worker, whose further objects are then skipped.
+/// Runs a step of one object on the calling thread and adds its time to the object and to the
+/// worker. If the object throws, the worker stores the error text and runs no further objects.
 void run_object(LocalObject& object, Worker& worker, const Meter& meter, Clock clock);
 
 /// Adds the workers' times of this step to the meter and resets them. Ends the job if an object

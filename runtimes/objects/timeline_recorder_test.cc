@@ -23,14 +23,14 @@ TEST(TimelineRecorder, shows_a_step_as_work_followed_by_waiting_at_each_place) {
             (std::vector<Span>{{1, 2, Activity::work}, {2, 4, Activity::wait}}));
 }
 
-TEST(TimelineRecorder, shows_balancing_of_all_places_at_the_same_time) {
+TEST(TimelineRecorder, shows_the_time_of_balancing_at_every_place) {
   TimelineRecorder recorder(true, {0, 1}, 0);
   recorder.add_balancing(2, 3);
   for (const PlaceId place : {0u, 1u})
     EXPECT_EQ(spans_of(recorder, place), (std::vector<Span>{{2, 3, Activity::balance}}));
 }
 
-TEST(TimelineRecorder, leaves_out_empty_spans) {
+TEST(TimelineRecorder, leaves_out_activities_that_took_no_time) {
   TimelineRecorder recorder(true, {0}, 0);
   recorder.add_step(1, {1}, 2);
   EXPECT_EQ(spans_of(recorder, 0), (std::vector<Span>{{1, 2, Activity::wait}}));

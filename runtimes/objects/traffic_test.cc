@@ -80,7 +80,7 @@ struct Link {
 
 std::size_t Link::num_received = 0;
 
-TEST(Traffic, each_step_sends_one_message_per_pair_of_communicating_ranks_and_one_barrier) {
+TEST(Traffic, each_step_takes_one_message_per_pair_of_communicating_ranks_and_one_barrier) {
   Collection<Link> objects(MPI_COMM_WORLD, kObjects, [](ObjectId id) { return Link{id}; });
   num_sends = num_barriers = num_other_collectives = 0;
   objects.run(kSteps);

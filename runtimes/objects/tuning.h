@@ -9,9 +9,8 @@ namespace poise::objects::tuning {
 
 // --- Numbers that determine when to decide (when_to_balance.h, decide.h)
 
-/// Number of steps after a decision until the first check whether balancing pays. There are
-/// several, so that one slow step is not taken for an imbalance. The number was chosen, not
-/// measured.
+/// Number of steps after a decision until the first check whether balancing pays. After several
+/// steps, one slow step is not taken for an imbalance. The number was chosen, not measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
 /// Maximum number of steps between two checks. The distance doubles while balancing does not pay;
@@ -45,11 +44,13 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 /// follows a load that changes within two or three steps.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// Smallest unit of cost, in seconds. It keeps costs finite if all steps are empty.
+/// Lower limit for the unit in which the costs of steps are given, in seconds. It keeps costs
+/// finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
-/// Spare room for headers in the buffer of an offloaded object, in bytes and as a divisor of the
-/// object's size. A buffer that has to grow is copied.
+/// Spare room for headers in the buffer of an offloaded object: kSpareBytes plus the object's size
+/// divided by kSpareDivisor. Without spare room the buffer would have to grow, which copies the
+/// object.
 inline constexpr std::size_t kSpareBytes = 1024;
 inline constexpr std::size_t kSpareDivisor = 8;
 

@@ -9,8 +9,8 @@
 namespace poise::objects {
 namespace {
 
-/// Ten steps in which the busiest rank worked 2 s and the average rank 1 s, so balancing saves 0.1
-/// s per step.
+/// Over ten steps, the busiest rank worked 2 s in total and the average rank 1 s, so balancing
+/// saves 0.1 s per step.
 RunState unbalanced() {
   return {.steps = 10, .busiest_s = 2, .average_s = 1, .total_steps = 10, .expected_steps = 110};
 }
@@ -35,7 +35,7 @@ TEST(WhenToBalance,
   }
 }
 
-TEST(WhenToBalance, expects_no_less_imbalance_than_the_last_decision_predicted) {
+TEST(WhenToBalance, does_not_balance_if_the_last_decision_predicted_no_lower_imbalance) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);
@@ -54,7 +54,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, resets_the_check_interval_after_a_decision) {
+TEST(WhenToBalance, checks_after_a_decision_as_soon_as_at_the_start_of_the_run) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

@@ -13,8 +13,8 @@
 
 namespace poise::objects {
 
-/// Only its own thread uses a worker during a step. A worker is aligned to two cache lines, because
-/// processors fetch adjacent lines in pairs.
+/// During a step, each worker is used only by its own thread. A worker is aligned to two cache
+/// lines, because processors fetch adjacent lines in pairs.
 class alignas(128) Worker final : public MessageRouter {
  public:
   explicit Worker(const ObjectDirectory& directory)

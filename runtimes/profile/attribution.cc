@@ -10,7 +10,7 @@ namespace {
 
 using Send = std::function<void(int, std::uint64_t, std::uint64_t)>;
 
-/// A binomial tree, in which the root has number 0: v = (rank - root) mod size.
+/// A binomial tree. v = (rank - root) mod size is the position of a rank; the root has position 0.
 void broadcast(const Collective& c, const Send& send) {
   const int v = (c.rank - c.root + c.size) % c.size;
   int step = 1;

@@ -25,8 +25,8 @@ struct Collective {
   Meaning meaning = Meaning::barrier;
   int rank = 0, size = 1, root = 0;  // root: of those that have one
   std::uint64_t bytes = 0;           // of the vector, or of this rank's block
-  /// For collectives with a count per rank: returns the number of bytes in the block for a rank
-  /// (for allgatherv: from a rank).
+  /// Set for collectives with a count per rank: returns the number of bytes that this rank sends to
+  /// a given rank or, in MPI_Allgatherv, that the given rank contributes.
   std::function<std::uint64_t(int)> block_bytes = {};
 };
 

@@ -82,7 +82,9 @@ TEST(attribution, the_messages_and_bytes_of_a_collective_match_closed_forms) {
     EXPECT_EQ(total(matrix_of({.meaning = Meaning::barrier}, 1 << power)).messages,
               n * static_cast<std::uint64_t>(power));
   }
-  // Of seven ranks, four double twice; the other three send once and receive once.
+  // Recursive doubling with seven ranks. Four ranks, the largest power of two, exchange data in two
+  // rounds. Each of the other three ranks sends a message before these rounds, and receives one
+  // after them.
   EXPECT_EQ(total(matrix_of({.meaning = Meaning::allreduce, .bytes = 8}, 7)).messages,
             4u * 2 + 3 * 2);
 }

@@ -11,7 +11,9 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kSmall = 1024;  // communicators of up to this many ranks are translated at once
+// In communicators of up to this many ranks, all ranks are translated to ranks of MPI_COMM_WORLD at
+// once.
+constexpr int kSmall = 1024;
 
 }  // namespace
 

@@ -46,13 +46,16 @@ class Communicators {
  public:
   explicit Communicators(const MpiLibrary& mpi);
 
-  /// Null for MPI_COMM_NULL and for handles that this MPI does not know.
+  /// Returns the communicator of a handle; null for MPI_COMM_NULL and for handles that this MPI
+  /// does not know.
   Communicator* of(Word communicator);
   Communicator* of_window(Word window);
   void forget(Word communicator);
-  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`. All ranks of
-  /// the parent call it, so that they count the communicators alike. If the call was collective
-  /// over the new communicator only, `group` distinguishes it from others.
+  /// Records that the program created `communicator` (or MPI_COMM_NULL) from `parent`. If `group`
+  /// is empty, all ranks of the parent must make this call: they count these calls, so the new
+  /// communicator gets the same number on all of them. If only the ranks of the new communicator
+  /// took part in its creation, they pass the same value as `group`, and its number is computed
+  /// from this value.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 

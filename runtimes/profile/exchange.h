@@ -37,7 +37,8 @@ class Exchange {
   /// of each communicator; ranks may list them in different orders.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
-  /// Finds the waits for partners of messages. Collective; each rank sends only to its partners.
+  /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends
+  /// only to its partners.
   void find_waits(const MessageEnds& ends, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
 

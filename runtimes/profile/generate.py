@@ -12,8 +12,8 @@ import sys
 
 import pympistandard
 
-# MPI-1 names that were removed from the standard but are still in the libraries. Numbers of arguments in C and in
-# Fortran.
+# MPI-1 functions that were removed from the standard but are still in the libraries: their names, and the numbers of
+# their arguments in C and in Fortran.
 REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2, 3), "Errhandler_set": (2, 3),
            "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
            "Type_struct": (5, 6), "Type_ub": (2, 3)}
@@ -36,8 +36,9 @@ KINDS = [
     (r".*", "other"),
 ]
 
-# What a call sends, or what it does to the profile. Before the match, a leading I (non-blocking) and a trailing _init
-# (persistent) are removed from names of collectives. If the second item is None, the meaning is the name itself.
+# What a call sends, or what it does to the profile. Each entry is a pair: a pattern of function names, and the meaning
+# of these functions. The meaning None means that each function's own name is its meaning. The meaning of a collective
+# is its name without the leading I of non-blocking calls and without the trailing _init of persistent ones.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),
@@ -53,7 +54,8 @@ MEANINGS = [
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
-# For each argument, its names in the standard; the first one that a function has gives the position.
+# The names that the standard uses for each argument. If a function has several of them, the first one in the list gives
+# the argument's position.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
     "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],

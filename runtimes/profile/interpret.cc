@@ -32,8 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// The positions of a collective's count and type among the arguments. They are the receiver's if
-/// MPI ignores the sender's.
+/// The positions of a collective's count and type among the arguments: those for sending or, if MPI
+/// ignores these, those for receiving.
 struct Fields {
   int count, type;
 };
@@ -146,8 +146,9 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
   if (function.meaning != Meaning::communicator_create_group)
     return communicators_.created(parent, made, std::nullopt);
   if (made == mpi_.comm_null) return;
-  // The call was collective over the new communicator only. Its ranks may have created different
-  // numbers of other communicators before.
+  // MPI_Comm_create_group is collective over the new communicator only, and its ranks may have
+  // created different numbers of communicators before. So the new communicator is identified by its
+  // tag and group, not by a count of communicators.
   Communicator* const own = communicators_.of(made);
   if (own == nullptr) return;
   const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };
@@ -230,7 +231,8 @@ void Interpreter::add_neighbourhood(const Function& function, const Arguments& a
   }
 }
 
-/// The ranks to which this rank sends, in the order of its blocks.
+/// The ranks to which this rank sends in neighbourhood collectives, in the order of the blocks in
+/// its send buffer.
 std::vector<int> Interpreter::neighbours(const Communicator& communicator) const {
   int kind = 0, count = 0;
   std::vector<int> receivers;
@@ -264,7 +266,8 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
-  // Handles are addresses, or numbers that differ in their lowest digits.
+  // A handle is an aligned address, or an integer whose lowest bits tell it from others. The shifts
+  // make the index depend on higher bits, too.
   KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
   if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;

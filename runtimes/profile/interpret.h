@@ -29,7 +29,7 @@ class Arguments {
   Word window(int position) const;
   /// The request that the call has set, or the request at `index` in an array.
   Word request(int position, int index = 0) const;
-  /// A handle that both languages pass by address, such as the argument of MPI_Comm_free.
+  /// Returns a handle that both C and Fortran programs pass by address, as in MPI_Comm_free.
   Word comm_at_address(int position) const;
   Word window_at_address(int position) const;
   bool is_in_place() const;

@@ -15,12 +15,14 @@ namespace poise::profile {
 /// few phases (series.h).
 class Journal {
  public:
-  /// `head` is a block with everything except its phases.
+  /// `head` is the profile of this rank without its phases.
   Journal(const std::string& folder, RankProfile head);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// False if no journal is kept.
+  bool is_open() const { return file_ >= 0; }
   void append(Cuts cuts, const Phase& phase, const std::map<std::uint64_t, std::string>& names);
   void remove();
 

@@ -41,7 +41,8 @@ class KeyTable {
       if (slots_[at].key == kFree) return;
       if (slots_[at].key != key) continue;
       --size_;
-      // The last entry of a run needs no marker, because no search continues past it.
+      // An erased entry needs a marker only if a search may continue past it, that is, if the next
+      // slot is in use.
       const bool is_last = slots_[(at + 1) & mask()].key == kFree;
       slots_[at].key = is_last ? kFree : kErased;
       if (is_last) --used_;

@@ -16,7 +16,7 @@ TEST(launcher_line, recognises_launchers_by_name) {
     EXPECT_FALSE(may_be_launcher(name)) << name;
 }
 
-TEST(launcher_line, distinguishes_launchers_by_what_they_print_for_version) {
+TEST(launcher_line, recognises_launchers_by_the_version_text_that_they_print) {
   EXPECT_EQ(launcher_of("mpirun (Open MPI) 4.1.4"), Launcher::open_mpi);
   EXPECT_EQ(launcher_of("HYDRA build details:\n Version: 4.0.2"), Launcher::hydra);
   EXPECT_EQ(launcher_of("Intel(R) MPI Library for Linux* OS, Version 2021.19"), Launcher::hydra);

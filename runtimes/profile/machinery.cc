@@ -14,7 +14,8 @@ namespace poise::profile {
 
 namespace {
 
-constexpr int kFirstDescriptor = 500;  // the lowest for own files: programs may rely on lower ones
+// The lowest file descriptor that the profile uses: programs may expect lower ones to be free.
+constexpr int kFirstDescriptor = 500;
 
 std::int64_t read_clock(clockid_t clock) {
   timespec time{};

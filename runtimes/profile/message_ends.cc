@@ -168,8 +168,10 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 }
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
-  // Some programs use the iteration number as the tag, so each of their streams has few messages.
-  // For the first sixteen messages, the tag is hashed instead of the number.
+  // The choice depends on a hash of number / 16, so sixteen messages of a stream are kept or
+  // dropped together. For the first sixteen, which have number / 16 = 0 in all streams, the tag is
+  // hashed instead: a program that uses the iteration number as the tag has many streams of a few
+  // messages each, and otherwise all or none of these messages would be kept.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

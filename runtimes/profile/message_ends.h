@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records when a rank began, waited for and finished its sends and receives. Both ranks of a
-// message record the same messages, so that comparing the records shows which rank waited for
-// which.
+// Records when a rank began, waited for and finished its sends and receives. The sender and the
+// receiver of a message use the same rule to decide whether to record it, so that comparing their
+// records shows which of them waited for the other.
 #pragma once
 
 #include <array>
@@ -37,9 +37,10 @@ struct Envelope {
 };
 
 /// The recorded ends of messages. At first all ends are kept. When there are tuning::kMaxEnds of
-/// them, every second one is dropped. Which one depends on a message's tag and number alone, so
-/// both ranks of a message agree. The messages of a stream are kept or dropped sixteen at a time,
-/// because a call may wait for several messages.
+/// them, about half of them are dropped, and so on. Whether an end is dropped depends only on the
+/// tag of its message and on the message's number in its stream, so both ranks of a message agree.
+/// The messages of a stream are kept or dropped sixteen at a time, because a call may wait for
+/// several messages.
 ///
 /// Receives are numbered in the order in which they were posted. The message of a receive from any
 /// source is known only when the receive completes. Until then, later receives that may match the
@@ -64,8 +65,8 @@ class MessageEnds {
   /// The envelope of an operation. For a receive from any source or with any tag, the caller stores
   /// the actual source and tag before complete().
   Envelope& envelope(Id id) { return operations_[id].envelope; }
-  /// Records that a call which was entered at `waits_ns` and took `took_ns` waited for the
-  /// operation.
+  /// Records that the operation has completed. The call that waited for it was entered at
+  /// `waits_ns` and took `took_ns`.
   void complete(Id id, std::int64_t waits_ns, std::int64_t took_ns);
   /// Stops recording, because the order of messages is no longer known.
   void give_up() { has_given_up_ = true; }

@@ -129,7 +129,7 @@ TEST(message_ends, sender_and_receiver_give_a_message_the_same_number) {
 
 /// One rank has many more messages than the other, so it keeps a smaller part of their common
 /// messages.
-TEST(message_ends, a_rank_with_more_messages_keeps_a_subset_of_those_that_its_partner_keeps) {
+TEST(message_ends, two_ranks_record_common_messages_even_if_one_has_many_more_messages) {
   MessageEnds busy(0), idle(1);
   const Envelope to_idle{.communicator = 1, .partner = 1, .tag = 4};
   const Envelope from_busy{.communicator = 1, .partner = 0, .tag = 4};

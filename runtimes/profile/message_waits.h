@@ -22,8 +22,8 @@ class MessageWaits {
  public:
   MessageWaits(const MessageEnds& ends, const CommonClock& clock);
 
-  /// Returns a report per partner: when this rank's sends to it and receives from it began, on the
-  /// common clock.
+  /// Returns a report for each partner: it lists when this rank began its sends to the partner and
+  /// its receives from the partner, on the common clock.
   std::map<int, std::string> reports() const;
   /// Reads the report of a partner. Ignores bytes that are not a report.
   void read(int partner, std::string_view report);

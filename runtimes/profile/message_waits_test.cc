@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two ranks, and the reports that they exchange. Rank 1's clock is `ahead` ns behind rank 0's.
+/// Two ranks, and the reports that they exchange. Rank 0's clock is `ahead` ns ahead of
+/// rank 1's.
 struct Pair {
   MessageEnds zero{0}, one{1};
   std::int64_t ahead = 0;
@@ -53,7 +54,7 @@ TEST(message_waits, a_receive_that_was_posted_early_waits_only_during_its_wait_c
   EXPECT_EQ(pair.waits_of(1)[0].waited_ns, 5 * kMs);
 }
 
-TEST(message_waits, a_sender_waits_for_the_receiver_only_if_its_call_needs_it) {
+TEST(message_waits, a_sender_waits_unless_its_send_ends_before_the_receive_is_posted) {
   Pair must, need_not;
   must.message(10 * kMs, 45 * kMs, 40 * kMs, 40 * kMs, 46 * kMs);
   need_not.message(10 * kMs, 11 * kMs, 40 * kMs, 40 * kMs, 41 * kMs);  // it had long ended

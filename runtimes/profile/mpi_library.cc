@@ -141,8 +141,8 @@ const char* MpiLibrary::find_functions() {
   return nullptr;
 }
 
-/// The values in the two libraries' mpi.h. MPICH's ABI fixes its values; Intel MPI and Cray MPICH
-/// have the same.
+/// Sets the constants to their values in the mpi.h of Open MPI or of MPICH. MPICH's ABI fixes its
+/// values, so Intel MPI and Cray MPICH have the same.
 void MpiLibrary::find_constants() {
   const auto object = [](const char* name) {
     return reinterpret_cast<Word>(loaded_variable(name));
@@ -170,7 +170,8 @@ void MpiLibrary::find_constants() {
   }
   proc_null = -1;
   any_source = -2;
-  // Constants of mpi_f08. Calls from mpif.h reach the C functions.
+  // In MPICH, only mpi_f08 has its own constants for ignored statuses; calls through mpif.h reach
+  // the C functions.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;
@@ -193,7 +194,7 @@ void MpiLibrary::find_constants() {
   c_weights_[1] = value("MPI_WEIGHTS_EMPTY");
   fortran_weights_[0] = value("MPIR_F_MPI_UNWEIGHTED");
   fortran_weights_[1] = value("MPIR_F_MPI_WEIGHTS_EMPTY");
-  // The symbols by which gfortran names variables of the module.
+  // The symbols that gfortran gives to variables of MPICH's module mpi_f08_link_constants.
   f08_weights_[0] = object("__mpi_f08_link_constants_MOD_mpi_unweighted");
   f08_weights_[1] = object("__mpi_f08_link_constants_MOD_mpi_weights_empty");
 }

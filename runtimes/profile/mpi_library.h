@@ -10,17 +10,17 @@
 
 namespace poise::profile {
 
-/// The address of a function in the libraries after this one or, if it is not there, in any loaded
-/// library: Python loads MPI in such a way that a search by name alone does not find it. Null if
-/// there is none.
+/// Returns the address of a function, or null if no loaded library has it. Searches the libraries
+/// after this one in the linker's search order, and then every loaded library, because Python loads
+/// MPI in such a way that the first search does not find it.
 void* loaded_symbol(const char* name);
 
 /// Returns the address of a library's variable. If the program has a copy of the variable, all
 /// libraries use that copy.
 void* loaded_variable(const char* name);
 
-/// The function that a wrapper replaces: that of another tool which also wraps it, otherwise that
-/// of MPI.
+/// The function that a wrapper calls in its turn: another tool's wrapper of the same function if
+/// there is one, otherwise MPI's function.
 class Twin {
  public:
   /// `name` is the one that programs call, such as MPI_Send, mpi_send_ or mpi_send_f08_.

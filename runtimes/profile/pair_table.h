@@ -16,7 +16,8 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Sums since the start, in the order in which peers first occurred. Adding takes O(1).
+/// The traffic with each peer, summed since the start. Peers are in the order in which they first
+/// occurred. Adding takes O(1).
 class PairTable {
  public:
   void add(std::uint32_t peer, std::uint64_t messages, std::uint64_t bytes,

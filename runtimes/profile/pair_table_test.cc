@@ -31,7 +31,7 @@ TEST(pair_table, has_the_same_sums_as_a_standard_map) {
   }
 }
 
-TEST(pair_table, keeps_peers_in_the_order_in_which_they_first_occurred) {
+TEST(pair_table, lists_partner_ranks_in_the_order_of_their_first_message) {
   PairTable table;
   for (const std::uint32_t peer : {5u, 3u, 5u, 9u, 3u}) table.add(peer, 1, 10);
   ASSERT_EQ(table.totals().size(), 3u);

@@ -61,7 +61,9 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
   const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
   if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
-  // In a long stretch, time without a cpu counts as queued, except the time that the program slept.
+  // In long stretches, all time without a cpu is assumed to be time in which the thread waited for
+  // a cpu. If the program slept there, this is more than `queued_ns`, so the difference is kept
+  // from becoming negative.
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);

@@ -44,7 +44,8 @@ struct Waiting {
   std::int64_t sampled_ns = 0;       // duration of these calls
   std::int64_t waited_ns = 0;        // part of it spent waiting
   std::int64_t for_receiver_ns = 0;  // part of that in which a sender waited for its receiver
-  // Sums over the samples in s^2: squares of the waits, squares of the times, and products of both.
+  // Sums over the sampled calls, in s^2: of the squared waiting time, of the squared duration, and
+  // of the product of waiting time and duration.
   double wait_squares = 0, time_squares = 0, products = 0;
   std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was late, ns
 };
@@ -54,9 +55,9 @@ struct Estimate {
   double seconds = 0, half_width_s = 0;
 };
 
-/// Estimates how long the rank waited in all `calls` calls of a phase, which took `calls_ns`. It is
-/// exact if all calls were sampled. Otherwise the sampled calls' fraction of waiting is applied to
-/// all calls.
+/// Estimates how long the rank waited in all `calls` calls of a phase, which took `calls_ns` in
+/// total. If all calls were sampled, the result is exact. Otherwise all calls are assumed to have
+/// waited for the same fraction of their duration as the sampled calls.
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
 struct Phase {
@@ -74,9 +75,10 @@ struct Phase {
 /// How long the rank waited for `what` in the phase.
 Estimate waited(const Phase& phase, WaitsFor what);
 
-/// The CPU time of useful stretches. For long stretches it was read from the CPU clock. The others
-/// are assumed to have waited for a cpu for the same fraction of their time as the rest of the
-/// phase.
+/// The CPU time of the useful stretches of a phase. For long stretches it was read from the CPU
+/// clock. For short stretches it is estimated: the time for which the thread waited for a cpu
+/// outside long stretches is assumed to be spread evenly over the phase's time outside long
+/// stretches.
 std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns);
 
 /// Adds a phase to an earlier one. Times and counts are added up; the end and the cpu are those of

@@ -9,11 +9,12 @@
 
 namespace poise::profile {
 
-/// A token stands for one collective. When the last kRepeats repeats of a period are equal, each
-/// further period is an iteration. Extra tokens, such as those of an output at every tenth
-/// iteration, are ignored if they are at most one in kOddShare; otherwise the search starts again.
+/// Finds the iterations of a program. A token stands for one collective. When the same sequence of
+/// tokens has occurred kRepeats times in a row, each further occurrence of it is an iteration.
+/// Tokens that do not fit the sequence, such as those of an output at every tenth iteration, are
+/// ignored if they are at most one in kOddShare; otherwise the search starts again.
 ///
-/// O(1) per token, amortised; stores the last kMaxTokens tokens.
+/// O(1) per token, amortised; stores at most kMaxTokens tokens.
 class PhaseFinder {
  public:
   /// Adds the next token. Returns true if it ends an iteration.

@@ -29,13 +29,13 @@ Tokens repeated(const Tokens& pattern, std::size_t times) {
   return tokens;
 }
 
-TEST(phase_finder, finds_a_period_of_one_collective_after_three_repeats) {
+TEST(phase_finder, finds_iterations_of_a_single_collective_from_its_third_occurrence_on) {
   PhaseFinder finder;
   EXPECT_EQ(ends_in(finder, {7, 7, 7, 7, 7}), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(finder.period(), 1u);
 }
 
-TEST(phase_finder, finds_the_period_after_a_start_up_part) {
+TEST(phase_finder, finds_the_iterations_of_a_loop_although_other_collectives_come_before_it) {
   for (std::size_t period = 1; period <= 40; ++period) {
     Tokens tokens = {1000, 1001, 1002, 1001};  // what comes before the loop
     Tokens pattern;
@@ -50,7 +50,7 @@ TEST(phase_finder, finds_the_period_after_a_start_up_part) {
   }
 }
 
-TEST(phase_finder, finds_no_period_in_a_random_sequence_of_collectives) {
+TEST(phase_finder, finds_no_iterations_in_a_random_sequence_of_collectives) {
   Random random(1);
   PhaseFinder finder;
   Tokens tokens;
@@ -58,7 +58,7 @@ TEST(phase_finder, finds_no_period_in_a_random_sequence_of_collectives) {
   EXPECT_TRUE(ends_in(finder, tokens).empty());
 }
 
-TEST(phase_finder, keeps_the_period_despite_an_occasional_additional_collective) {
+TEST(phase_finder, still_finds_the_iterations_of_a_loop_with_an_occasional_extra_collective) {
   PhaseFinder finder;
   Tokens tokens = repeated({1, 2}, 10);
   const std::size_t before = ends_in(finder, tokens).size();
@@ -72,7 +72,7 @@ TEST(phase_finder, keeps_the_period_despite_an_occasional_additional_collective)
   EXPECT_EQ(finder.period(), 2u);
 }
 
-TEST(phase_finder, finds_the_period_of_the_next_loop) {
+TEST(phase_finder, finds_the_iterations_of_a_second_loop_that_follows_the_first_loop) {
   PhaseFinder finder;
   ends_in(finder, repeated({1, 2, 3}, 30));
   EXPECT_EQ(finder.period(), 3u);

@@ -149,8 +149,8 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   auto envelope = envelope_of(function, arguments, function.source, tag);
   if (!envelope) return false;
   const bool is_now = function.request < 0;
-  // A blocking receive was posted after all others, so its message is known here even if it named
-  // no source.
+  // When a blocking receive has completed, the source and tag of its message are known, even if the
+  // program named none. No other receive was posted in the meantime.
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;

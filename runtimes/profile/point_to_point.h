@@ -21,8 +21,8 @@ class PointToPoint {
   /// True if calls of this function begin, complete or wait for messages.
   static bool concerns(const Function& function);
 
-  /// Called before the call. If the program ignores the status of a receive from any source,
-  /// another status is passed to MPI, because it contains the actual source.
+  /// To be called before the MPI call. The source of a receive from any source is read from its
+  /// status. If the program ignores this status, MPI gets a status that belongs to the profile.
   void before(const Function& function, const Arguments& arguments, Word* words);
   /// Called after a call that succeeded and lasted from `entered_ns` to `left_ns`. Returns true if
   /// the call may have waited for a partner.

@@ -69,7 +69,7 @@ std::string without_reorderings(const RankProfile& profile) {
   return bytes;
 }
 
-TEST(profile_file, reads_files_of_the_older_version_without_reorderings) {
+TEST(profile_file, reads_files_of_format_version_2_which_stores_no_reordering_of_ranks) {
   const std::vector<RankProfile> ranks =
       decode("x", std::string(kMagicWithoutReorderings) + without_reorderings(example(1)));
   ASSERT_EQ(ranks.size(), 1u);
@@ -79,7 +79,7 @@ TEST(profile_file, reads_files_of_the_older_version_without_reorderings) {
   EXPECT_EQ(encode(ranks[0]), encode(expected));
 }
 
-TEST(profile_file, reads_files_of_the_older_version_without_the_use_of_threads) {
+TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_threads) {
   const std::vector<RankProfile> ranks =
       decode("x", std::string(kMagicWithoutTeam) + encode(example(1)));
   ASSERT_EQ(ranks.size(), 1u);

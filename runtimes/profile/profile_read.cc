@@ -34,7 +34,7 @@ class Reader {
     const std::uint64_t value = number();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
-  /// Reads a count of items that take at least `min_size` bytes each.
+  /// Reads the length of a list, whose items take at least `min_size` bytes each.
   std::size_t count(std::size_t min_size = 1) {
     const std::uint64_t value = number();
     if (value > remaining() / min_size)
@@ -120,7 +120,8 @@ Reorderings reorderings_from(Reader& reader) {
   for (double* sum : {&reorderings.before, &reorderings.after}) {
     *sum = std::bit_cast<double>(reader.number());
     if (!(*sum >= 0 && *sum < 1e300))
-      reader.refuse("a sum of distances is invalid; the file is damaged");
+      reader.refuse(
+          "the stored cost of an order of the ranks is not a valid number; the file is damaged");
   }
   return reorderings;
 }
@@ -139,7 +140,7 @@ TeamUse team_from(Reader& reader) {
   return team;
 }
 
-/// Reads the parts of a block that exist in the file's version.
+/// Which optional parts a block has. Blocks of older file versions lack some of them.
 struct Contents {
   bool reorderings = true, team = true;
 };

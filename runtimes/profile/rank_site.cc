@@ -15,7 +15,8 @@ namespace poise::profile {
 
 namespace {
 
-// Number of cpu sets in a mask, with 1,024 cpus each. Linux supports fewer cpus than that.
+// Length of a cpu mask, as a number of sets with 1,024 cpus each. Linux supports fewer cpus than
+// the mask has.
 constexpr std::size_t kSets = 16;
 
 /// The number at the beginning of a file, or -1 if there is none. If the file is a list of cpus,

@@ -24,8 +24,8 @@ std::vector<int> allowed_cpus(int thread);
 /// Returns the site of the calling thread.
 RankSite own_site();
 
-/// Returns the parts that contain all these cpus; `host` stays empty. `folder` is
-/// /sys/devices/system/cpu or a copy of it. Reads at most four files per cpu.
+/// Returns the package, memory domain, cache and core that contain all these cpus. Leaves `host`
+/// empty. `folder` is /sys/devices/system/cpu or a copy of it. Reads at most four files per cpu.
 RankSite site_of(std::span<const int> cpus, const std::string& folder);
 
 }  // namespace poise::profile

@@ -50,18 +50,19 @@ void expect_site(const RankSite& site, int package, int numa, int l3, int core) 
   EXPECT_EQ(site.core, core);
 }
 
-TEST(RankSite, names_the_parts_of_the_host_that_contain_all_allowed_cpus) {
+TEST(RankSite, finds_the_package_cache_and_core_that_contain_all_cpus_of_a_rank) {
   const Host host;
   expect_site(host.site({5}), 1, 2, 4, 5);
   expect_site(host.site({5, 13}), 1, 2, 4, 5);
   expect_site(host.site({4, 5}), 1, 2, 4, -1);
   expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
   expect_site(host.site({0, 4}), -1, -1, -1, -1);
-  // Once two cpus have different parts, a later cpu must not make the part known again.
+  // Cpus 4 and 6 are in different memory domains, so no domain contains the three cpus, although
+  // cpu 7 is in the same domain as cpu 6.
   expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
 }
 
-TEST(RankSite, parts_that_the_host_does_not_describe_are_unknown) {
+TEST(RankSite, package_and_core_of_a_rank_are_unknown_if_the_host_does_not_list_its_cpus) {
   const Host host;
   expect_site(host.site({99}), -1, -1, -1, -1);
   expect_site(host.site({}), -1, -1, -1, -1);

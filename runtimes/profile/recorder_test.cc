@@ -36,9 +36,9 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
 }
 
-/// 1,000 stretches of 20 us are too short to read the CPU clock. According to the kernel, the
-/// thread waited for a cpu for a quarter of the time.
-TEST(recorder, the_average_share_of_cpu_waiting_is_assumed_for_short_stretches) {
+/// Computes in 1,000 stretches of 20 us each, which is too short for reading the CPU clock.
+/// According to the kernel, the thread waited for a cpu for a quarter of the time.
+TEST(recorder, short_computations_are_charged_the_average_share_of_waiting_for_a_cpu) {
   Recorder recorder;
   recorder.start(0, 0, {});
   std::int64_t now_ns = 0;
@@ -54,7 +54,7 @@ TEST(recorder, the_average_share_of_cpu_waiting_is_assumed_for_short_stretches) 
   EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), 15 * kMs, 10);
 }
 
-TEST(recorder, a_long_stretch_is_divided_among_the_slices_of_the_profile) {
+TEST(recorder, computing_for_longer_than_a_time_slice_is_divided_among_the_slices) {
   Recorder recorder;
   recorder.start(0, 0, {});
   const std::int64_t now_ns = 2 * tuning::kSlice_ns + 5;
@@ -65,7 +65,7 @@ TEST(recorder, a_long_stretch_is_divided_among_the_slices_of_the_profile) {
   EXPECT_EQ(recorder.sums().totals.useful_ns, now_ns);
 }
 
-TEST(recorder, iterations_that_are_found_in_the_collectives_end_phases) {
+TEST(recorder, ends_a_phase_after_each_iteration_found_in_the_sequence_of_collectives) {
   Recorder recorder;
   recorder.start(0, 0, {});
   int ends = 0;

@@ -3,7 +3,6 @@
 #include "runtimes/profile/reorder.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <iterator>
 #include <memory>
@@ -19,28 +18,13 @@
 #include "runtimes/profile/machinery.h"
 #include "runtimes/profile/reorder_request.h"
 #include "runtimes/profile/session.h"
+#include "runtimes/profile/settings.h"
 #include "runtimes/profile/topology_edges.h"
 #include "runtimes/profile/tuning.h"
 
 namespace poise::profile {
 
 namespace {
-
-enum class Setting : std::uint8_t { off, on, verbose };
-
-Setting setting() {
-  static const Setting chosen = [] {
-    const char* const text = std::getenv("POISE_REORDER");
-    const std::string_view value = text == nullptr ? "" : text;
-    if (value == "verbose") return Setting::verbose;
-    if (value == "1") return Setting::on;
-    if (!value.empty() && value != "0")
-      std::fprintf(stderr, "poise reorder: POISE_REORDER is \"%s\"; it takes 0, 1 or verbose\n",
-                   text);
-    return Setting::off;
-  }();
-  return chosen;
-}
 
 std::mutex mutex;
 Reorderings done;  // guarded by it
@@ -59,7 +43,8 @@ struct Place {
   std::int32_t origin = 0;  // the new rank of the process whose old rank is this new one
 };
 
-/// The arguments of a distributed graph for one node. Another rank may have described this node.
+/// The neighbours and edge weights of one node of a distributed graph, as they are passed to MPI.
+/// The program may have passed them on another rank.
 struct Adjacency {
   std::vector<std::int32_t> ends[2], weights[2];  // in, out
 };
@@ -71,19 +56,21 @@ struct Side {
 constexpr Side kSides[2] = {{1, 2, 3}, {4, 5, 6}};
 constexpr int kTag = 1;
 
-/// Loads the reordering library. Returns null and sets `reason` if it cannot be loaded.
-Reorder engine(std::string& reason) {
+/// Returns a function of the reordering library. Returns null and sets `reason` if the library
+/// cannot be loaded.
+template <typename Function>
+Function in_library(const char* name, std::string& reason) {
   Dl_info own{};
   ::dladdr(reinterpret_cast<const void*>(&kSides), &own);
   const std::string path = own.dli_fname == nullptr ? "" : own.dli_fname;
   const std::string library = path.substr(0, path.rfind('/') + 1) + kReorderLibrary;
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const symbol = opened == nullptr ? nullptr : ::dlsym(opened, kReorderSymbol);
+  void* const symbol = opened == nullptr ? nullptr : ::dlsym(opened, name);
   if (symbol == nullptr) {
     const char* const error = ::dlerror();
     reason = error == nullptr ? "libpoise_reorder.so cannot be loaded" : error;
   }
-  return reinterpret_cast<Reorder>(symbol);
+  return reinterpret_cast<Function>(symbol);
 }
 
 }  // namespace
@@ -245,7 +232,7 @@ std::vector<TopologyEdge> Reordered::gathered(const TopologyEdges& own,
 std::vector<Place> Reordered::order(const std::vector<Head>& heads, const TopologyEdges& edges) {
   const std::size_t size = heads.size();
   std::vector<Place> places(size);
-  const Reorder reorder = engine(reason_);
+  const auto reorder = in_library<Reorder>(kReorderSymbol, reason_);
   if (reorder == nullptr) return places;
   std::vector<RankSite> sites;
   std::vector<std::int32_t> world_ranks, rank_at(size);
@@ -253,9 +240,8 @@ std::vector<Place> Reordered::order(const std::vector<Head>& heads, const Topolo
     sites.push_back(head.site);
     world_ranks.push_back(head.world_rank);
   }
-  const ReorderRequest request{sites.data(), world_ranks.data(),
-                               size,         edges.data(),
-                               edges.size(), std::getenv("POISE_REORDER_MACHINE")};
+  const ReorderRequest request{sites.data(), world_ranks.data(), size,
+                               edges.data(), edges.size(),       settings().machine.c_str()};
   answer_.rank_at = rank_at.data();
   if (!reorder(&request, &answer_)) {
     reason_ = answer_.reason;
@@ -281,7 +267,7 @@ void Reordered::note_decision(bool is_better) {
     done.before += answer_.before;
     done.after += answer_.after;
   }
-  if (rank_ != 0 || setting() != Setting::verbose) return;
+  if (rank_ != 0 || settings().reorder != Settings::Reorder::verbose) return;
   const double took_ms = 1e-6 * static_cast<double>(took_ns);
   if (is_better)
     std::fprintf(stderr, "poise reorder: %s, %d ranks: weight x hops %.0f -> %.0f, in %.1f ms\n",
@@ -291,8 +277,8 @@ void Reordered::note_decision(bool is_better) {
                  call_.function.name, size_, reason_.c_str(), took_ms);
 }
 
-/// The process with new rank r must pass the neighbours of node r. They were passed to the process
-/// with old rank r, which sends them.
+/// Sends neighbour lists between processes. The program gave the neighbours of node r to the
+/// process with old rank r, but the process with new rank r must pass them to MPI.
 void Reordered::exchange_adjacency(const Place& place) {
   void* const no_status = reinterpret_cast<void*>(mpi_.status_ignore);
   const auto exchange = [&](const int* own, int count, std::vector<std::int32_t>& its,
@@ -309,8 +295,8 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // Either all ranks pass weights or none does. A rank without edges passed no weights, but must
-  // pass weights if others do.
+  // Either all ranks pass weights or none does. A rank whose own node has no edges may have passed
+  // no weights, but it must pass the weights of the node that it receives.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);
@@ -344,8 +330,20 @@ Reorderings reorderings() {
   return done;
 }
 
+std::string trouble_with_machine(int num_ranks) {
+  const std::string& machine = settings().machine;
+  if (settings().reorder == Settings::Reorder::off || machine.empty()) return "";
+  std::string reason;
+  const auto check = in_library<CheckMachine>(kCheckMachineSymbol, reason);
+  ReorderAnswer answer;
+  if (check == nullptr || check(machine.c_str(), static_cast<std::size_t>(num_ranks), &answer))
+    return "";
+  return "POISE_REORDER_MACHINE: " + std::string(answer.reason) +
+         "; ranks are reordered for the job's hosts";
+}
+
 bool is_to_reorder(const Call& call) noexcept {
-  if (call.function.reorder < 0 || setting() == Setting::off) return false;
+  if (call.function.reorder < 0 || settings().reorder == Settings::Reorder::off) return false;
   const Word word = call.words[call.function.reorder];
   const int reorder =
       call.language == Language::c ? static_cast<int>(word) : *reinterpret_cast<const int*>(word);

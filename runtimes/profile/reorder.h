@@ -4,6 +4,8 @@
 // whose ranks are ordered for the machine. Active only if POISE_REORDER is set.
 #pragma once
 
+#include <string>
+
 #include "runtimes/profile/profile_file.h"
 
 namespace poise::profile {
@@ -13,11 +15,15 @@ struct Call;
 /// The topologies that were reordered in this process.
 Reorderings reorderings();
 
-/// True if the call creates a topology of at least two ranks that may be reordered. The test is
-/// cheap for other calls.
+/// Returns an error text if POISE_REORDER_MACHINE is wrong for a job of this many ranks. Returns an
+/// empty text if it is right, or if no ranks are reordered.
+std::string trouble_with_machine(int num_ranks);
+
+/// True if the call creates a topology of at least two ranks that may be reordered. For all other
+/// MPI calls, this test is cheap.
 bool is_to_reorder(const Call& call) noexcept;
 
-/// The arguments that replace the program's while MPI runs the call.
+/// The arguments that MPI gets instead of the program's own arguments while the call runs.
 class Reordered;
 
 /// To be called before the call. Collective over the communicator that the program passed. Replaces

@@ -14,9 +14,7 @@ namespace poise::profile {
 
 namespace {
 
-Seats seats_of(const ReorderRequest& request) {
-  if (request.machine != nullptr && *request.machine != '\0')
-    return seats_on(find_machine(request.machine), {request.world_rank, request.num_ranks});
+Seats seats_on_hosts(const ReorderRequest& request) {
   const std::span<const RankSite> sites(request.sites, request.num_ranks);
   std::vector<JobHost> hosts;
   for (const RankSite& site : sites) {
@@ -31,6 +29,22 @@ Seats seats_of(const ReorderRequest& request) {
   return seats_of(sites, hosts);
 }
 
+Seats seats_of(const ReorderRequest& request) {
+  if (*request.machine == '\0') return seats_on_hosts(request);
+  try {
+    return seats_on(find_machine(request.machine), {request.world_rank, request.num_ranks});
+  } catch (const Error&) {  // rank 0 of MPI_COMM_WORLD has said so
+    return seats_on_hosts(request);
+  }
+}
+
+void check_machine(const char* name, std::size_t num_ranks) {
+  const Machine machine = find_machine(name);
+  if (num_ranks > machine.num_places())
+    fail("machine \"{}\" has fewer places ({}) than the job has ranks ({})", machine.name(),
+         machine.num_places(), num_ranks);
+}
+
 void answer(const ReorderRequest& request, ReorderAnswer& reply) {
   const ReorderPlan plan = plan_order(seats_of(request), {request.edges, request.num_edges});
   for (std::size_t rank = 0; rank < plan.rank_at.size(); ++rank)
@@ -40,17 +54,29 @@ void answer(const ReorderRequest& request, ReorderAnswer& reply) {
   if (!plan.is_better()) fail("no order of the ranks is better than the current one");
 }
 
+/// Calls `function`. If the function throws, returns false and stores the reason in `reply`.
+template <typename Function>
+bool is_done(Function function, ReorderAnswer& reply) {
+  try {
+    function();
+    return true;
+  } catch (...) {
+    std::strncpy(reply.reason, poise::thrown_text().c_str(), sizeof reply.reason - 1);
+    return false;
+  }
+}
+
 }  // namespace
 
 }  // namespace poise::profile
 
 extern "C" __attribute__((visibility("default"))) bool poise_reorder(
     const poise::profile::ReorderRequest* request, poise::profile::ReorderAnswer* reply) {
-  try {
-    poise::profile::answer(*request, *reply);
-    return true;
-  } catch (...) {
-    std::strncpy(reply->reason, poise::thrown_text().c_str(), sizeof reply->reason - 1);
-    return false;
-  }
+  return poise::profile::is_done([&] { poise::profile::answer(*request, *reply); }, *reply);
+}
+
+extern "C" __attribute__((visibility("default"))) bool poise_reorder_check_machine(
+    const char* machine, std::size_t num_ranks, poise::profile::ReorderAnswer* reply) {
+  return poise::profile::is_done([&] { poise::profile::check_machine(machine, num_ranks); },
+                                 *reply);
 }

@@ -21,7 +21,7 @@ struct Paths {
   std::vector<std::vector<std::uint32_t>> groups;  // [rank][level]
 };
 
-/// Numbers names in the order in which they first appear.
+/// Gives each name a number: 0 to the first name that appears, 1 to the second, and so on.
 class Numbers {
  public:
   std::uint32_t of(const std::string& name) {
@@ -106,8 +106,9 @@ Level level_of(const Paths& paths, std::span<const std::uint32_t> order, std::si
   return made;
 }
 
-/// Each node is one memory domain, because only hops count here, and hops depend on the levels. The
-/// last level is `slots` instead of cores, because several ranks may share a core.
+/// Each node is treated as one memory domain, because only hops count for the order of the ranks,
+/// and hops depend on the levels. The last level is `slots` instead of cores, because several ranks
+/// may share a core.
 MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) {
   MachineParts parts;
   parts.name = "the ranks of the communicator";
@@ -146,7 +147,7 @@ void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> ord
   }
 }
 
-/// The part of a network that these nodes and their routers use.
+/// Restricts a network to the given nodes and the routers to which they are attached.
 Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   Network network = whole;
   network.tiers.clear();  // hops in a tree follow the levels

@@ -48,13 +48,14 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   const ReorderPlan plan = plan_order(seats_of(sites, {}), edges);
   EXPECT_TRUE(is_permutation_of_ranks(plan.rank_at));
   EXPECT_EQ(between_hosts(sites, edges, plan.rank_at), 8);
-  // Round-robin, neighbours in a column are 4 ranks apart and share a host, and the 12 edges along
-  // rows cross hosts. An edge inside a host is 2 hops long, one between hosts 4.
+  // In the round-robin order, ranks of a column share a host, so the 12 edges along columns stay
+  // inside hosts, and the 12 edges along rows cross hosts. An edge has 2 hops inside a host and 4
+  // between hosts.
   EXPECT_EQ(plan.before, 12 * 2 + 12 * 4);
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
 
-TEST(ReorderPlan, a_level_of_hosts_is_used_only_if_every_rank_knows_its_group) {
+TEST(ReorderPlan, cpu_packages_are_ignored_unless_the_package_of_every_rank_is_known) {
   std::vector<RankSite> sites = {site("a", 0, 0), site("a", 1, 4), site("a", 0, 1),
                                  site("a", 1, 5)};
   const TopologyEdges edges = {{0, 1}, {2, 3}};
@@ -66,7 +67,7 @@ TEST(ReorderPlan, a_level_of_hosts_is_used_only_if_every_rank_knows_its_group) {
   EXPECT_EQ(plan.rank_at, (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
-TEST(ReorderPlan, network_switches_become_a_level_if_all_are_known) {
+TEST(ReorderPlan, network_switches_are_ignored_unless_the_switch_of_every_host_is_known) {
   const std::vector<RankSite> sites = {site("a.site"), site("b"), site("c"), site("d")};
   std::vector<JobHost> hosts = {{.name = "a", .leaf_switch = "s"},
                                 {.name = "b", .leaf_switch = "t"},
@@ -78,7 +79,7 @@ TEST(ReorderPlan, network_switches_become_a_level_if_all_are_known) {
   EXPECT_FALSE(plan_order(seats_of(sites, hosts), edges).is_better());
 }
 
-TEST(ReorderPlan, a_part_of_a_given_machine_keeps_its_distances) {
+TEST(ReorderPlan, the_places_of_ranks_on_a_given_machine_keep_their_distances_in_hops) {
   const Machine machine = machine_from_text("torus:4x4 core:2");
   const std::vector<std::int32_t> places = {31, 0, 9, 8, 30, 2, 17, 5};
   const Seats seats = seats_on(machine, places);

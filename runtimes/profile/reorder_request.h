@@ -18,9 +18,9 @@ struct ReorderRequest {
   std::size_t num_ranks = 0;
   const TopologyEdge* edges = nullptr;  // between ranks of the new communicator
   std::size_t num_edges = 0;
-  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. Null: the
-  /// machine is built from the sites.
-  const char* machine = nullptr;
+  /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. If the text is
+  /// empty, or the machine is not valid for these ranks, a machine is built from the sites.
+  const char* machine = "";
 };
 
 struct ReorderAnswer {
@@ -32,6 +32,12 @@ struct ReorderAnswer {
 /// Returns false if ranks keep their order. Never throws.
 using Reorder = bool (*)(const ReorderRequest*, ReorderAnswer*);
 inline constexpr const char* kReorderSymbol = "poise_reorder";
+
+/// Returns false and sets the answer's reason if the machine does not exist or has too few places
+/// for the ranks of MPI_COMM_WORLD. Never throws.
+using CheckMachine = bool (*)(const char* machine, std::size_t num_ranks, ReorderAnswer*);
+inline constexpr const char* kCheckMachineSymbol = "poise_reorder_check_machine";
+
 inline constexpr const char* kReorderLibrary = "libpoise_reorder.so";
 
 }  // namespace poise::profile

@@ -24,11 +24,12 @@ struct Sample {
 
 /// Samples of a communicator's collectives. At first all collectives are kept. When
 /// tuning::kMaxSamples are stored, every second one is dropped, and from then on only every second
-/// one is kept, and so on. Which ones are kept depends only on their number, so all ranks keep the
-/// same ones.
+/// one is kept; this is repeated as often as necessary. Whether a collective is kept depends only
+/// on its position in the sequence of collectives, so all ranks keep the same ones.
 class Samples {
  public:
-  /// Counts a collective; to be called once per collective. Returns true if it is to be kept.
+  /// To be called once for each collective, to count it. Returns true if the collective's sample
+  /// must be stored by keep().
   bool next() { return is_kept(sequence_++); }
   /// Stores the sample of the collective for which next() returned true.
   void keep(std::int64_t entered_ns, std::int64_t took_ns, Part part);
@@ -43,7 +44,8 @@ class Samples {
   std::vector<Sample> kept_;
 };
 
-/// The last rank to arrive among those for which others wait, and its time of arrival.
+/// Among the ranks for which others wait in a collective: the last one to arrive, and its time of
+/// arrival.
 struct Last {
   double entered_s = 0;
   int rank = 0;

@@ -24,7 +24,7 @@ TEST(samples, two_ranks_keep_samples_of_the_same_collectives_even_if_one_is_late
   }
 }
 
-TEST(samples, a_small_number_of_collectives_is_kept_completely) {
+TEST(samples, the_first_1000_collectives_are_all_recorded) {
   Samples samples;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(samples.next());
   EXPECT_EQ(samples.stride(), 1u);

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(series, a_phase_contains_what_was_measured_between_two_cuts) {
+TEST(series, a_phase_contains_only_what_was_measured_between_its_begin_and_end) {
   Sums sums;
   Series series;
   sums.totals.useful_ns = 100;
@@ -37,7 +37,7 @@ TEST(series, a_phase_contains_what_was_measured_between_two_cuts) {
 }
 
 /// For any number of cuts, the sum over all phases equals what was measured.
-TEST(series, a_million_cuts_give_few_phases_with_the_same_sums) {
+TEST(series, merges_a_million_phases_into_few_without_changing_the_totals) {
   Sums sums;
   Series series;
   series.start(0, sums, {});

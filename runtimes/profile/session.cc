@@ -15,6 +15,7 @@
 
 #include "runtimes/profile/hash.h"
 #include "runtimes/profile/reorder.h"
+#include "runtimes/profile/settings.h"
 
 namespace poise::profile {
 
@@ -59,26 +60,35 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
+/// Rank 0 prints one line per wrong setting.
+void note_wrong_settings(const MpiLibrary& mpi) {
+  int rank = 0, size = 1;
+  mpi.comm_rank(mpi.world, &rank);
+  mpi.comm_size(mpi.world, &size);
+  if (rank != 0) return;
+  for (const std::string& note : settings().notes) print_note(note);
+  if (const std::string trouble = trouble_with_machine(size); !trouble.empty()) print_note(trouble);
 }
 
 void begin_session() {
-  const std::string output = variable("POISE_PROFILE");
-  if (output.empty() || session.load() != nullptr) return;
+  const Settings& given = settings();
+  const bool reorders = given.reorder != Settings::Reorder::off;
+  if (session.load() != nullptr || (given.output.empty() && !reorders && given.notes.empty()))
+    return;
   const char* why_not = nullptr;
   const MpiLibrary* const mpi = MpiLibrary::load(why_not);
   if (mpi == nullptr) {
-    std::fprintf(stderr, "poise profile: no profile: the MPI library has no %s\n", why_not);
+    print_note("no profile: the MPI library has no " + std::string(why_not));
     return;
   }
   Word parent = mpi->comm_null;
   mpi->comm_get_parent(&parent);
   if (mpi->plain(parent) != mpi->comm_null) return;  // spawned: not part of the launched job
+  note_wrong_settings(*mpi);
+  if (given.output.empty()) return;
   is_main = true;
   owner = ::getpid();
-  session.store(new Session(*mpi, output), std::memory_order_release);
+  session.store(new Session(*mpi, given), std::memory_order_release);
   std::atexit([] {
     Session* const running = session.exchange(nullptr);
     if (running != nullptr && owner == ::getpid()) running->abandon();
@@ -131,18 +141,21 @@ void leave(Call& call, int result) noexcept {
   depth = 0;
 }
 
-Session::Session(const MpiLibrary& mpi, std::string output)
+Session::Session(const MpiLibrary& mpi, const Settings& settings)
     : mpi_(mpi),
-      output_(std::move(output)),
+      output_(settings.output),
       exchange_(mpi),
       interpreter_(mpi, recorder_.sums()),
       messages_(mpi, interpreter_.communicators(), exchange_.rank()),
-      journal_(variable("POISE_PROFILE_PARTS"), head()) {
+      journal_(settings.parts, head()),
+      period_ns_(settings.period_ns) {
   int level = 0;
   mpi.query_thread(&level);
   is_multiple_ = level == kThreadMultiple;
   clock_ = CommonClock(exchange_.offset_to_first());
-  period_ns_ = std::atoll(variable("POISE_PROFILE_PERIOD_NS").c_str());
+  if (exchange_.rank() == 0 && !settings.parts.empty() && !journal_.is_open())
+    print_note("POISE_PROFILE_PARTS: cannot write in " + settings.parts +
+               ": there will be no profile if the program does not reach MPI_Finalize");
   recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read(),
                   period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
@@ -256,8 +269,8 @@ void Session::cut_all(std::int64_t now_ns) {
 void Session::abandon() { cut_all(clock_ns()); }
 
 Cuts Session::agreed_cuts() {
-  // For each kind of cut, the number of phases and its negative, so that one maximum over the ranks
-  // gives both the largest and the smallest number.
+  // For each kind of cut, stores the number of phases and the negative of this number. One maximum
+  // over the ranks then gives both the largest and the smallest number of phases.
   std::vector<double> counts;
   for (int kind = 0; kind < kNumCuts; ++kind) {
     const auto count =
@@ -317,8 +330,8 @@ void Session::write(const std::string& bytes) const {
   if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
   if (is_written) is_written = std::rename(partial.c_str(), output_.c_str()) == 0;
   if (is_written) return;
-  std::fprintf(stderr, "poise profile: no profile: cannot write %s on %s: %s\n", output_.c_str(),
-               host_name().c_str(), std::strerror(error));
+  print_note("no profile: cannot write " + output_ + " on " + host_name() + ": " +
+             std::strerror(error));
   ::unlink(partial.c_str());
 }
 

@@ -24,6 +24,7 @@ namespace poise::profile {
 class Reordered;
 
 /// A call of the program that is being passed on to MPI.
+struct Settings;
 struct Call {
   const Function& function;
   Language language;
@@ -43,7 +44,7 @@ class Session {
  public:
   /// Collective over MPI_COMM_WORLD; called by the thread that has just initialised MPI. Rank 0
   /// writes the profile to `output`.
-  Session(const MpiLibrary& mpi, std::string output);
+  Session(const MpiLibrary& mpi, const Settings& settings);
 
   void enter(Call& call);
   void leave(Call& call, int result);

@@ -16,8 +16,8 @@ namespace poise::profile {
 
 namespace {
 
-/// Reads what the kernel counts for a thread of this process. Returns false if it has ended or the
-/// kernel does not count.
+/// Reads the kernel's scheduling counters of a thread of this process. Returns false if the thread
+/// has ended or the kernel has no such counters.
 bool read_use(int thread, ThreadUse& use) {
   const std::string path = "/proc/self/task/" + std::to_string(thread) + "/schedstat";
   std::FILE* const file = std::fopen(path.c_str(), "re");

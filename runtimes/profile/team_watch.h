@@ -15,7 +15,7 @@ struct ThreadUse {
   std::int32_t only_cpu = -1;              // the cpu to which it is bound; -1: it may use several
 };
 
-/// The measurements of all threads of a process that exist at the end.
+/// The measurements of those threads of a process that still exist when the profile ends.
 struct TeamUse {
   std::int64_t watched_ns = 0;
   std::vector<std::int32_t> cpus = {};  // Linux's numbers of those that some thread may use

@@ -20,7 +20,7 @@ void compute_ns(std::int64_t ns) {
   }
 }
 
-TEST(team_watch, finds_the_thread_that_computes_and_the_one_that_is_bound) {
+TEST(team_watch, finds_which_thread_computes_and_which_thread_is_bound_to_one_cpu) {
   constexpr std::int64_t kWork_ns = 50'000'000;
   const int cpu = allowed_cpus(0).front();
   std::atomic<int> ready = 0;

@@ -42,8 +42,9 @@ std::string name_of(const RankProfile& rank, std::uint64_t label) {
   return named == rank.names.end() ? std::to_string(label) : named->second;
 }
 
-/// All ranks of a communicator count the same call, so the maximum over the ranks is taken. Only
-/// the deciding rank knows the gain.
+/// Adds the reorderings of one rank. Every rank has counted the same collective calls, so the
+/// counts are combined by their maximum. Only the deciding rank has stored the distances, so the
+/// distances are summed.
 void add(const Reorderings& own, ReorderedTopologies& all) {
   all.calls = std::max(all.calls, own.calls);
   all.reordered = std::max(all.reordered, own.reordered);
@@ -65,7 +66,7 @@ std::vector<ThreadUse> computing(const TeamUse& team) {
   return threads;
 }
 
-/// Combines the threads of all ranks of a node.
+/// Adds up facts about the computing threads of all ranks of a node.
 class NodeThreads {
  public:
   void add(const TeamUse& team, const std::vector<ThreadUse>& threads) {

@@ -10,8 +10,8 @@
 
 namespace poise::profile {
 
-/// `ranks` is the result of whole(). Waits cover all calls; if only some calls were compared, they
-/// are estimated. O(ranks x phases).
+/// `ranks` is what whole() returned. If waiting times were measured in some calls only, the times
+/// for all calls are estimated from these. O(ranks x phases).
 MeasuredRun measured(const std::vector<RankProfile>& ranks);
 
 }  // namespace poise::profile

@@ -49,7 +49,7 @@ void add_messages(const RankProfile& rank, const profile::Phase& phase, Workload
 }  // namespace
 
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
-  if (blocks.empty()) fail("the profile contains no ranks");
+  if (blocks.empty()) fail("the profile contains no ranks; record the program again");
   const std::uint32_t num_ranks = blocks[0].num_ranks;
   for (const RankProfile& block : blocks)
     if (block.num_ranks != num_ranks)

@@ -14,10 +14,10 @@
 
 namespace poise::profile {
 
-/// Joins the blocks of a file into one profile per rank. For a rank that died it joins the blocks
-/// that the rank had written. Uses the best way of dividing the run into phases that all ranks
-/// have, and only the phases that all ranks completed. A rank that left nothing has no phases.
-/// Throws Error if the blocks belong to different jobs.
+/// Joins the blocks of a file into one profile per rank. For a rank that died, joins the blocks
+/// that it had written. A run may be divided into phases in several ways: uses the best way that
+/// all ranks have, and only the phases that all ranks completed. A rank that left no block has no
+/// phases. Throws Error if the blocks belong to different jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// Names of the hosts, in order of their first rank.
@@ -30,7 +30,7 @@ double load_s(const Phase& phase);
 /// Returns the place of a rank that ran on `cpu` of host number `host`.
 using PlaceOf = std::function<PlaceId(std::uint32_t host, std::int32_t cpu)>;
 
-/// `ranks` is the result of whole(). Without a machine, the trace has one place per rank.
+/// `ranks` is what whole() returned. If `machine` is null, the trace has one place per rank.
 Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
                const PlaceOf& place_of);
 

@@ -23,7 +23,8 @@ using TopologyEdges = std::vector<TopologyEdge>;
 /// on both sides.
 std::optional<TopologyEdges> cart_edges(std::span<const int> dims, std::span<const int> periods,
                                         int num_ranks);
-/// Returns the edges of MPI_Graph_create. `edges` has index.back() entries.
+/// Returns the edges that MPI_Graph_create gets. The length of the array `edges` is the last
+/// element of `index`.
 std::optional<TopologyEdges> graph_edges(std::span<const int> index, const int* edges,
                                          int num_ranks);
 /// Returns the edges that one rank passes to MPI_Dist_graph_create. `weights` is null if there are

@@ -10,7 +10,7 @@
 namespace poise::profile {
 namespace {
 
-// Edges in both directions become one, whose weights are added up.
+// For each pair of ranks, the summed weights of the edges between them in both directions.
 using Pairs = std::map<std::pair<int, int>, int>;
 
 Pairs pairs_of(const TopologyEdges& edges) {
@@ -71,7 +71,7 @@ TEST(TopologyEdges, a_grid_that_mpi_refuses_has_no_edges) {
   EXPECT_FALSE(cart_edges(std::vector{1 << 30, 1 << 30, 1 << 30}, open, 11));
 }
 
-TEST(TopologyEdges, a_graph_has_the_neighbours_of_the_example_in_the_standard) {
+TEST(TopologyEdges, a_graph_has_the_neighbours_that_the_example_in_the_mpi_standard_lists) {
   // MPI-3.1, section 7.5.3: rank 0 has the neighbours 1 and 3, rank 1 has 0, rank 2 has 3, and rank
   // 3 has 0 and 2.
   const std::vector<int> index = {2, 3, 4, 6}, edges = {1, 3, 0, 3, 0, 2};

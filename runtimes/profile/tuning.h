@@ -11,18 +11,18 @@ namespace poise::profile::tuning {
 /// about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 
-/// Maximum number of phases of a series in memory. When there are more, neighbours with the same
-/// label are merged.
+/// Maximum number of phases that a series (series.h) holds in memory. When there are more,
+/// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
 /// slices.
 inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
 
-/// Number of collectives that are searched for a period, and number of equal repeats that make a
-/// period.
+/// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
+/// At most kMaxTokens collectives are searched for it.
 inline constexpr std::size_t kMaxTokens = 4096;
 inline constexpr std::size_t kRepeats = 3;
-/// A period is discarded if more than one token in this many does not fit.
+/// A recognised iteration is discarded if more than one in kOddShare collectives does not fit it.
 inline constexpr std::size_t kOddShare = 8;
 /// Phases that are shorter than this on all ranks are merged at the end.
 inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
@@ -37,8 +37,8 @@ inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
-/// Maximum number of receives that wait for their number behind a receive from any source. If there
-/// are more, the profile stops computing waits for messages.
+/// Maximum number of receives in a queue behind a receive from any source (message_ends.h). If
+/// there are more, the profile stops computing waits for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
@@ -47,8 +47,8 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges keep their order, because a single rank decides, which takes
-/// it seconds and 100 bytes per rank and 12 per edge.
+/// Topologies with more ranks or edges are not reordered. A single rank decides; at these limits it
+/// needs seconds, and memory for 100 bytes per rank and 12 bytes per edge.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

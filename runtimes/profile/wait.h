@@ -15,10 +15,11 @@ struct Wait {
   bool is_for_receiver = false;  // of a message
 };
 
-/// Adds a sample to the sums of its phase.
+/// Adds one wait to the sums of a phase.
 void add(const Wait& wait, Waiting& waiting);
 
-/// Adds each wait to the phase in which the call was entered. The phases must be in order of time.
+/// Adds each wait to the phase in which the waiting call was entered. The phases must be sorted by
+/// time.
 void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases);
 
 }  // namespace poise::profile

@@ -41,7 +41,7 @@ TEST(wait, the_estimate_is_exact_if_every_call_was_sampled) {
 }
 
 /// The 95 % interval contains the true value in about 95 of 100 runs, and is not too wide.
-TEST(wait, the_interval_of_the_estimate_contains_the_true_value) {
+TEST(wait, the_confidence_interval_of_the_estimated_wait_contains_the_true_wait) {
   Random random(17);
   int covered = 0;
   double widths = 0, truths = 0;

@@ -27,7 +27,8 @@ template <typename... Words>
   Word arguments[] = {words..., 0};
   Call call{function, language, arguments, sizeof...(words)};
   if (!enter(call)) return relayed(words...);
-  // The session may have replaced a status that the program ignores.
+  // `arguments` may differ from `words`: if the program ignores a status, the session may have
+  // replaced it.
   const int result = std::apply(relayed, as_tuple(arguments, std::index_sequence_for<Words...>()));
   leave(call, result);
   return result;
@@ -37,8 +38,8 @@ template <typename... Words>
 
 }  // namespace poise::profile
 
-// Parameter lists by number of arguments: for the definition, and for the call with preceding
-// arguments.
+// For each number of arguments, WORDS is the parameter list of a wrapper's definition, and PASSED
+// the list with which the wrapper passes these parameters on.
 #define WORDS_0
 #define WORDS_1 Word a
 #define WORDS_2 WORDS_1, Word b

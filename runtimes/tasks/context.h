@@ -122,8 +122,9 @@ class Context {
     return add(&with, function, arguments...);
   }
 
-  /// Like submit above, without compile-time checks: `items` are in the order of the function's
-  /// parameters. `deliver` is called before `on_finish`, unless the task failed.
+  /// Like submit above, but the arguments are not checked at compile time: `items` must be in the
+  /// order of the function's parameters. Unless the task fails, `deliver` is called before
+  /// `on_finish`.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
     add(&with, function, items, std::move(deliver));
@@ -209,7 +210,7 @@ template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "give one argument per parameter");
-  // The copies of the values; submit copies them again.
+  // Holds the values of the arguments until add() has copied them into the task.
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};
   auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{

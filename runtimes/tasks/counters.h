@@ -28,7 +28,8 @@ struct Counters {
   // Bytes that lent tasks read and wrote, in three parts: sent in messages, copied once within the
   // node's shared memory, and accessed in place.
   std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
-  // Number of copies sent to other ranks, and of received copies that ran here.
+  // Number of task copies (replicas) that this rank sent to other ranks, and number of copies from
+  // other ranks that ran on this rank.
   std::uint64_t replicas_sent = 0, replicas_won = 0;
   std::uint64_t answers = 0;  // loans that answered a steal request
   // The largest number of tasks lent to a single rank.

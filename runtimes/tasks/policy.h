@@ -14,7 +14,7 @@
 
 namespace poise::tasks {
 
-/// Asks to copy the first `tasks` tasks of the queue to each of these ranks ahead of time.
+/// Asks to copy the first `tasks` tasks of the queue ahead of time to each rank of `ranks`.
 struct Replication {
   std::uint32_t tasks = 0;
   std::vector<std::uint32_t> ranks = {};
@@ -33,13 +33,13 @@ Self self_of(const Task& task);
 /// exception is printed and the job continues.
 struct Policy {
   LendingPolicy decide = {};
-  // The load of this rank that the policies of other ranks see. Default: the number of tasks it may
-  // lend.
+  // The load of this rank that the policies of other ranks see. By default, it is the number of
+  // tasks that this rank may lend.
   std::function<double(const LendingView&)> load = {};
   // Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
-  // Called for each copy of a task, the original included, that does not run because another copy
-  // was started first. Items whose data lie in the owner's memory are null.
+  // Of the original of a task and its copies, only the one that starts first runs. This function is
+  // called for each of the others. Items whose data lie in the owner's memory are null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   // If true, LendingView::queue is filled, which takes time proportional to its length.
   bool sees_queue = false;

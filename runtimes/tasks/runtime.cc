@@ -39,14 +39,15 @@ std::mutex& mutex_of_mpi() {
   return mutex;
 }
 
-// Returns the offset at which a literal argument is stored after other literals. No type needs an
-// alignment above its size.
+// Returns the offset at which a literal argument is stored after other literals. The alignment
+// follows from the argument's size, because no type needs an alignment above its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Copies a literal argument into the task, because its memory belongs to the submitter. Returns the
-// offset at which the copied literals end. If that exceeds `room`, nothing is copied.
+// Copies a literal argument into the task, because the memory of the argument belongs to the
+// submitter. Returns the offset at which the copied literals end. If this offset would exceed
+// `room`, copies nothing.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
@@ -148,7 +149,8 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // If an exception destroys the context here, the other ranks may not destroy theirs.
+  // If an exception destroys this context, perhaps other ranks do not destroy theirs, so this rank
+  // does not wait for them.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);
@@ -198,7 +200,7 @@ Self Runtime::self() const {
 
 void Runtime::describe(Task& task, With&& with) const {
   if (!(with.cost >= 0) || std::isinf(with.cost))
-    fail("With::cost is {}; it must be a finite number of 0 or more", with.cost);
+    fail("With::cost is {}; the cost of a task must be a finite number of 0 or more", with.cost);
   task.cost = with.cost;
   task.priority = with.priority;
   task.pinned = with.pinned;
@@ -208,7 +210,7 @@ void Runtime::describe(Task& task, With&& with) const {
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= engine_->messenger().num_ranks)
-      fail("With::replicas contains rank {}, but there are only {} ranks", rank,
+      fail("With::replicas contains rank {}, but the context has only {} ranks", rank,
            engine_->messenger().num_ranks);
     if (rank != engine_->messenger().rank && !with.pinned)
       task.extras.make().replicas.push_back(rank);
@@ -220,8 +222,9 @@ void Runtime::describe(Task& task, With&& with) const {
 [[noreturn]] void Runtime::refuse(FunctionId function) {
   const auto functions = registered_functions();
   if (function >= functions.size())
-    fail("function id {} is not registered", static_cast<std::int32_t>(function));
-  fail("function \"{}\" was registered after the context was created; register it before",
+    fail("function id {} is not registered; use the id that its registration returned",
+         static_cast<std::int32_t>(function));
+  fail("function \"{}\" was registered after the context was created; register it earlier",
        functions[function]->name);
 }
 
@@ -242,7 +245,7 @@ void Runtime::progress() {
 }
 
 // Lets MPI progress during a wait. Under MPI_THREAD_SERIALIZED the program may call MPI again once
-// the wait has ended, so a thread that notices the end late must not call it.
+// the wait has ended, so a thread that notices the end late must not call MPI.
 void Runtime::progress_in_wait() {
   if (!any_thread_ && !is_main_thread()) return;
   std::unique_lock lock(engine_mutex_, std::try_to_lock);
@@ -372,8 +375,8 @@ std::uint64_t Runtime::enter(unsigned team) {
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail(
-        "this thread calls wait({}), but other threads of the team call wait({}); all must give "
-        "the same number",
+        "this thread calls wait({}), but other threads of its team call wait({}); all threads of "
+        "a team must pass the same number of threads",
         team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
@@ -405,7 +408,7 @@ void Runtime::wait(unsigned team) {
     fail(
         "wait was called in on_finish, on_lend or a policy; only tasks and the program may call "
         "it");
-  if (team == 0) fail("wait(team): team must be at least 1");
+  if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");
   const std::uint64_t wait = enter(team);
@@ -430,7 +433,8 @@ void Runtime::work_in_background() {
   }
 }
 
-// A policy may call this while its thread holds the engine's mutex.
+// A program's policy may call counters() on a thread that already holds the engine's mutex, which
+// is then not locked again.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

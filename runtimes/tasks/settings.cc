@@ -43,10 +43,11 @@ std::string changed(std::string_view text, int (*change)(int)) {
   names.push_back(kTrace);
   const std::string_view nearest = name.empty() ? "" : nearest_name(name, names);
   if (!nearest.empty())
-    fail("there is no variable {}; did you mean {}?", variable, task_variable(nearest));
+    fail("unknown environment variable {}; did you mean {}?", variable, task_variable(nearest));
   std::vector<std::string> variables;
   for (const std::string_view known : names) variables.push_back(task_variable(known));
-  fail("there is no variable {}; known variables: {}", variable, fmt::join(variables, ", "));
+  fail("unknown environment variable {}; known variables: {}", variable,
+       fmt::join(variables, ", "));
 }
 
 void apply_variable(Knobs& settings, std::string_view variable, std::string_view value) {
@@ -68,7 +69,7 @@ void apply_program(Knobs& settings, std::string_view text) {
   for (const std::string_view setting : split(text, ',')) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos)
-      fail("tasks: \"{}\" is not of the form SETTING=VALUE", setting);
+      fail("tasks: \"{}\" is not of the form SETTING=VALUE, such as policy=paired", setting);
     settings.set("tasks", present_name(std::string(setting.substr(0, equals))),
                  setting.substr(equals + 1));
   }

@@ -14,8 +14,9 @@ std::span<const Knob> setting_knobs();
 /// Changes settings as the program's text says, for example "policy=paired,pull=0". Throws Error.
 void apply_program(Knobs& settings, std::string_view text);
 
-/// Changes settings as the environment says, a list that ends with null: POISE_TASKS_POLICY=paired
-/// sets `policy`. Throws an Error that names the variable and says what would work.
+/// Changes settings as the environment says: POISE_TASKS_POLICY=paired sets `policy`. `environment`
+/// is a list of texts NAME=VALUE and ends with a null pointer. Throws an Error that names the
+/// variable and says what would work.
 void apply_environment(Knobs& settings, const char* const* environment);
 
 }  // namespace poise::tasks

@@ -29,7 +29,8 @@ struct Loan {
   double at_s = 0;
   std::uint32_t lender = 0;  // the owner, or a borrower that lent the task on
 };
-/// Loans by the task's owner, its slot and the borrower, sorted by time.
+/// Maps (rank that owns a task, the task's slot there, borrower) to all loans of this task to this
+/// borrower, sorted by time.
 using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
 
 Loans loans_among(std::span<const RankTrace> ranks) {
@@ -43,7 +44,8 @@ Loans loans_among(std::span<const RankTrace> ranks) {
   return loans;
 }
 
-/// Draws one arrow per borrowed task, from its last loan to this rank.
+/// Draws one arrow for each task that rank `r` borrowed and ran. The arrow begins at the last loan
+/// of the task to rank `r` before the run, and ends where the run begins.
 void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankTrace& rank, const Loans& loans) {
   for (const Ran& ran : rank.ran) {
     const auto found = loans.find({ran.owner, ran.slot, r});
@@ -157,7 +159,8 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
 
 TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
-  // Ranks of a node share a clock but leave a barrier at different times.
+  // Ranks of a node share a clock but leave a barrier at different times. So all ranks of a node
+  // take the time at which the lowest of them leaves it as time 0.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];

@@ -24,13 +24,15 @@ struct Ran {
 };
 /// The reason why one rank lent tasks to another.
 struct Reason {
-  // True if the borrower sent a steal request; false if the lender expected it to be idle soon.
+  // True if the borrower sent a steal request. False if the lender acted by itself, because it
+  // expected that the borrower would soon be idle.
   bool asked = false;
-  // True if the times of all functions are known; otherwise the seconds below are unknown.
+  // True if the run times of all functions are known. If not, the seconds of `lender` and
+  // `borrower` are meaningless.
   bool times_known = false;
   std::uint32_t tasks = 0;  // number of tasks in the loan
   struct Busy {
-    // Seconds until the rank runs out of tasks, without and with the loan.
+    // Two expected times until the rank has no task left: if the loan is not made, and if it is.
     double without_s = 0, with_s = 0;
   };
   Busy lender, borrower;
@@ -58,8 +60,8 @@ struct RankTrace {
 /// functions' names.
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
-/// Records the events of one rank, the first kMaxEvents of each kind. Time 0 is when the first rank
-/// of the node leaves a barrier in the constructor.
+/// Records the events of one rank, but only the first kMaxEvents of each kind. Time 0 is the time
+/// at which the lowest rank of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
   /// Collective. `nodes` has the node of each rank (Locality::nodes).

@@ -46,7 +46,7 @@ TEST(Trace, shows_each_task_on_the_rank_that_ran_it_and_names_its_owner) {
   EXPECT_EQ(events_like("X", "add of rank 0").size(), 1u);
 }
 
-TEST(Trace, shows_loans_and_their_reasons) {
+TEST(Trace, shows_each_task_lent_to_another_rank_and_why_it_was_lent) {
   const auto loans = events_like("X", "to rank 1");
   ASSERT_EQ(loans.size(), 2u);
   EXPECT_EQ(loans[0]["args"], (json{{"task", "add of rank 0"},
@@ -61,7 +61,7 @@ TEST(Trace, shows_loans_and_their_reasons) {
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
-TEST(Trace, the_trace_is_a_timeline_with_one_place_per_thread) {
+TEST(Trace, can_be_read_as_a_timeline_that_has_one_row_per_thread) {
   const std::vector<std::string> names = {"multiply", "add"};
   std::vector<RankTrace> ranks = three_ranks();
   ranks[0].ran.push_back({1.5, 2.5, 1, 0, 0, 0});
@@ -74,7 +74,7 @@ TEST(Trace, the_trace_is_a_timeline_with_one_place_per_thread) {
   }
 }
 
-TEST(Trace, draws_an_arrow_from_the_last_lender_of_a_task) {
+TEST(Trace, draws_an_arrow_from_the_last_rank_that_lent_a_task_to_the_rank_that_ran_it) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);
@@ -87,7 +87,7 @@ TEST(Trace, draws_an_arrow_from_the_last_lender_of_a_task) {
   EXPECT_NE(starts[0]["id"], starts[1]["id"]);
 }
 
-TEST(Trace, shows_idle_times_between_tasks) {
+TEST(Trace, shows_the_times_in_which_a_rank_runs_no_task_as_idle) {
   std::vector<double> idle_s(3);
   for (const json& event : events_like("X", "idle"))
     idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();

@@ -9,31 +9,34 @@ namespace poise::tasks::tuning {
 
 // --- Numbers for running tasks and polling ------------------------------------------------------
 
-/// Seconds without a poll after which nothing of the last poll is left in the caches. The cost of a
-/// poll is learnt from polls after such a pause.
+/// After this many seconds without a poll, the caches are assumed to hold nothing that a poll
+/// needs. The cost of a poll is measured only at polls after such a pause.
 inline constexpr double kColdPoll_s = 100e-6;
 /// Maximum number of nested tasks on one thread that wait for their children; each keeps its stack.
 inline constexpr unsigned kMaxNestedWaits = 32;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
-/// Number of queued tasks searched first for a task's children, most of which are near the front.
+/// To find a queued child of a task, this many tasks at the front of each queue are searched first,
+/// because most children are there.
 inline constexpr std::size_t kNearFront = 64;
-/// Maximum number of shorter borrowed tasks that a longer one passes; without it n tasks take n²
-/// steps.
+/// Maximum number of shorter borrowed tasks that a longer one overtakes in the queue. Without this
+/// limit, queueing n tasks could take n² steps.
 inline constexpr int kMaxPassed = 64;
 
 // --- Learning -----------------------------------------------------------------------------------
 
-/// Distance to a memory domain of this node that the Machine does not know.
+/// Distance that is assumed between two memory domains of a node if the Machine lacks one of them.
+/// A distance is the latency between domains, relative to the latency inside a domain.
 inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Maximum number of tasks, and of data bytes, in one message: the borrower starts while the lender
-/// packs the next.
+/// Maximum number of tasks and maximum number of data bytes in one message. A large loan is sent in
+/// several messages, so that the borrower starts to run tasks while the lender packs others.
 inline constexpr std::uint32_t kMaxTasksPerMessage = 256;
 inline constexpr double kMessageBytes = 1 << 19;
-/// Seconds between two rounds of copying tasks ahead of time.
+/// Minimum number of seconds between two rounds in which a rank sends replicas of its tasks to
+/// other ranks.
 inline constexpr double kReplicationInterval_s = 20e-6;
 /// Maximum number of entries of the load table read for a decision.
 inline constexpr std::size_t kMaxTableReads = 64;
@@ -56,10 +59,12 @@ inline constexpr double kStalePoll_s = 20e-6;
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
 /// From this many freed bytes on, memory is returned to the operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
-/// Number of tokens for replicated tasks allocated at once (4 KiB).
+/// Number of tokens (pool/token.h) that are allocated at once, in 4 KiB. Each replicated task has
+/// one token: the rank that takes it first runs the task.
 inline constexpr std::size_t kTokensAtOnce = 512;
-/// Times in seconds since a thread became idle: it spins until the first, then yields until the
-/// second. After that it sleeps again and again, each time for kSleep_s.
+/// How a thread without work waits: it spins until the first of these times (in seconds since it
+/// became idle), then yields until the second. After that it sleeps again and again, each time for
+/// kSleep_s.
 inline constexpr double kSpin_s = 50e-6, kYield_s = 1e-3, kSleep_s = 50e-6;
 static_assert(kSpin_s < kYield_s);
 /// Seconds for which a thread spins for a mutex; after that the owner has probably lost its core.

@@ -20,8 +20,8 @@ MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three time
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, 6.10 waits for half a
-    # second at each balancing.
+    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, Charm++ 6.10 waits
+    # for half a second at each balancing.
     shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
     if not os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
         shared += ["+LBPeriod", "0.001"]
@@ -64,22 +64,23 @@ class Balancers(unittest.TestCase):
             with self.subTest(name):
                 self.moves("+balancer", name, pes=2 + 2 * (number % 2))
 
-    def test_each_group_decides_about_its_own_objects(self):
+    def test_with_the_hybrid_balancer_each_group_of_pes_balances_its_own_objects(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # If the strategy fails, only objects from other groups are assigned a PE.
+        # The strategy orb fails here, because it needs positions of objects. After this failure, objects stay on their
+        # PEs, except those that come from another group of PEs: they must be assigned a PE of the group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
-    def test_no_object_is_lost_if_the_pes_of_groups_are_at_different_steps(self):
+    def test_no_object_is_lost_by_the_hybrid_balancer_if_pes_are_at_different_time_steps(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
             self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "rotate", "apart", pes=pes)
 
-    def test_rotation_moves_all_movable_objects(self):
+    def test_the_strategy_rotate_moves_every_movable_object(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
@@ -92,19 +93,19 @@ class Balancers(unittest.TestCase):
         balancing."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
-    def test_every_balancer_continues_from_a_checkpoint(self):
+    def test_every_balancer_continues_after_a_restart_from_a_checkpoint(self):
         for name in "PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseMultistepLB":
             with self.subTest(name):
                 self.checkpoint("+balancer", name)
                 for pes in (4, 2, 6):
                     self.restarted(pes=pes)
 
-    def test_rotation_continues_from_a_checkpoint(self):
+    def test_the_strategy_rotate_continues_after_a_restart_from_a_checkpoint(self):
         self.assertEqual(self.checkpoint("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
-    def test_a_checkpoint_restores_the_past_loads_of_a_balancer(self):
-        # The random numbers depend on the number of earlier decisions.
+    def test_a_balancer_continues_its_random_numbers_after_a_restart_from_a_checkpoint(self):
+        # The seed of a decision is the number of earlier decisions, including those before a restart.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
         self.assertEqual(self.restarted(step=10), moved)  # this run also writes the checkpoints of steps 20 and 30
         self.assertEqual(self.restarted(step=20), moved)
@@ -113,7 +114,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            # Seed 2 belongs to the third decision.
+            # This run restarts after the second decision. Its first decision is therefore the third one, with seed 2.
             plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
@@ -126,7 +127,7 @@ class Balancers(unittest.TestCase):
         self.restarted(*reverse, pes=2, variables={"POISE_TRACE": str(after)})
         self.assertEqual(self.planned(after, "keep"), self.planned(before, "keep"))
 
-    def test_groups_continue_from_a_checkpoint(self):
+    def test_the_hybrid_balancer_continues_after_a_restart_from_a_checkpoint(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -143,7 +144,7 @@ class Balancers(unittest.TestCase):
         path.write_text(json.dumps(configuration))
         return ["+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path)]
 
-    def test_the_root_of_a_tree_decides_as_the_command_does(self):
+    def test_the_root_of_the_tree_balancer_makes_the_same_decision_as_the_command_poise_plan(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         for strategy in "poise", "nuco", "greedy_refine", "random", "rotate":
@@ -157,21 +158,22 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_levels_of_a_tree_take_turns(self):
+    def test_the_tree_balancer_decides_at_one_level_per_step_and_each_level_steps_through_its_strategies(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
-        # There are three balancings. The process decides in the first and in the third one, the root in the second.
+        # The balancer is called three times. The process level of the tree decides in the first and third call, the
+        # root level in the second.
         for process, root, moves in (("rotate", "keep", 2), ("keep", "rotate", 1), ("rotate", "rotate", 3)):
             flags = self.tree(tree="PE_Process_Root", process={"strategies": [process]},
                               root={"strategies": [root], "step_freq": 2})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
-        # A level uses the strategies of its list in turn. After the last one it either repeats the last one or starts
-        # again.
+        # At each call, a level of the tree uses the next strategy in its list. At the end of the list, it stays with
+        # the last strategy or, if repeat_strategies is set, goes back to the first.
         for again, moves in (False, 1), (True, 2):
             flags = self.tree(tree="PE_Root", root={"strategies": ["rotate", "keep"], "repeat_strategies": again})
             self.assertEqual(self.moves(*flags), moves * MOVABLE)
 
-    def test_a_tree_that_fits_the_machine_is_made_and_written(self):
+    def test_the_tree_balancer_writes_a_default_configuration_file_for_the_machine_if_none_exists(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         path = self.folder / "PoiseTreeLB.json"
@@ -181,7 +183,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), {"tree": "PE_Root", "root": {"pe": 0, "strategies": ["rotate"]}})
         self.assertEqual(self.moves("+balancer", "PoiseTreeLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
-    def test_an_invalid_tree_ends_the_program_at_once(self):
+    def test_an_invalid_configuration_of_the_tree_balancer_ends_the_program_at_once(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         root = {"strategies": ["poise"]}
@@ -196,7 +198,7 @@ class Balancers(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertNotIn("ring:", done.stdout)
 
-    def test_a_tree_continues_from_a_checkpoint(self):
+    def test_the_tree_balancer_continues_after_a_restart_from_a_checkpoint(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         moved = self.checkpoint("+balancer", "PoiseTreeLB", "+PoiseLB", "random")
@@ -207,7 +209,7 @@ class Balancers(unittest.TestCase):
         self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
-    def test_each_decision_uses_a_new_seed(self):
+    def test_the_random_strategy_uses_a_new_seed_at_every_balancing(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         self.moves("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
         said = [int(re.search(r"(\d+) migrations", line)[1]) for line in log.read_text().splitlines()]
@@ -218,7 +220,7 @@ class Balancers(unittest.TestCase):
                                     "--seed", str(phase), "--json"))
             self.assertEqual(plan["migrations"], migrations)
 
-    def test_the_command_line_and_the_environment_choose_the_strategy(self):
+    def test_the_strategy_can_be_chosen_on_the_command_line_or_by_an_environment_variable(self):
         self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
@@ -237,7 +239,7 @@ class Balancers(unittest.TestCase):
             for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
                 self.assertGreater(self.moves("+balancer", balancer, pe), 0)
 
-    def test_invalid_settings_end_the_program_at_once(self):
+    def test_an_invalid_strategy_or_time_budget_ends_the_program_at_once(self):
         for flags, variables, said in (
                 ([], {"POISE_STRATEGY": "gredy"}, 'POISE_STRATEGY: unknown strategy "gredy"'),
                 (["+PoiseLB", "nuco:alpha=x"], {}, "+PoiseLB: "),
@@ -247,7 +249,7 @@ class Balancers(unittest.TestCase):
             self.assertIn("poise: " + said, done.stderr)
             self.assertNotIn("ring:", done.stdout)
 
-    def test_the_trace_of_a_run_can_be_read(self):
+    def test_poise_plan_repeats_the_decisions_of_a_run_from_its_trace(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         moves = self.moves("+balancer", "NucoLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
         lines = log.read_text().splitlines()
@@ -259,7 +261,7 @@ class Balancers(unittest.TestCase):
             self.assertEqual(plan["places"], 4)
             self.assertEqual(plan["migrations"], said[phase])  # the same decision as inside Charm++
 
-    def test_every_member_of_a_multicast_receives_the_whole_message(self):
+    def test_the_trace_counts_the_whole_message_for_every_receiver_of_a_multicast(self):
         trace = self.folder / "run.poise"
         self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
@@ -268,14 +270,15 @@ class Balancers(unittest.TestCase):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]
         of_first = max(received.values(), key=len)
-        # The first piece's neighbours also receive the ring's messages.
+        # The first piece multicasts 10 times to all 64 pieces. In addition, it sends 10 messages to each of its two
+        # neighbours in the ring.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
     def test_a_trace_that_cannot_be_written_does_not_stop_the_run(self):
         self.assertGreater(self.moves("+balancer", "PoiseGreedyLB", warnings=1,
                                       variables={"POISE_TRACE": "/nowhere/run.poise"}), 0)
 
-    def test_a_replayed_dump_gives_the_same_placement_as_the_command(self):
+    def test_replaying_a_load_balancing_dump_of_charm_gives_the_same_placement_as_poise_plan(self):
         name = self.dump()
         ids = self.ids(f"{name}.1")
         start = self.planned(f"{name}.1", "keep")
@@ -299,8 +302,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """Returns the place of each task that the strategy chooses, for a phase of a trace or for the first phase of
-        a dump or trace."""
+        """Returns the place that the strategy chooses for each task of a phase (None: the first phase) of a trace or a
+        Charm++ dump."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

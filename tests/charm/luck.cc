@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose objects throw an exception at a chosen point, to test how a job on Charm++ ends
-// then.
+// A program whose objects throw an exception at a chosen point, to test how a Charm++ job
+// ends in that case.
 #include "miniapps/on_charm.h"
 
 namespace {
@@ -38,8 +38,10 @@ struct Luck {
   double checksum(std::uint64_t sum) const { return static_cast<double>(sum); }
   void check(std::uint64_t before, std::uint64_t after) const {
     if (at == "check")
-      poise::fail("the objects counted {} steps before the last phase, but {} after it", before,
-                  after);
+      poise::fail(
+          "the sum of the step counters of all objects was {} before the run and {} after it; this "
+          "program fails on purpose",
+          before, after);
   }
 };
 

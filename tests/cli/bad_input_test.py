@@ -3,6 +3,7 @@
 """Invalid input of any kind must give status 2, one helpful line on stderr, and no file."""
 
 import json
+import resource
 import unittest
 
 import files
@@ -22,7 +23,7 @@ class BadInput(CliTest):
 
     # The command line.
 
-    def test_a_missing_command_is_refused(self):
+    def test_poise_without_a_command_is_refused(self):
         self.assert_refused(says="--help")
 
     def test_the_error_of_an_unknown_command_suggests_the_nearest(self):
@@ -42,7 +43,7 @@ class BadInput(CliTest):
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
         self.assert_refused("strategies", "all", says='"all"')
 
-    def test_numbers_that_are_not_whole_or_out_of_range_are_refused(self):
+    def test_option_values_that_are_out_of_range_or_not_whole_numbers_are_refused(self):
         plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
         for flag in "--seed", "--phase", "--every":
             for text in "-1", "1.5", "x", "", "99999999999999999999":
@@ -70,7 +71,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
                             says='the list of strategies "keep," contains an empty name')
 
-    def test_invalid_knobs_are_refused(self):
+    def test_unknown_and_invalid_parameters_of_a_strategy_are_refused(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"
         self.assert_refused(*compare, "nuco:alhpa=1", says=['"alhpa"', 'did you mean "alpha"?'])
         self.assert_refused(*compare, "nuco:alpha=-1", says=["alpha=-1", "0 to"])
@@ -104,7 +105,7 @@ class BadInput(CliTest):
         topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'
         self.assert_refused(*compare, self.write("m.xml", topology), says="m.xml")
 
-    def test_a_machine_with_fewer_places_than_the_placement_is_refused(self):
+    def test_a_machine_with_fewer_places_than_the_placement_uses_is_refused(self):
         self.write("wide", "0\n1\n2\n5\n")
         message = self.assert_refused("compare", "g.graph", "--placement", "wide", "--machine",
                                       "core:4", says=["wide", "6 places", "has 4", "--start"])
@@ -157,10 +158,24 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
                             says=["crlf.poise", "line ends were changed", "binary"])
 
+    def test_devices_that_never_end_are_refused_at_once(self):
+        for device in "/dev/zero", "/dev/urandom":
+            for arguments in (["compare", device], ["evaluate", "g.graph", "-m", "core:2", "--placement", device],
+                              ["diagnose", device]):
+                with self.subTest(device=device, arguments=arguments):
+                    self.assert_refused(*arguments, says=[device, "does not begin like a file of any format"], memory=1 << 30)
+            with self.subTest(device), open(device, "rb") as endless:
+                done = self.run_poise("compare", "-", stdin=endless,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_text_in_utf_16_is_refused_with_its_name(self):
+        self.assert_refused("compare", self.write("m.csv", "0,1\n1,0\n".encode("utf-16")), says=["m.csv", "UTF-16"])
+
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_a_graph_without_machine_and_placement_is_refused(self):
+    def test_plan_refuses_a_graph_if_neither_a_machine_nor_a_placement_is_given(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
 
     def test_inconsistent_metis_files_are_refused(self):
@@ -176,7 +191,7 @@ class BadInput(CliTest):
             with self.subTest(name=name):
                 self.assert_refused("compare", self.write(name, content), "-m", "core:2", says=name)
 
-    def test_invalid_vt_files_are_refused(self):
+    def test_invalid_trace_files_of_the_runtime_vt_are_refused(self):
         files.write_vt(self.folder, "ok", [[[1.0]], [[2.0]], [[3.0]]])
         self.json_of("compare", "ok", "--json")
         (self.folder / "ok.1.json").unlink()
@@ -195,7 +210,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
                             says="b.0.json")
 
-    def test_native_files_with_wrong_counts_in_the_header_are_refused(self):
+    def test_poise_trace_files_that_are_truncated_or_have_wrong_counts_in_the_header_are_refused(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         for cut in 4, 16, len(good) // 2, len(good) - 1:
@@ -207,17 +222,17 @@ class BadInput(CliTest):
                 self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
                                     says="lie.poise")
 
-    def test_loads_that_would_overflow_are_refused(self):
+    def test_task_loads_that_are_too_large_for_the_computation_are_refused(self):
         files.write_vt(self.folder, "huge", [[[1.0], [1e300]]])
         self.assert_refused("compare", "huge", says=["huge", "phase 1", "1e+15 seconds"])
 
-    def test_an_unknown_phase_is_refused(self):
+    def test_a_phase_that_the_trace_does_not_contain_is_refused(self):
         files.write_vt(self.folder, "two", [[[1.0], [2.0]]])
         self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
         self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
 
-    def test_generate_reports_an_unknown_kind_before_missing_options(self):
+    def test_generate_reports_an_unknown_kind_of_workload_before_it_reports_missing_options(self):
         self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])
         self.assert_refused("generate", "leanmd", says="--tasks")
 
@@ -234,7 +249,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
-    def test_a_file_name_without_a_format_is_refused_before_the_work_starts(self):
+    def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
         self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
@@ -244,11 +259,11 @@ class BadInput(CliTest):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 
-    def test_a_failing_run_keeps_the_old_file(self):
+    def test_a_failing_run_keeps_the_old_output_file(self):
         self.write("old", "kept\n")
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
 
-    def test_the_exit_status_is_1_if_no_strategy_works(self):
+    def test_compare_exits_with_status_1_if_every_strategy_fails(self):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "orb", says="orb", status=1)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the completions of bash and zsh as a user sees them who presses the tab key."""
+"""Tests the completions of bash and zsh as a user who presses the tab key sees them."""
 
 import os
 import pathlib
@@ -26,14 +26,14 @@ class Bash(CliTest):
             check=True, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
         return done.stdout.split()
 
-    def test_completes_commands_options_strategies_and_choices(self):
+    def test_bash_completes_commands_options_strategies_and_choices(self):
         self.assertEqual(self.complete("comp"), ["compare"])
         self.assertIn("--strategies", self.complete("compare", "--str"))
         self.assertIn("greedy", self.complete("plan", "--strategy", "gr"))
         self.assertEqual(self.complete("juggle", "--numa", "a"), ["across"])
         self.assertEqual(self.complete("juggle", "--json", "a"), [], "files are bash's own part")
 
-    def test_knows_every_command_of_the_help(self):
+    def test_bash_completes_every_command_that_the_help_lists(self):
         section = self.run_poise("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
         self.assertEqual(set(self.complete("")), set(re.findall(r"(?m)^  (\w+)", section)))
 
@@ -78,7 +78,7 @@ class Zsh(CliTest):
                         "setopt no_list_beep; bindkey '^U' kill-whole-line; print is-$_comps[poise]\n")
         self.shell.shows("is-_poise")
 
-    def test_completes_commands_options_and_choices(self):
+    def test_zsh_completes_commands_options_and_choices(self):
         for typed, completed in [("poise compa\t", "compare "), ("poise compare --strat\t", "--strategies"),
                                  ("poise plan --strategy greedy_r\t", "greedy_refine"),
                                  ("poise juggle --numa a\t", "across")]:
@@ -87,7 +87,7 @@ class Zsh(CliTest):
                 self.shell.shows(re.escape(completed))
                 self.shell.type("\x15")
 
-    def test_shows_a_description_beside_each_command(self):
+    def test_zsh_shows_a_description_beside_each_command(self):
         self.shell.type("poise co\t")
         self.shell.shows("compare +-- Strategies side by side")
 

@@ -37,10 +37,10 @@ class Dev(unittest.TestCase):
     def test_a_second_build_does_not_configure_again(self):
         self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
-    def test_a_copied_checkout_gets_its_own_build_folder(self):
+    def test_a_copied_checkout_is_configured_again_before_it_is_built(self):
         self.assertEqual(self.calls("/where/it/came/from", "build"), ["cmake --preset release --fresh", "ninja -C build"])
 
-    def test_ci_calls_commands_of_dev_that_exist(self):
+    def test_the_ci_workflow_calls_only_commands_that_the_script_dev_has(self):
         help_text = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True, timeout=60).stdout
         commands = set(re.findall(r"(?m)^  (\w+)", help_text))
         workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()

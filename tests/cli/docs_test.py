@@ -16,14 +16,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Docs(CliTest):
-    def test_every_key_of_json_is_documented(self):
+    def test_every_key_of_the_json_output_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_variables_is_generated_from_the_code(self):
+    def test_the_table_of_environment_variables_in_the_guides_is_generated_from_the_code(self):
         page = self.run_poise("variables", "--page").stdout
         self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
                          "write it again: build/bin/poise variables --page > docs/variables.md")
@@ -32,7 +32,7 @@ class Docs(CliTest):
             self.assertIn(f"| `{row['name']}` |", page)
             self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
 
-    def test_every_variable_in_the_code_is_in_the_table(self):
+    def test_every_environment_variable_that_the_code_reads_is_documented(self):
         known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}
         read = set()
         for folder in "poise", "runtimes", "faces", "apps", "tests", "bench":
@@ -42,10 +42,18 @@ class Docs(CliTest):
         self.assertGreater(len(read), 5)
         self.assertEqual(read - known, set())
 
-    def test_a_misspelt_variable_is_reported_and_the_command_runs(self):
+    def test_a_misspelt_environment_variable_is_reported_and_the_command_still_runs(self):
         done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))
+
+    def test_a_misspelt_environment_variable_is_reported_once_if_one_poise_command_starts_another(self):
+        for outer in "juggle", "profile":
+            with self.subTest(outer):
+                done = self.run_poise(outer, "--", POISE, "topo", "-m", "core:2", cwd=self.folder,
+                                      env={**os.environ, "POISE_STRATEGI": "greedy"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("POISE_STRATEGI has no effect"), 1, done.stderr)
 
     def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],

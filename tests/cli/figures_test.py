@@ -45,32 +45,32 @@ class Figures(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn(says, found[0])
 
-    def test_a_number_in_a_document_must_equal_the_stored_result_in_all_its_digits(self):
+    def test_a_number_in_a_document_must_equal_the_stored_result_in_all_printed_digits(self):
         self.assert_fine(f"It gains x1.32 {REFERENCE}, so.\n")
         self.assert_fine(f"It gains x1.316\n{REFERENCE} so.\n")
         self.assert_fine('Bytes are .56 <!-- figure: bench "T" gain where kind=c --> of it.\n')
         self.assert_trouble(f"It gains x1.31 {REFERENCE}.\n", "the page says 1.31, the kept result 1.3160")
         self.assert_trouble(f"It gains {REFERENCE}.\n", "no number")
 
-    def test_a_reference_may_name_nested_or_scaled_or_combined_columns(self):
+    def test_a_document_can_quote_a_nested_or_scaled_result_or_the_minimum_or_median_of_several(self):
         self.assert_fine('It reaches 98.7 % <!-- figure: bench "T" deep.share where kind="a b" times 100 -->.\n')
         self.assert_fine('stale: x0.56 <!-- figure: bench "T" min gain --> to x2.0 <!-- figure: bench "T" max gain -->\n')
         self.assert_fine('stale: x1.3 <!-- figure: bench "T" median gain -->\n')
 
-    def test_a_reference_must_match_exactly_one_row_of_the_results(self):
+    def test_a_reference_in_a_document_must_match_exactly_one_row_of_the_stored_results(self):
         self.assert_trouble('It gains x1.32 <!-- figure: bench "T" gain -->.\n', "3 rows match")
         self.assert_trouble('It gains x1.32 <!-- figure: bench "T" gain where kind=z -->.\n', "0 rows match")
         self.assert_trouble('It gains x1.32 <!-- figure: bench "U" gain -->.\n', 'no table "U"')
         self.assert_trouble('It gains x1.32 <!-- figure: bench "T" loss where kind=c -->.\n', 'no column "loss"')
 
-    def test_a_number_from_an_old_result_must_be_called_stale_in_a_nearby_sentence(self):
+    def test_a_document_that_quotes_an_outdated_result_must_call_it_stale_nearby(self):
         old = 'It gains x2.0 <!-- figure: bench "T" gain where kind=old -->.\n'
         self.assert_trouble(old, "stale")
         self.assert_fine(f"These figures are stale.\n\n{old}")
         self.assert_fine(f"{old}\nThese figures are stale.\n")
         self.assert_trouble(f"These figures are stale.\n\nA paragraph between.\n\n{old}", "stale")
 
-    def test_claims_without_a_stored_result_are_reported(self):
+    def test_measured_numbers_in_a_document_are_reported_if_they_have_no_stored_result(self):
         self.assert_trouble("Balancing makes it 34 % faster.\n", '"34 %" has no kept result')
         self.assert_trouble("Steps took 2.72 s.\n", '"2.72 s"')
         self.assert_trouble("The speedup is x1.5.\n", '"x1.5"')
@@ -78,7 +78,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble(f"It gains x1.32 {REFERENCE}, and x1.5 elsewhere.\n", '"x1.5"')
         self.assert_trouble(f"It gains x1.32, which is much for such a program {REFERENCE}.\n", '"x1.32"')
 
-    def test_numbers_that_were_not_measured_need_no_reference(self):
+    def test_numbers_in_a_document_that_are_not_measured_need_no_stored_result(self):
         self.assert_fine("The period is 100 ms. Moves are made faster.\n")
         self.assert_fine("```text\nit took 3 s\n```\n\n    it took 3 s\n\nIt takes `3 s`.\n")
         self.assert_fine("The paper's gain is 12 % <!-- given: table VI -->.\n")

@@ -18,7 +18,7 @@ class Generate(CliTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
-    def test_every_kind_has_about_the_given_number_of_tasks(self):
+    def test_every_kind_of_generated_workload_has_about_the_given_number_of_tasks(self):
         self.assertIn("leanmd", self.kinds())
         for kind in self.kinds():
             with self.subTest(kind):
@@ -28,21 +28,21 @@ class Generate(CliTest):
                 found = self.json_of("plan", "t.poise", "--strategy", "keep", "--json")
                 self.assertEqual((found["tasks"], found["places"]), (tasks, 8))
 
-    def test_the_same_seed_gives_the_same_bytes(self):
+    def test_generate_writes_identical_files_for_the_same_seed(self):
         for seed, name in (1, "a.poise"), (1, "b.poise"), (2, "c.poise"):
             self.generate("random", "--tasks", 300, "--phases", 2, "--seed", seed, "-o", name)
         files = self.files()
         self.assertEqual(files["a.poise"], files["b.poise"])
         self.assertNotEqual(files["a.poise"], files["c.poise"])
 
-    def test_the_suffix_of_the_file_selects_the_format(self):
+    def test_the_suffix_of_the_output_file_selects_its_format(self):
         self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.json")
         self.assertEqual(set(self.files()), {"t.0.json", "t.1.json"})
         self.assertEqual(json.loads(self.files()["t.0.json"])["type"], "LBDatafile")
         self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.graph")
         self.assertRegex(self.files()["t.graph"].decode(), r"(?m)^8 8 ")
 
-    def test_the_trace_contains_the_machine(self):
+    def test_a_generated_trace_records_the_machine_given_on_the_command_line(self):
         self.generate("ring", "--tasks", 64, "-m", "node:2 numa:2 core:4", "-o", "t.poise")
         self.assertEqual(self.json_of("plan", "t.poise", "--strategy", "keep", "--json")["places"], 16)
 

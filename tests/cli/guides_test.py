@@ -4,9 +4,9 @@
 
     ```sh            runs and must succeed
     ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
-    ```text          output: these lines come in this order, among others, in that of the block before
-    <!-- setup: COMMAND -->   runs first, for files that the reader has
-    ```c, ```cpp …   another test compiles or runs them (ELSEWHERE), or they are marked no-run, too
+    ```text          lines that the block before must print in this order, possibly with other lines in between
+    <!-- setup: COMMAND -->   the test first runs COMMAND, which makes files that the reader already has
+    ```c, ```cpp …   another test compiles or runs the block (named in ELSEWHERE), or the block is marked no-run
 """
 
 import os
@@ -19,7 +19,7 @@ from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LIMIT_S = 600  # time-out of a block in seconds, long enough for a busy machine
+LIMIT_S = 600  # time-out of a code block in seconds, long enough for a busy machine
 # Code blocks in other languages, by page and language, with the test that runs or compiles them.
 ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
              ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
@@ -71,7 +71,7 @@ class Guides(CliTest):
             elif part["language"] == "text" and not part["mark"]:
                 self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
 
-    def test_every_block_of_commands_runs(self):
+    def test_every_block_of_commands_in_the_guides_runs(self):
         for page in PAGES:
             with self.subTest(page.name):
                 self.setUp()  # an empty folder for each page
@@ -95,12 +95,12 @@ class Guides(CliTest):
                     self.assertTrue(test, f"{name}: no test runs it")
                     self.assertIn(page.name, (ROOT / test).read_text(encoding="utf-8"))
 
-    def test_commands_appear_only_in_blocks_that_run(self):
+    def test_guides_contain_commands_only_in_code_blocks_that_are_run_as_tests(self):
         for page in PAGES:
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_lines_that_are_missing_from_the_output_are_found(self):
+    def test_lines_that_a_guide_promises_but_the_command_does_not_print_are_found(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

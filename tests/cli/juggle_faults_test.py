@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise juggle under faults and load: killed at random, with thousands of threads, with cpus taken away.
-Also tests the recipes of docs/juggle.md with real launchers and run-times."""
+"""Tests poise juggle under faults and load: the balancer is killed at random, programs have thousands of threads, and
+cpus are taken away. Also tests the recipes of docs/juggle.md with real launchers and OpenMP runtimes."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ def status_mib(pid, field):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Faults(JuggleTest):
-    def test_affinities_are_restored_whenever_the_balancer_is_killed(self):
+    def test_the_cpu_affinities_of_threads_are_restored_if_the_balancer_is_killed_at_any_time(self):
         seed = int(os.environ.get("POISE_SEED", random.randrange(10**9)))
         kills = int(os.environ.get("POISE_KILLS", "10"))
         chance = random.Random(seed)
@@ -100,7 +100,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(summary["refusals"], 0)
 
-    def test_memory_use_stays_bounded_if_the_program_is_a_fork_bomb(self):
+    def test_the_memory_use_of_the_balancer_stays_bounded_if_the_program_is_a_fork_bomb(self):
         (self.folder / "bomb").write_text(
             '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
         process = self.start(*QUICK, "--", "sh", "bomb", "7")
@@ -115,7 +115,7 @@ class Faults(JuggleTest):
         self.assertEqual(process.returncode, 0)
         self.assertLess(most_mib, 64)
 
-    def test_the_exit_status_of_programs_that_end_at_once_is_kept(self):
+    def test_the_exit_status_is_passed_on_if_the_program_ends_right_after_its_start(self):
         for policy in ("auto", "proactive", "reactive", "hybrid", "off"):
             for status in (0, 1, 77):
                 done = self.run_poise("juggle", "--policy", policy, "--period", "20ms", "--", "sh",
@@ -134,7 +134,7 @@ class Faults(JuggleTest):
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)),
                         [affinity(pid) for pid in workers])
 
-    def test_affinities_are_restored_although_the_guard_was_killed_before_the_balancer(self):
+    def test_a_killed_guard_process_is_restarted_and_restores_affinities_if_the_balancer_is_killed(self):
         process, shell, workers = self.start_busy()
         for _ in range(2):
             first = self.guard_of(process.pid)
@@ -148,7 +148,7 @@ class Faults(JuggleTest):
         end_all([*workers, shell])
         process.communicate(timeout=WAIT_S)
 
-    def test_threads_are_released_while_the_balancer_is_stopped_and_balanced_again_afterwards(self):
+    def test_threads_are_unpinned_while_the_balancer_is_suspended_and_pinned_again_when_it_continues(self):
         process, _, workers = self.start_busy()
         for _ in range(2):
             process.send_signal(signal.SIGSTOP)
@@ -159,7 +159,7 @@ class Faults(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_a_stopped_balancer_restores_the_cpus_of_a_bound_program(self):
+    def test_suspending_the_balancer_restores_the_cpu_to_which_the_user_bound_the_program(self):
         one = min(CPUS)
         process = self.start(*QUICK, "--", "taskset", "-c", str(one), "sh", "-c", BUSY)
         workers = []
@@ -190,7 +190,7 @@ class Faults(JuggleTest):
             self.skipTest(f"no cpuset can be made here: {error}")
         return folder
 
-    def test_threads_with_fewer_allowed_cpus_are_left_alone(self):
+    def test_threads_that_a_cpuset_confines_to_one_cpu_are_left_alone(self):
         folder = self.cpuset({min(CPUS)})
         program = f"echo $$ > {folder}/tasks; timeout 4 sh -c '{BUSY}'"
         done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", "sh", "-c", program)
@@ -239,7 +239,7 @@ class Recipes(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         return done.stdout, summary
 
-    def test_openmp_programs_are_balanced_with_either_openmp_runtime(self):
+    def test_openmp_programs_are_balanced_with_the_default_openmp_runtime_and_with_that_of_llvm(self):
         if not (BIN / "ep").exists():
             self.skipTest("the compiler has no OpenMP")
         libraries = [str(path) for path in pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")]
@@ -256,7 +256,7 @@ class Recipes(JuggleTest):
                 self.assertGreaterEqual(summary["num_threads"], len(CPUS) + 1)
         self.assertEqual(len(rings), 1, "balancing has changed a result")
 
-    def test_ranks_of_mpirun_are_found_and_balanced(self):
+    def test_mpi_ranks_started_by_mpirun_are_found_and_balanced(self):
         mpirun = shutil.which("mpirun.openmpi")
         if not mpirun:
             self.skipTest("no mpirun")
@@ -286,7 +286,8 @@ class Recipes(JuggleTest):
         for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # The single thread of the second program shares a cpu, so without balancing it would take twice as long.
+            # There is one thread more than cpus. Without balancing, the thread of the second program and one thread of
+            # the first would share a cpu all the time and have only half of it each.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

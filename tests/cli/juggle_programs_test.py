@@ -66,7 +66,7 @@ class Programs(JuggleTest):
 
         self.assertTrue(eventually(stays_free), affinity(pid))
 
-    def test_a_child_that_outlives_its_parent_does_not_keep_the_cpu_of_the_parent(self):
+    def test_a_child_process_that_outlives_its_parent_is_not_left_pinned_to_the_cpu_of_the_parent(self):
         _, child = self.start_with("compute_until_kept()\n"
                                    "child = os.fork()\n"
                                    "if child == 0: time.sleep(60)\n"
@@ -74,7 +74,7 @@ class Programs(JuggleTest):
                                    "os._exit(0)\n")
         self.assert_freed(child)
 
-    def test_a_thread_that_becomes_another_program_gets_its_own_affinity(self):
+    def test_a_program_started_by_exec_does_not_keep_the_cpu_to_which_its_thread_was_pinned(self):
         _, program = self.start_with(
             "def become():\n"
             "    compute_until_kept()\n"
@@ -86,7 +86,8 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first process still runs its old program, so /proc gives most of its files to root.
+        # In the first case, the child changes its user but keeps running the same program. Its files in /proc then
+        # mostly belong to root. In the second case, it also starts another program.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"
@@ -96,7 +97,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # If it is a single cpu, it is the one to which the parent was pinned at that time.
+            # The affinity that the child inherited: all cpus, or the cpu to which its parent was pinned at the fork.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):
@@ -106,7 +107,7 @@ class Programs(JuggleTest):
             self.assertGreaterEqual(len(seen), 2, "others are kept meanwhile")
 
     @unittest.skipUnless(shutil.which("unshare"), "no unshare")
-    def test_processes_of_a_container_are_found(self):
+    def test_processes_in_a_container_are_found_and_balanced(self):
         apart = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
         if subprocess.run([*apart, "true"], check=False, capture_output=True, timeout=WAIT_S).returncode:
             self.skipTest("no name spaces here")
@@ -115,7 +116,7 @@ class Programs(JuggleTest):
         self.assertTrue(eventually(lambda: sum(
             len(affinity(pid) or ()) == 1 for pid in descendants(process.pid)) == 3))
 
-    def test_threads_are_balanced_whether_or_not_instructions_can_be_counted(self):
+    def test_threads_are_balanced_even_if_their_instructions_cannot_be_counted(self):
         process = self.start(*QUICK, "--progress", "instructions", "--", "sh", "-c", BUSY)
         self.addCleanup(lambda: end_all(descendants(process.pid)))
         self.assertTrue(eventually(lambda: sum(
@@ -125,7 +126,7 @@ class Programs(JuggleTest):
         self.assertRegex(errors, r"^(poise juggle: instructions cannot be counted .*, so progress is measured as"
                                  r" cpu time\n)?$")
 
-    def test_a_cpu_quota_is_reported(self):
+    def test_the_balancer_reports_the_cpu_quota_of_its_cgroup(self):
         group = QUOTAS / f"poise_test_{os.getpid()}"
         try:
             group.mkdir()
@@ -144,7 +145,7 @@ class Programs(JuggleTest):
 class Watching(JuggleTest):
     COMMAND = ("--live", "--", "timeout", "3", "sh", "-c", "exec 2> /dev/null; " + BUSY)
 
-    def test_a_terminal_shows_the_threads_at_a_fixed_position(self):
+    def test_the_option_live_redraws_the_view_of_threads_in_place_on_a_terminal(self):
         leader, follower = pty.openpty()
         with os.fdopen(leader, "rb") as terminal:
             process = subprocess.Popen([POISE, "juggle", *QUICK, *self.COMMAND],
@@ -156,13 +157,13 @@ class Watching(JuggleTest):
         self.assertRegex(text, r"\x1b\[\d+A\x1b\[J")
         self.assertRegex(text, r"\d+\.\d% +-?\d+ ms +\d+ +\d+")
 
-    def test_a_pipe_gets_plain_lines_instead_of_a_picture(self):
+    def test_the_option_live_prints_plain_lines_if_stderr_is_not_a_terminal(self):
         done = self.run_poise("juggle", *QUICK, *self.COMMAND)
         self.assertEqual(done.returncode, 124)
         self.assertNotIn("\x1b", done.stderr)
         self.assertRegex(done.stderr, r"\n[1-9]\.\d s, balancing, \d threads with")
 
-    def test_a_diagnosis_moves_no_thread_and_reports_cause_and_remedy(self):
+    def test_the_option_diagnose_reports_a_cause_of_imbalance_and_its_remedy_but_moves_no_thread(self):
         one = min(CPUS)
         done = self.run_poise("juggle", "--diagnose", "--json", "s.json", "--", "timeout", "3", "taskset", "-c", str(one),
                               "sh", "-c", "exec 2> /dev/null; " + BUSY)
@@ -194,7 +195,7 @@ class Watching(JuggleTest):
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_a_shell_sees_that_a_program_is_stopped(self):
+    def test_a_shell_notices_when_the_keyboard_stops_a_program_that_the_balancer_runs(self):
         for command in ("", f"{POISE} juggle -- "):
             script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
             leader, follower = pty.openpty()

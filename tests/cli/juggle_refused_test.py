@@ -61,13 +61,13 @@ class Refused(JuggleTest):
         end_all(workers)
         self.assertEqual(process.communicate(timeout=WAIT_S)[1], "")
 
-    def test_without_pidfd_open_the_program_is_balanced_and_its_end_is_noticed(self):
+    def test_a_program_is_balanced_and_its_end_is_noticed_even_if_the_kernel_lacks_pidfd_open(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_attaching_works_and_notices_the_end_of_the_program_without_pidfd_open(self):
+    def test_a_balancer_that_attached_to_a_program_notices_its_end_even_if_the_kernel_lacks_pidfd_open(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -103,7 +103,7 @@ class Refused(JuggleTest):
     def test_a_program_runs_without_balancing_if_the_kernel_lacks_signalfd(self):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
-    def test_a_program_runs_and_one_line_is_printed_if_no_file_descriptor_is_free(self):
+    def test_a_program_runs_unbalanced_and_one_line_says_so_if_the_balancer_has_no_free_file_descriptor(self):
         # Limits the balancer to 14 open files. It opens most of them before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
@@ -117,7 +117,7 @@ class Refused(JuggleTest):
         self.assertEqual(process.returncode, 7)
 
     @unittest.skipUnless(shutil.which("unshare"), "no unshare")
-    def test_a_program_runs_and_one_line_is_printed_if_proc_is_not_mounted(self):
+    def test_a_program_runs_unbalanced_and_one_line_says_so_if_proc_is_not_mounted(self):
         apart = ["unshare", "--user", "--map-root-user", "--mount"]
         hide = 'mount -t tmpfs none /proc && exec "$0" "$@"'
         if subprocess.run([*apart, "sh", "-c", hide, "true"], check=False, capture_output=True,
@@ -128,7 +128,7 @@ class Refused(JuggleTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assert_one_line(done.stderr, "not balanced")
 
-    def test_the_exit_status_is_passed_on_if_the_parent_ignores_SIGCHLD(self):
+    def test_the_exit_status_is_passed_on_if_the_parent_of_the_balancer_ignores_SIGCHLD(self):
         self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 

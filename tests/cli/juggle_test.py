@@ -85,24 +85,24 @@ class Statuses(JuggleTest):
     def status_of(self, *command):
         return self.run_poise("juggle", "--", *command)
 
-    def test_the_exit_status_is_that_of_the_program(self):
+    def test_the_balancer_exits_with_the_status_of_the_program_it_runs(self):
         self.assertEqual(self.status_of("true").returncode, 0)
         self.assertEqual(self.status_of("sh", "-c", "exit 7").returncode, 7)
 
     def test_the_balancer_ends_by_the_same_signal_as_the_program(self):
         self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
-    def test_a_missing_command_gives_status_127(self):
+    def test_a_program_that_does_not_exist_gives_exit_status_127(self):
         done = self.status_of("no-such-command-here")
         self.assertEqual(done.returncode, 127)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("no-such-command-here", done.stderr)
 
-    def test_a_command_that_cannot_be_run_gives_status_126(self):
+    def test_a_file_that_cannot_be_executed_gives_exit_status_126(self):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
-    def test_the_program_uses_stdin_and_stdout(self):
+    def test_the_program_inherits_stdin_stdout_and_stderr_of_the_command(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
 
@@ -115,7 +115,7 @@ class Statuses(JuggleTest):
         end_all([int(done.stdout)])
         self.assertEqual(done.returncode, 3)
 
-    def test_cpus_that_cannot_be_used_are_reported_once(self):
+    def test_one_line_reports_which_cpus_of_the_option_cpus_the_balancer_cannot_use(self):
         last = max(os.sched_getaffinity(0))
         done = self.run_poise("juggle", "--cpus", f"0-{last + 50}", "--", "true")
         self.assertEqual(done.returncode, 0)
@@ -123,7 +123,7 @@ class Statuses(JuggleTest):
         self.assertRegex(done.stderr, rf"--cpus 0-{last + 50}: .*{last + 50}.* cannot be used")
         self.assertEqual(self.run_poise("juggle", "--cpus", str(last), "--", "true").stderr, "")
 
-    def test_invalid_options_are_refused(self):
+    def test_invalid_options_of_the_thread_balancer_are_refused(self):
         for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),
                             (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "it may use"),
                             (("--progress", "speed"), "instructions"),
@@ -139,7 +139,7 @@ class Statuses(JuggleTest):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Affinities(JuggleTest):
-    def test_signals_reach_the_program(self):
+    def test_signals_sent_to_the_balancer_reach_the_program(self):
         process = self.start("--", "sh", "-c", "trap 'echo caught; exit 5' TERM; echo up;"
                              " while :; do sleep 0.05; done")
         self.assertEqual(process.stdout.readline(), "up\n")
@@ -147,7 +147,7 @@ class Affinities(JuggleTest):
         self.assertEqual(process.communicate(timeout=WAIT_S)[0], "caught\n")
         self.assertEqual(process.returncode, 5)
 
-    def test_affinities_are_restored_when_the_balancer_is_killed(self):
+    def test_the_cpu_affinities_of_threads_are_restored_when_the_balancer_is_killed(self):
         for _ in range(int(os.environ.get("POISE_KILLS", "3"))):
             process, shell, workers = self.start_busy()
             process.kill()
@@ -201,7 +201,7 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
-    def test_a_stopped_program_continues_after_a_signal(self):
+    def test_a_stopped_program_continues_under_the_balancer_after_SIGCONT(self):
         process, shell, workers = self.start_busy()
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
@@ -212,7 +212,7 @@ class Affinities(JuggleTest):
         process.communicate(timeout=WAIT_S)
         self.assertEqual(process.returncode, 0)
 
-    def test_reports_cover_every_thread(self):
+    def test_the_summary_and_the_trace_of_the_balancer_contain_every_thread(self):
         process, _, workers = self.start_busy("--summary", "--json", "s.json", "--trace", "t.json")
         end_all(workers)
         _, errors = process.communicate(timeout=WAIT_S)
@@ -229,7 +229,7 @@ class Affinities(JuggleTest):
         self.assertLessEqual(set(workers), {stay["tid"] for stay in stays})
         self.assertTrue(all(stay["pid"] in CPUS and stay["dur"] >= 0 for stay in stays))
 
-    def test_children_do_not_inherit_the_cpu_of_their_parent(self):
+    def test_child_processes_do_not_stay_on_the_cpu_to_which_the_balancer_pinned_their_parent(self):
         script = ("import os, subprocess, sys, time\n"
                   "others = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in 'ab']\n"
                   "end = time.monotonic() + 10\n"

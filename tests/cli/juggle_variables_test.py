@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Sets the variables of `poise juggle` to nonsense. Either one line and status 2 come before the program starts, or
-the program runs."""
+"""Sets the environment variables of `poise juggle` to nonsense. A value must either be accepted, or be refused by one
+line and status 2 before the program starts."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ class JuggleVariables(CliTest):
         return [row["name"] for row in self.json_of("variables", "--json")["variables"]
                 if row["readers"] == "poise juggle"]
 
-    def test_every_value_of_a_variable_is_either_accepted_or_refused_with_a_one_line_error(self):
+    def test_every_value_of_an_environment_variable_is_either_accepted_or_refused_with_a_one_line_error(self):
         names, refused = self.names(), 0
         self.assertEqual(len(names), 5)
         for name in names:
@@ -35,7 +35,7 @@ class JuggleVariables(CliTest):
                         self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
         self.assertGreater(refused, 2 * len(nonsense.KINDS))
 
-    def test_cpus_that_do_not_exist_are_reported_once(self):
+    def test_nonexistent_cpus_in_the_option_or_the_environment_variable_are_reported_in_one_line(self):
         absent = max(os.sched_getaffinity(0)) + 1
         for arguments, variables in ((["--cpus", f"0-{absent}"], {}), ([], {"POISE_JUGGLE_CPUS": f"0-{absent}"})):
             done = self.run_poise("juggle", *arguments, "--", "echo", "it runs", env={**os.environ, **variables})

@@ -41,14 +41,14 @@ class Waits(JuggleTest):
             self.assertNotIn("report", done.stderr)
         return json.loads((self.folder / "s.json").read_text())
 
-    def test_threads_that_sleep_or_yield_at_barriers_move_others_when_they_begin_to_wait(self):
+    def test_the_balancer_moves_threads_when_others_sleep_or_yield_at_barriers(self):
         for wait in "sleep", "yield":
             with self.subTest(wait):
                 summary = self.summary_of(*PHASES, "--wait", wait)
                 self.assertGreater(summary["reactions"], 0)
                 self.assertGreater(summary["migrations"], 0)
 
-    def test_the_ends_of_parallel_regions_of_openmp_are_reported(self):
+    def test_threads_that_wait_at_the_end_of_an_openmp_parallel_region_are_reported_to_the_balancer(self):
         if not (BIN / "ep").exists():
             self.skipTest("the compiler has no OpenMP")
         libraries = [str(path) for path in pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")]
@@ -60,15 +60,15 @@ class Waits(JuggleTest):
             results.add(tuple(json.loads((self.folder / "result").read_text())["rings"]))
         self.assertEqual(len(results), 1, "the preloaded library has changed a result")
 
-    def test_an_interpreter_and_its_children_end_as_without_the_library(self):
+    def test_preloading_the_library_that_reports_waits_does_not_change_the_exit_status_of_a_script(self):
         for command in (["python3", "-c", PYTHON], ["sh", "-c", "(exit 3); python3 -c \"$0\" | cat; exit 7", PYTHON]):
             self.summary_of(*command, status=7)
 
-    def test_a_program_without_the_library_runs_and_one_line_says_that_it_does_not_report_waits(self):
+    def test_a_program_that_does_not_load_the_library_for_reporting_waits_runs_and_one_line_says_so(self):
         summary = self.summary_of("env", "-u", "LD_PRELOAD", *PHASES[:5], "--phase", "500ms", says="does not report when its threads wait")
         self.assertEqual(summary["reactions"], 0)
 
-    def test_the_program_runs_if_the_library_is_not_installed(self):
+    def test_a_program_runs_although_the_library_that_reports_its_waiting_threads_is_not_installed(self):
         alone = self.folder / "poise"
         shutil.copy(POISE, alone)
         done = subprocess.run([alone, "juggle", "--policy", "hybrid", "--", "sh", "-c", "exit 7"], check=False,
@@ -77,7 +77,7 @@ class Waits(JuggleTest):
         self.assertIn("cannot report when its threads wait: cannot read libpoise_juggle_waits.so", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_policies_that_do_not_react_to_waits_preload_nothing(self):
+    def test_balancing_policies_that_ignore_waits_preload_no_library_into_the_program(self):
         done = self.run_poise("juggle", "--policy", "proactive", "--", "sh", "-c", "echo $LD_PRELOAD $POISE_JUGGLE_WAITS",
                               env={key: value for key, value in os.environ.items() if key != "LD_PRELOAD"})
         self.assertEqual((done.stdout, done.returncode), ("\n", 0))

@@ -37,28 +37,28 @@ class Keep(unittest.TestCase):
     def kept(self):
         return [(row["part"], row["x"], row["measured"]["commit"]) for row in keep.stored_rows("some")]
 
-    def test_every_stored_row_has_its_date_and_machine_and_commit(self):
+    def test_the_date_and_machine_and_commit_of_a_benchmark_are_stored_in_every_row(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
         for row in keep.stored_rows("some"):
             self.assertEqual(set(row["measured"]), STAMPS)
             self.assertIn("cores", row["measured"]["machine"])
 
-    def test_a_run_of_some_rows_does_not_change_the_date_and_commit_of_other_rows(self):
+    def test_a_benchmark_that_measures_some_rows_again_keeps_the_date_and_commit_of_the_other_rows(self):
         self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}, {"part": "b", "x": 3}, {"part": "c", "x": 4}])
         self.keep("bbb", [{"part": "b", "x": 5}, {"part": "d", "x": 6}], key=("part",))
         self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 5, "bbb"), ("c", 4, "aaa"), ("d", 6, "bbb")])
 
-    def test_rows_can_be_identified_by_several_columns_or_by_lists(self):
+    def test_stored_rows_can_be_identified_by_several_columns_or_by_a_list_in_a_column(self):
         self.keep("aaa", [{"part": "a", "x": [1]}, {"part": "a", "x": [2]}])
         self.keep("bbb", [{"part": "a", "x": [2]}], key=("part", "x"))
         self.assertEqual(self.kept(), [("a", [1], "aaa"), ("a", [2], "bbb")])
 
-    def test_a_run_of_all_rows_replaces_the_file(self):
+    def test_a_benchmark_that_measures_all_rows_again_replaces_the_stored_file(self):
         self.keep("aaa", [{"part": "a", "x": 1}])
         self.keep("bbb", [{"part": "b", "x": 2}])
         self.assertEqual(self.kept(), [("b", 2, "bbb")])
 
-    def test_a_summary_of_all_rows_has_the_date_and_commit_of_its_run(self):
+    def test_values_computed_from_all_rows_are_stored_with_the_date_and_commit_of_the_benchmark(self):
         self.keep("aaa", [{"part": "a", "x": 1}], verdicts={"tau": 0.9})
         whole = json.loads((self.folder / "some.json").read_text())
         self.assertEqual((whole["verdicts"], whole["measured"]["commit"]), ({"tau": 0.9}, "aaa"))
@@ -69,12 +69,12 @@ class Keep(unittest.TestCase):
             self.keep("bbb", [{"part": "a", "x": object()}])
         self.assertEqual(self.kept(), [("a", 1, "aaa")])
 
-    def test_a_summary_of_some_cases_gets_another_name_than_one_of_all_cases(self):
+    def test_a_stored_summary_of_some_cases_names_the_option_that_selected_the_cases(self):
         measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
         self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
         self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")
 
-    def test_all_stored_rows_have_a_date_and_a_commit(self):
+    def test_all_rows_in_the_folder_of_results_have_a_date_and_a_commit(self):
         for path in (ROOT / "bench" / "results").glob("*.json"):
             if path.name in ("full_test.json", "reproduce.json"):  # of tests and of papers, not of a benchmark
                 continue

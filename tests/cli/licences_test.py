@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks that interfaces taken from others contain their notice and that the notice is installed."""
+"""Checks that files with interfaces of other projects contain the licence notice and that the notice is installed."""
 
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ COPYRIGHT = "Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Mu
 
 
 class Licences(CliTest):
-    def test_every_file_of_the_chameleon_interface_contains_the_notice_of_its_authors(self):
+    def test_every_file_that_copies_the_interface_of_the_chameleon_library_contains_its_licence_notice(self):
         files = [*(ROOT / "faces/chameleon/include").glob("*.h"), ROOT / "faces/chameleon/chameleon_lib.f90"]
         self.assertGreater(len(files), 3)
         for path in files:
@@ -23,7 +23,7 @@ class Licences(CliTest):
                 for words in COPYRIGHT, "SPDX-License-Identifier: BSD-3-Clause", NOTICE:
                     self.assertIn(words, top)
 
-    def test_the_notice_is_complete_and_installed(self):
+    def test_the_licence_notice_of_the_chameleon_library_is_complete_and_installed(self):
         build = pathlib.Path(POISE).resolve().parents[1]
         subprocess.run(["cmake", "--install", build, "--component", "licences", "--prefix",
                         self.folder], check=True, capture_output=True, timeout=60)

@@ -78,7 +78,7 @@ class Map(CliTest):
             for key in "internode_bytes", "busiest_node_bytes", "busiest_card_bytes":
                 self.assertLessEqual(report["after"][key], report["before"][key])
 
-    def test_the_reported_traffic_equals_an_independent_sum(self):
+    def test_the_reported_traffic_equals_the_bytes_of_all_messages_weighted_by_distance(self):
         report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "-o", "places", "--json")
         for places, cost in (self.places(), report["after"]), (range(16), report["before"]):
             nodes = [place // 4 for place in places]
@@ -95,13 +95,13 @@ class Map(CliTest):
             self.assertEqual(cost["internode_bytes"], internode)
             self.assertEqual(cost["busiest_node_bytes"], max(of_node))
 
-    def test_any_strategy_gives_one_rank_per_place(self):
+    def test_poise_map_assigns_one_rank_per_place_with_any_strategy(self):
         for strategy in "poise:from_scratch=1", "treematch", "greedy", "random", "keep":
             done = self.run_poise("map", "g.graph", "-m", "node:4 core:6", "-s", strategy, "-o", "places")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(set(self.places())), 16, strategy)
 
-    def test_the_mapper_starts_from_the_given_map(self):
+    def test_poise_map_improves_the_rank_map_that_is_given_as_a_start(self):
         scattered = [4 * (r % 4) + r // 4 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in scattered))
         report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "--placement", "now", "--json")
@@ -110,20 +110,20 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_ranks_get_the_given_number_of_cores_and_places_the_given_number_of_ranks(self):
+    def test_the_option_capacity_sets_the_ranks_per_place_and_the_option_cores_sets_the_cores_per_rank(self):
         self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), sorted([*range(8)] * 2))
         self.json_of("map", "g.graph", "-m", "node:4 core:8", "--cores", 2, "-o", "places", "--json")
         self.assertEqual(sorted(self.places()), list(range(0, 32, 2)))
 
-    def test_a_report_of_mpip_is_read_as_traffic(self):
+    def test_the_traffic_between_ranks_can_be_read_from_a_report_of_the_profiler_mpip(self):
         (self.folder / "r.mpiP").write_text(MPIP)
         report = self.json_of("map", "r.mpiP", "-m", "node:2 core:1", "--json")
         self.assertEqual(report["before"]["internode_bytes"], 3500)
         self.assertEqual(report["before"]["busiest_card_bytes"], 3000)
         self.assertEqual(report["messages"], 4)
 
-    def test_numbers_of_ranks_or_hosts_that_do_not_fit_are_refused(self):
+    def test_poise_map_refuses_too_many_ranks_and_wrong_host_lists_and_invalid_options(self):
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", "--cores", 2, "--capacity", 4,
                             says="can share a place")
@@ -169,7 +169,7 @@ class LaunchFiles(CliTest):
         self.assertIn("  2) cpus=1 ;;\n", files["hosts.bind.sh"])
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to none sh hosts.bind.sh ./program"])
 
-    def test_the_files_for_slurm_follow_the_map(self):
+    def test_the_slurm_host_file_and_cpu_binding_place_ranks_as_the_map_says(self):
         # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k; map_cpu gives
         # the lowest rank of every node the first CPU of the list, and so on.
         files, commands = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "h")
@@ -189,7 +189,7 @@ class LaunchFiles(CliTest):
         self.assertTrue(commands[0].startswith("MPICH_RANK_REORDER_METHOD=3 "))
         self.assertIn("--ntasks-per-node=2", commands[0])
 
-    def test_the_files_for_lsf_follow_the_map(self):
+    def test_the_lsf_resource_file_places_ranks_as_the_map_says(self):
         # IBM Job Step Manager, "Explicit Resource File (ERF) format"; hosts of the job are counted from 1.
         files, commands = self.launch("lsf", [0, 2, 1, 3])
         self.assertEqual(files["map.erf"], "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\n"
@@ -197,14 +197,14 @@ class LaunchFiles(CliTest):
                          "rank: 3: { host: 2; cpu: {1} }\n")
         self.assertEqual(commands, ["jsrun --erf_input map.erf ./program"])
 
-    def test_the_files_for_pbs_follow_the_map(self):
+    def test_the_pbs_host_file_and_script_place_ranks_as_the_map_says(self):
         files, commands = self.launch("pbs", [0, 2, 1, 3], "--hosts", "aa,bb")
         self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
         self.assertIn("-machinefile hosts sh hosts.bind.sh ./program", commands[0])
 
 
 class BatchJob(CliTest):
-    """Tests --machine job: hosts and switches from the variables and files of schedulers."""
+    """Tests that --machine job reads hosts and switches from environment variables and files of batch schedulers."""
 
     VARIABLES = "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CONF", "LSB_MCPU_HOSTS", "PBS_NODEFILE"
 
@@ -217,7 +217,7 @@ class BatchJob(CliTest):
         cores = json.loads(done.stdout)["places"]
         return cores, (self.folder / "hosts").read_text().split()
 
-    def test_hosts_come_from_the_scheduler(self):
+    def test_the_hosts_of_a_batch_job_are_read_from_slurm_or_lsf_or_pbs(self):
         (self.folder / "g.graph").write_text("2 1 001\n2 10\n1 10\n")
         (self.folder / "nodes").write_text("b\nb\na\na\n")
         (self.folder / "topology.conf").write_text("SwitchName=s0 Nodes=n1,n3\nSwitchName=s1 Nodes=n2\n")
@@ -264,7 +264,7 @@ class RealLaunchers(CliTest):
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
 
     def expect(self, bound, places):
-        # Open MPI binds to all hardware threads of a core, and the place is one of these.
+        # Open MPI binds a rank to all hardware threads of a core; the rank's place must be one of them.
         for rank, place in enumerate(places):
             self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
         self.assertNotEqual(bound[0], bound[1])

@@ -39,7 +39,7 @@ class Metrics(CliTest):
                 self.assert_metrics(got, model.metrics(machine, graph, before, after))
                 self.assertNotIn("decision_s", got)
 
-    def test_no_task_counts_as_moved_without_a_current_placement(self):
+    def test_evaluate_counts_no_task_as_moved_if_the_previous_placement_is_not_given(self):
         machine, graph, _, after = self.write_case(1)
         got = self.json_of("evaluate", "g.graph", "--placement", "after", "--machine", machine.text, "--model", "nuco",
                            "--json")
@@ -75,7 +75,7 @@ class Metrics(CliTest):
         best = min(rows, key=lambda row: (row["iteration_s"], row["migrated_bytes"]))
         self.assertEqual([row["strategy"] for row in rows if row["best"]], [best["strategy"]])
 
-    def test_no_placement_of_a_tiny_graph_beats_the_bound(self):
+    def test_no_placement_of_a_tiny_graph_is_better_than_the_lower_bound(self):
         for seed in range(300, 312):
             with self.subTest(seed=seed):
                 rng = model.generator(seed)

@@ -10,7 +10,7 @@ import random
 
 
 class Machine:
-    """Reads a machine from text: levels from the coarsest to the places, one factor per level."""
+    """Reads a machine from text: its levels from the coarsest to the places, and one latency factor for each level."""
 
     SETTINGS = ("factors", "speeds", "hop", "message", "byte", "migrated_byte")
 
@@ -138,8 +138,9 @@ def metrics(machine, graph, before, after):
 
 
 def makespan_bound(machine, graph, average):
-    """Returns three bounds: the average, the largest task, and the pigeonhole bound (some place holds k + 1 of
-    the k p + 1 largest tasks)."""
+    """Returns a lower bound for the time of the busiest place: the largest of the average, the largest task and the
+    pigeonhole bounds. There is one of these for each k: with p places, at least one place gets k + 1 or more of the
+    k p + 1 largest tasks."""
     loads = sorted((load * 1e-6 for load in graph.loads_us), reverse=True)
     bound, k = average, 0
     while k * machine.num_places < len(loads):
@@ -150,7 +151,7 @@ def makespan_bound(machine, graph, average):
 
 
 def drawn_machine(rng):
-    """Returns machine texts of every shape that the formulas distinguish."""
+    """Returns a random machine. Many draws cover every kind of machine for which the formulas differ."""
     factors = [round(rng.uniform(5, 20), 2), round(rng.uniform(1.1, 3), 2), 1]
     given = ",".join(map(str, factors))
     shape = rng.choice([

@@ -21,7 +21,7 @@ METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan
 
 
 def all_of(terminal):
-    """Returns what was written to a terminal that all writers have closed; it arrives in pieces."""
+    """Returns everything that was written to a terminal. All writers must have closed it."""
     text = b""
     while True:
         try:
@@ -115,7 +115,7 @@ class Output(CliTest):
                     self.assertLessEqual(knob["min"], knob["initial"])
                     self.assertLessEqual(knob["initial"], knob["max"])
 
-    def test_a_strategy_that_fails_has_a_row_with_the_reason(self):
+    def test_compare_prints_a_row_with_the_reason_for_a_strategy_that_fails(self):
         rows = self.json_of(*self.compare, "-s", "keep,orb", "--json")["results"]
         self.assertIn("position", rows[1]["error"])
         self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)
@@ -125,21 +125,21 @@ class Output(CliTest):
         self.assertEqual([(row["machine"], row["places"]) for row in rows],
                          [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
 
-    def test_assumptions_are_printed_on_stderr_only(self):
+    def test_a_machine_that_is_assumed_because_the_trace_names_none_is_reported_on_stderr_only(self):
         done = self.run_poise("compare", "g.graph", "--placement", "places", "--json")
         self.assertRegex(done.stderr, r"\npoise: g.graph records no machine: taking 2 .*--machine\)\n$")
         json.loads(done.stdout)
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
-    def test_start_placements_work_on_any_machine(self):
+    def test_the_start_placements_blocked_and_round_robin_work_on_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
                                     "keep", "--json")["results"][0]
                 for start in ("blocked", "round_robin")}
         self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
         self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
 
-    def test_phases_are_selected_by_their_number(self):
+    def test_phases_of_a_trace_are_selected_by_their_number(self):
         files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
         for phase, makespan in ("0", 2.0), ("1", 3.0):
             row = self.json_of("plan", "two", "-s", "keep", "--phase", phase, "--json")
@@ -154,7 +154,7 @@ class Output(CliTest):
 
     # Files and streams.
 
-    def test_placements_are_written_as_lines_or_json_or_to_stdout(self):
+    def test_plan_writes_a_placement_as_text_or_as_json_and_to_a_file_or_to_stdout(self):
         plan = ["plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"]
         lines = self.run_poise(*plan, "-").stdout
         self.run_poise(*plan, "lines")
@@ -165,7 +165,7 @@ class Output(CliTest):
         for name in "lines", "placed.json":
             self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
 
-    def test_an_output_replaces_the_old_file_atomically(self):
+    def test_an_output_file_replaces_the_old_file_atomically(self):
         (self.folder / "places.new").write_text("x" * 10000)
         os.link(self.folder / "places.new", self.folder / "link")
         umask = os.umask(0o027)
@@ -187,7 +187,7 @@ class Output(CliTest):
             process.wait(timeout=60)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_gives_status_1(self):
+    def test_a_full_disk_under_stdout_gives_exit_status_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise(*self.compare, capture_output=False, stdout=full,
                                   stderr=subprocess.PIPE)
@@ -195,7 +195,7 @@ class Output(CliTest):
         self.assertIn("No space left", done.stderr.splitlines()[-1])
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_gives_status_1_for_help_and_files_too(self):
+    def test_a_full_disk_gives_exit_status_1_also_when_help_or_files_are_written(self):
         for arguments in (["--help"], ["compare", "--help"], ["--version"], ["strategies"]):
             with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
                 done = self.run_poise(*arguments, capture_output=False, stdout=full,
@@ -227,6 +227,28 @@ class Output(CliTest):
         drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
         self.assertEqual(drawn.stdout, machine)
 
+    def test_a_matrix_is_read_whatever_separates_its_values(self):
+        expected = None
+        for name, text in (("commas", "0,5,1\n6,0,2\n7,8,0\n"), ("semicolons", "0;5;1\n6;0;2\n7;8;0\n"),
+                           ("blanks", "0 5 1\n6 0 2\n7 8 0\n"), ("mark", "\ufeff0,5,1\n6,0,2\n7,8,0\n"),
+                           ("tabs", "from\tto\tbytes\n0\t1\t5\n0\t2\t1\n1\t0\t6\n1\t2\t2\n2\t0\t7\n2\t1\t8\n")):
+            with self.subTest(name):
+                (self.folder / name).write_text(text, encoding="utf-8")
+                report = self.json_of("map", name, "-m", "core:3", "--json")["before"]
+                expected = expected or report
+                self.assertEqual(report, expected)
+                self.assertGreater(report["traffic"], 0)
+
+    def test_a_byte_order_mark_before_a_placement_or_a_machine_is_ignored(self):
+        machine = self.run_poise("topo", "-m", "numa:2 core:4", "--json").stdout
+        (self.folder / "m.json").write_text("\ufeff" + machine, encoding="utf-8")
+        self.assertEqual(self.run_poise("topo", "-m", "m.json", "--json").stdout, machine)
+        marked = "\ufeff" + (self.folder / "places").read_text(encoding="utf-8")
+        (self.folder / "marked").write_text(marked, encoding="utf-8")
+        plain, same = (self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
+                       for name in ("places", "marked"))
+        self.assertEqual(plain, same)
+
     def test_crlf_line_ends_are_accepted(self):
         for name in "g.graph", "places":
             text = (self.folder / name).read_text().replace("\n", "\r\n")
@@ -235,7 +257,7 @@ class Output(CliTest):
         other = self.json_of("evaluate", "dos.g.graph", "-p", "dos.places", "--json")
         self.assertEqual(plain | {"trace": ""}, other | {"trace": ""})
 
-    def test_unknown_sizes_are_written_as_null_and_not_as_zero(self):
+    def test_migrated_bytes_are_written_as_null_if_the_sizes_of_tasks_are_unknown(self):
         files.write_vt(self.folder, "vt", [[[3.0, 1.0]], [[1.0]]])
         compare = "compare", "vt", "-s", "keep,greedy"
         keep, greedy = self.json_of(*compare, "--json")["results"]
@@ -255,7 +277,7 @@ class Output(CliTest):
         sized = self.json_of(*self.compare, "-s", "greedy", "--json")["results"][0]
         self.assertGreater(sized["migrated_bytes"], 0)
 
-    def test_the_assumed_units_of_a_graph_are_reported(self):
+    def test_the_units_assumed_for_the_weights_of_a_metis_graph_are_reported(self):
         done = self.run_poise(*self.compare, "-s", "keep")
         self.assertRegex(done.stderr, r"^poise: g\.graph: METIS files have no units: .*microseconds.*bytes")
         self.assertEqual(done.stderr.count("\n"), 1)
@@ -295,7 +317,7 @@ class Output(CliTest):
         self.assertEqual(names[:4], best + ["orb"])
         self.assertTrue(lines[[line[2:].startswith(best[0]) for line in lines].index(True)].startswith("*"))
 
-    def test_wide_adds_columns_and_omits_columns_of_zeros(self):
+    def test_the_option_wide_adds_columns_but_omits_columns_in_which_all_values_are_zero(self):
         narrow = self.run_poise(*self.compare, "-s", "keep,greedy").stdout
         wide = self.run_poise(*self.compare, "-s", "keep,greedy", "--wide").stdout
         self.assertNotIn("NUCO\n", narrow)
@@ -307,7 +329,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_trade_off_curve_goes_from_the_best_placement_back_to_the_current_one(self):
+    def test_the_trade_off_curve_of_compare_undoes_moves_from_the_best_placement_back_to_the_current_one(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy
@@ -323,7 +345,7 @@ class Output(CliTest):
         self.assertIn("back to the current one", text)
         self.assert_refused(*compare, "--csv", says="--csv")
 
-    def test_csv_has_the_keys_and_values_of_json(self):
+    def test_compare_prints_the_same_values_as_csv_and_as_json(self):
         compare = *self.compare, "-m", "core:3", "-s", "keep,orb", "--every", "7"
         rows = self.json_of(*compare, "--json")["results"]
         text = self.run_poise(*compare, "--csv").stdout

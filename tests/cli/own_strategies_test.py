@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
+"""Tests strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
 
 import json
 import pathlib
@@ -46,7 +46,7 @@ class OwnStrategies(CliTest):
         return {row["strategy"]: row for row in
                 self.json_of("compare", "t.poise", "-m", "node:2 core:2", "--json", *arguments)["results"]}
 
-    def test_own_programs_and_plugins_and_built_in_strategies_are_compared(self):
+    def test_compare_accepts_a_strategy_program_and_a_placement_file_beside_built_in_strategies(self):
         rows = self.rows("-s", "nuco:alpha=1e-4,exec:python3 mine.py,greedy", "--also", "also=places")
         self.assertEqual(list(rows), ["nuco:alpha=0.0001", "exec:python3 mine.py", "greedy", "also"])
         own, also = rows["exec:python3 mine.py"], rows["also"]
@@ -54,7 +54,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(own["nuco_messages"], also["nuco_messages"])
         self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
 
-    def test_a_program_reads_the_problem_from_stdin(self):
+    def test_a_strategy_program_reads_the_problem_from_stdin(self):
         self.rows("-s", "exec:python3 mine.py")
         asked = json.loads((self.folder / "asked.json").read_text())
         self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (2, 12))
@@ -70,12 +70,12 @@ class OwnStrategies(CliTest):
         for column in "load_s", "movable", "current":
             self.assertEqual(len(asked[column]), 12)
 
-    def test_plan_accepts_a_program_as_strategy(self):
+    def test_plan_accepts_a_program_as_its_strategy(self):
         done = self.run_poise("plan", "t.poise", "-s", "exec:python3 mine.py", "-o", "-")
         self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
         self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
 
-    def test_simulate_asks_a_program_at_every_decision(self):
+    def test_simulate_runs_the_strategy_program_at_every_decision(self):
         count = "import sys; sys.stdin.read(); open('calls', 'a').write('.'); [print(t % 4) for t in range(12)]"
         (self.folder / "count.py").write_text(count)
         result = self.json_of("simulate", "t.poise", "-m", "node:2 core:2", "-s", "greedy,exec:python3 count.py", "--steps", "20",
@@ -84,7 +84,7 @@ class OwnStrategies(CliTest):
         self.assertEqual(len((self.folder / "calls").read_text()), rows["exec:python3 count.py"]["decisions"])
         self.assertEqual(rows["exec:python3 count.py"]["decisions"], rows["greedy"]["decisions"])
 
-    def test_two_rows_cannot_have_the_same_name(self):
+    def test_compare_refuses_a_placement_file_that_has_the_name_of_a_strategy_or_of_another_file(self):
         self.assert_refused("compare", "t.poise", "-s", "greedy", "--also", "greedy=places", says="greedy")
         self.assert_refused("compare", "t.poise", "-s", "keep", "--also", "a=places", "--also", "a=places", says='"a"')
 
@@ -95,7 +95,7 @@ class OwnStrategies(CliTest):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_a_program_that_fails_has_a_row_with_one_line_of_error(self):
+    def test_the_error_of_a_failing_strategy_program_is_one_line(self):
         script = self.folder / "bad.sh"
         for body, words in (("exit 3", "exited with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
                             ("echo hello", "is not a place number"), ("echo 1", "the workload has 12"),
@@ -108,7 +108,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
-    def test_a_program_that_does_not_end_is_killed_with_its_children(self):
+    def test_a_strategy_program_that_does_not_end_is_killed_with_its_children(self):
         (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
         (self.folder / "slow.sh").chmod(0o755)
         begin = time.monotonic()
@@ -123,14 +123,14 @@ class OwnStrategies(CliTest):
         except (FileNotFoundError, ProcessLookupError):
             pass
 
-    def test_a_program_may_answer_before_it_has_read_a_large_problem(self):
+    def test_a_strategy_program_may_print_its_placement_without_reading_the_problem(self):
         self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
         (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
         (self.folder / "deaf.sh").chmod(0o755)
         self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
-    def test_a_strategy_in_a_shared_object_is_called(self):
+    def test_a_strategy_can_be_loaded_from_a_shared_library(self):
         (self.folder / "mine.c").write_text(PLUGIN)
         subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-I", ROOT, "mine.c", "-o",
                         "libmine.so"], cwd=self.folder, check=True, timeout=60)
@@ -141,8 +141,8 @@ class OwnStrategies(CliTest):
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
-    def test_files_that_are_not_strategies_are_refused(self):
-        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
+    def test_plugins_and_strategy_programs_and_placement_files_are_refused_if_they_are_invalid(self):
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "the name of a library is missing"),
                                  (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
                                  (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),

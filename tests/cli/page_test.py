@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "reproduce
 import report  # noqa: E402
 from browser import BROWSER, clicked  # noqa: E402
 
-# A recording of two ranks with tasks: rank 0 runs a task, and rank 1 runs one that rank 0 lent to it.
+# A recording of two ranks with tasks: rank 0 runs one task, and rank 1 runs another task of rank 0.
 TASKS = json.dumps({"otherData": {"title": "tasks"}, "traceEvents": [
     {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "rank 0"}},
     {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 1"}},
@@ -30,7 +30,7 @@ class Pages(CliTest):
     def in_browser(self, page, *arguments):
         return clicked(self.folder / page, *arguments)
 
-    def test_the_page_of_compare_sorts_its_table_and_saves_pictures_and_shows_values(self):
+    def test_in_a_browser_the_page_of_compare_sorts_its_table_and_saves_its_data_and_shows_exact_values(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
                        "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
@@ -54,7 +54,7 @@ class Pages(CliTest):
         page = (self.folder / "page.html").read_text()
         self.assertEqual(re.findall(r'data-note="phase (\d+)', page), ["0", "1", "2"])
 
-    def test_a_long_trace_has_a_picture_of_some_phases_only(self):
+    def test_the_page_of_compare_draws_at_most_24_phases_of_a_long_trace(self):
         for phases, shown in ("1", 0), ("2", 2), ("100", 24):
             with self.subTest(phases):
                 self.run_poise("generate", "ring", "--tasks", "8", "--phases", phases, "--machine", "core:2", "-o", "t.poise")
@@ -63,7 +63,7 @@ class Pages(CliTest):
                 self.assertEqual(len(found), shown)
                 self.assertEqual(found[-1:], [str(int(phases) - 1)] if shown else [], "the last phase is shown")
 
-    def test_the_page_of_simulate_sorts_its_table_by_value_and_saves_it(self):
+    def test_in_a_browser_the_page_of_simulate_sorts_its_table_by_value_and_saves_its_data(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
         self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5",
                        "--html", "page.html", "--json")
@@ -77,7 +77,7 @@ class Pages(CliTest):
         self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
 
-    def test_the_page_of_reproduce_sorts_its_sections_by_value_and_saves_them(self):
+    def test_in_a_browser_the_page_of_reproduce_sorts_its_sections_by_ratio_and_saves_its_data(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text())
         text = report.page(kept["sections"], kept["headlines"], kept["measured"])
         (self.folder / "page.html").write_text(text)

@@ -27,8 +27,8 @@ class Program(ctypes.Structure):
 
 
 def refusing(call, error, second_argument_below=None):
-    """Returns a preexec_fn after which the call fails with the error; with `second_argument_below`, only if its
-    second argument is below that."""
+    """Returns a preexec_fn that makes a system call fail with an error. If `second_argument_below` is given, the
+    call fails only if its second argument is below this number."""
     if COLUMN is None:
         raise unittest.SkipTest("the numbers of system calls are not known on this machine")
     number = CALLS[call][COLUMN]
@@ -52,7 +52,7 @@ def refusing(call, error, second_argument_below=None):
 
 
 def can_refuse():
-    """Returns whether filters can be installed on this system."""
+    """Returns whether a process may install a seccomp filter on this system."""
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(Exception):

@@ -30,23 +30,23 @@ POISE = os.environ.get("POISE", str(ROOT / "build" / "bin" / "poise"))
 
 
 class Verdicts(unittest.TestCase):
-    def test_reproduced_figures_may_differ_by_a_tenth(self):
+    def test_a_reproduced_value_confirms_a_paper_if_it_differs_by_at_most_10_percent(self):
         self.assertEqual(verdict([about("f", 10, 11)]), CONFIRMED)
         self.assertEqual(verdict([about("f", 10, 11.1)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 20.1)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 4.9)]), CONTRADICTED)
 
-    def test_a_paper_is_contradicted_if_its_conclusion_fails_although_figures_agree(self):
+    def test_a_paper_is_contradicted_if_its_conclusion_does_not_hold_although_its_numbers_are_reproduced(self):
         self.assertEqual(verdict([about("f", 10, 10), above("c", 1, 0.9)]), CONTRADICTED)
         self.assertEqual(verdict([about("f", 10, 50), below("c", 1, 0.9)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 10), below("c", 1, 0.9)]), CONFIRMED)
 
-    def test_a_conclusion_is_undecided_if_its_confidence_interval_contains_the_limit(self):
+    def test_a_conclusion_is_undecided_if_the_confidence_interval_of_the_measurement_contains_the_threshold(self):
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0])]), UNDECIDED)
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [1.1, 1.1])]), REFINED)
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [0.5, 0.5])]), CONTRADICTED)
 
-    def test_a_verdict_must_not_depend_on_an_assumed_input(self):
+    def test_a_paper_is_confirmed_only_if_its_conclusion_holds_for_all_values_of_an_assumed_input(self):
         base = [above("c", 1, 1.5)]
         self.assertEqual(verdict(base, [[above("c", 1, 1.2)]]), CONFIRMED)
         self.assertEqual(verdict(base, [[above("c", 1, 0.8)]]), UNDECIDED)
@@ -55,12 +55,12 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(ValueError):
             verdict(base, [[above("other", 1, 1)]])
 
-    def test_statements_used_to_calibrate_an_input_do_not_count_as_evidence(self):
+    def test_values_of_a_paper_used_to_calibrate_an_input_do_not_count_as_evidence_for_it(self):
         self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
         self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
         self.assertEqual(verdict([]), UNDECIDED)
 
-    def test_intervals_are_computed_from_students_t(self):
+    def test_confidence_intervals_are_computed_from_students_t_distribution(self):
         found = verdicts.Estimate.of([1, 2, 3])
         self.assertAlmostEqual(found.high - found.mean, 4.303 / 3**0.5)
         self.assertEqual(verdicts.Estimate.of(2.5), verdicts.Estimate(2.5, 2.5, 2.5))
@@ -73,18 +73,18 @@ def paper_of(*members):
 
 
 class Sections(unittest.TestCase):
-    def test_every_table_and_plot_has_one_section(self):
+    def test_every_table_and_plot_of_the_papers_has_one_section(self):
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual(len(set(ids)), len(ids))
         self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)
 
-    def test_each_section_is_either_computed_or_states_why_it_is_not(self):
+    def test_each_section_of_the_report_is_either_computed_or_states_why_it_cannot_be(self):
         for paper in reproduce.PAPERS:
             for section in paper.sections:
                 with self.subTest(section.id):
                     self.assertNotEqual(section.compute is None, section.why_not == "")
 
-    def test_assumed_inputs_are_varied_by_factors_of_one_half_and_two(self):
+    def test_an_assumed_input_is_also_tried_at_half_and_twice_its_value_within_its_bounds(self):
         seen = []
 
         def compute(_, inputs):
@@ -104,7 +104,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(row["verdict"], UNDECIDED)
         self.assertRegex(row["sentence"], "^Broken input: .*unknown")
 
-    def test_a_missing_program_is_named_in_the_error(self):
+    def test_the_error_names_the_path_of_the_poise_program_if_it_is_missing(self):
         lab = labs.Lab("/nowhere/poise")
         self.addCleanup(lab.close)
         with self.assertRaisesRegex(labs.Trouble, "nowhere"):
@@ -136,7 +136,7 @@ class Pages(unittest.TestCase):
         paper = paper_of(*members)
         return [sections.row_of(section, paper, None) for section in members]
 
-    def test_the_generated_html_is_well_formed(self):
+    def test_the_html_report_is_well_formed(self):
         text = report.page(self.rows(), {"Example": "1 < 2 & 3"}, STAMP)
         tags = Tags()
         tags.feed(text)
@@ -159,7 +159,7 @@ class Pages(unittest.TestCase):
         for heading in "### Table <1> | one", "### Figure 2", "## Does the conclusion hold?":
             self.assertIn(heading, text.splitlines())
 
-    def test_running_one_section_recomputes_it_with_the_program(self):
+    def test_a_figure_of_a_paper_is_recomputed_with_the_poise_program(self):
         lab = labs.Lab(POISE)
         self.addCleanup(lab.close)
         paper = next(paper for paper in reproduce.PAPERS if paper.name == "Juggle")
@@ -170,7 +170,7 @@ class Pages(unittest.TestCase):
 
 
 class Kept(unittest.TestCase):
-    def test_the_stored_verdicts_follow_from_the_stored_figures(self):
+    def test_the_stored_verdicts_on_papers_follow_from_the_stored_checks(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text(encoding="utf-8"))
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual([row["id"] for row in kept["sections"]], ids, "run again: ./dev reproduce")

@@ -22,7 +22,7 @@ class Results(unittest.TestCase):
             page, generated = (" ".join(text.replace(results.STALE.strip(), "").split()) for text in (page, generated))
         self.assertEqual(page, generated, "write it again: ./dev docs")
 
-    def test_figures_that_are_old_or_have_no_commit_are_marked_as_stale(self):
+    def test_measurements_that_are_old_or_have_no_commit_are_marked_as_stale(self):
         counted = {"git rev-parse": "false", "git rev-list": "7"}
         stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
@@ -37,7 +37,7 @@ class Results(unittest.TestCase):
             self.assertIsNone(results.is_stale("abc"))
         results.is_stale.cache_clear()
 
-    def test_rows_from_several_runs_state_the_run_they_come_from(self):
+    def test_each_row_of_a_table_states_its_benchmark_run_if_the_table_combines_several_runs(self):
         stamps = [{"date": f"2026-01-0{day}", "commit": None, "machine": "m", "load_average": None} for day in (1, 2)]
         table = results_tables.Table("T", "Text.", results_tables.where(part="a"), {"x": "{x:.1f}"})
         whole = {"results": [{"part": "a", "x": 1, "measured": stamps[0]}, {"part": "b", "x": 2, "measured": stamps[0]},
@@ -53,14 +53,14 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(spread["geometric"], 1.0)
         self.assertAlmostEqual(spread["arithmetic"], 3.5 / 3)
 
-    def test_the_page_states_whether_a_paper_is_confirmed(self):
+    def test_the_page_of_results_states_whether_measurements_confirm_the_paper(self):
         def rows(*pairs):
             return [{"ranks": 2, "paired gain": ours, "lightest gain": theirs} for ours, theirs in pairs]
-        self.assertIn("does not confirm", results_tables.sorted_victims(rows((1.57, 1.58), (2.79, 2.78))))
-        self.assertIn("This confirms", results_tables.sorted_victims(rows((1.8, 1.2), (2.0, 1.9))))
-        self.assertIn("This contradicts", results_tables.sorted_victims(rows((1.0, 1.2), (2.0, 1.9))))
+        self.assertIn("**do not confirm**", results_tables.sorted_victims(rows((1.57, 1.58), (2.79, 2.78))))
+        self.assertIn("speed-ups confirm", results_tables.sorted_victims(rows((1.8, 1.2), (2.0, 1.9))))
+        self.assertIn("speed-ups contradict", results_tables.sorted_victims(rows((1.0, 1.2), (2.0, 1.9))))
 
-    def test_every_stored_benchmark_is_on_the_page(self):
+    def test_the_page_of_results_shows_every_stored_benchmark(self):
         kept = {path.stem for path in results.RESULTS.glob("*.json")} - {"full_test", "reproduce"}
         self.assertEqual(kept, set(results_tables.PAGES), "add a row to PAGES in docs/results_tables.py")
 

@@ -104,7 +104,7 @@ class RunTest(CliTest):
                 return kinds, done
         self.fail(f"no verdict after {kinds}")
 
-    def test_ranks_keep_their_order_if_no_map_promises_a_gain(self):
+    def test_ranks_keep_their_order_if_no_rank_map_promises_a_gain(self):
         for mpi in ("openmpi", "mpich"):
             with self.subTest(mpi=mpi):
                 command = self.launcher(mpi)
@@ -115,7 +115,7 @@ class RunTest(CliTest):
                     self.assertIn("no map of the ranks promises a gain", self.said(done))
                 self.assertEqual([run["how"] for run in self.history(name)["runs"]], ["profiled", "own order"])
 
-    def test_a_map_that_makes_the_program_faster_is_kept(self):
+    def test_a_rank_map_is_kept_if_it_makes_the_program_faster(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         for mpi in ("openmpi", "mpich"):
@@ -124,14 +124,14 @@ class RunTest(CliTest):
                 (self.folder / "h.json").unlink(missing_ok=True)
                 self.begin_trial(command)
                 kinds, last = self.carry_out(command, SECONDS)
-                # The verdict is printed by the first run that starts with three planted pairs.
+                # The verdict is printed by the first run that finds three pairs of runs in the history.
                 self.assertEqual(kinds[:6], ["own order", "mapped", "mapped", "own order", "own order", "mapped"])
                 self.assertIn("the map is kept: it saves 20.0 % (20.0 % to 20.0 %, 3 pairs of runs)", self.said(last))
                 done = self.run_once(command)
                 self.assertEqual(self.cpus_of(done), {0: 1, 1: 0})
                 self.assertEqual(self.history()["runs"][-1]["how"], "mapped")
 
-    def test_a_map_that_makes_the_program_slower_is_dropped(self):
+    def test_a_rank_map_is_dropped_if_it_makes_the_program_slower(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         command = self.launcher("openmpi")
@@ -141,14 +141,14 @@ class RunTest(CliTest):
         self.run_once(command)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
-    def test_the_status_of_a_failing_program_is_passed_on_and_its_time_is_ignored(self):
+    def test_the_exit_status_of_a_failing_program_is_passed_on_and_its_run_time_is_not_recorded(self):
         command = self.launcher("openmpi") + ["5"]
         done = self.run_once(command)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(self.history()["runs"], [])
         self.assertIn("the next run is profiled", self.said(done))
 
-    def test_no_map_is_used_if_the_command_binds_ranks_itself(self):
+    def test_no_rank_map_is_used_if_the_command_binds_ranks_itself(self):
         command = self.launcher("openmpi")
         command = command[:1] + ["--bind-to", "none"] + command[1:]
         self.begin_trial(command)
@@ -158,7 +158,7 @@ class RunTest(CliTest):
         self.assertIn("the command already sets where ranks run, by --bind-to; remove that option to use a map; running the command unchanged", done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
-    def test_the_command_runs_unchanged_if_the_history_is_invalid(self):
+    def test_the_command_runs_unchanged_if_the_history_of_its_earlier_runs_is_invalid(self):
         for path, text, says in (("broken.json", "{", "this file is not a history that poise run can read"),
                                  ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
                                                             "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
@@ -175,13 +175,13 @@ class RunTest(CliTest):
         self.assertIn("running the command unchanged", self.said(done))
         self.assertEqual(self.run_once(["./none"]).returncode, 127)
 
-    def test_by_default_there_is_one_history_per_command_and_folder(self):
+    def test_by_default_poise_run_keeps_one_history_of_runs_per_command_and_folder(self):
         for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
             done = self.run_poise("run", "--", *words, env=self.environment)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(list((self.folder / "data/poise/runs").glob("*.json"))), 2)
 
-    def test_a_missing_command_is_refused(self):
+    def test_poise_run_without_a_command_to_run_is_refused(self):
         self.assert_refused("run", says="COMMAND is missing")
 
 

@@ -13,7 +13,7 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # Python's own `site` hides it
+spec = importlib.util.spec_from_file_location("poise_site", ROOT / "docs" / "site.py")  # `import site` would load Python's module
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
 
@@ -41,7 +41,7 @@ static inline int poise_inline(int x) {
 
 
 class Site(unittest.TestCase):
-    def test_the_api_page_has_each_comment_below_the_declaration_it_describes(self):
+    def test_the_api_page_shows_each_comment_below_the_declarations_it_describes(self):
         page = site.api_page(HEADER)
         self.assertIn("What this is.", page)
         self.assertIn("## Machines\n\n```c\nint poise_make(const char* text,\n               int how);\nint poise_drop(int which);\n```\n\n"
@@ -49,14 +49,14 @@ class Site(unittest.TestCase):
         self.assertIn("static inline int poise_inline(int x);", page)
         self.assertNotIn("return y", page)
 
-    def test_the_api_page_has_every_function(self):
+    def test_the_api_page_lists_every_function_of_the_c_interface(self):
         header = (ROOT / "poise" / "poise.h").read_text(encoding="utf-8")
         declared = set(re.findall(r"(?m)^[a-z].*?\b(poise_\w+)\(", header))
         self.assertGreater(len(declared), 40)
         page = "\n".join(re.findall(r"(?s)```c\n(.*?)```", site.api_page(header)))
         self.assertEqual({name for name in declared if f"{name}(" not in page}, set())
 
-    def test_files_that_a_page_links_to_are_copied(self):
+    def test_files_that_a_guide_links_to_are_copied_beside_its_html_page(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "docs" / "sub").mkdir(parents=True)
@@ -69,7 +69,7 @@ class Site(unittest.TestCase):
                              "[h](../a.h) [p](other.md#x) `docs/sub/` [w](https://a.example)")
 
     @unittest.skipUnless((TOOLS / "sphinx-build").exists(), "no Sphinx: ./dev docs gets it")
-    def test_broken_links_fail_the_build(self):
+    def test_broken_links_fail_the_build_of_the_html_pages(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for text, status in ("# A\n\n[a](#a)\n", 0), ("# A\n\n[b](other.md)\n", 1), ("# A\n\n[c](#c)\n", 1):

@@ -20,7 +20,7 @@ class TaskTable(CliTest):
         with open(self.folder / "tasks.csv", newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
-    def test_the_table_contains_the_data_of_the_trace(self):
+    def test_poise_convert_writes_a_table_with_one_row_per_task_of_the_trace(self):
         self.run_poise("generate", "leanmd", "--tasks", "405", "-o", "t.poise")
         rows = self.table_of("t.poise")
         self.assertEqual(list(rows[0]), ["phase", "task", "name", "load_s", "place", "bytes", "movable"])
@@ -34,16 +34,16 @@ class TaskTable(CliTest):
         self.assertEqual([(task["name"], task["load_s"], task["place"]) for task in tasks],
                          [(row["name"], float(row["load_s"]), int(row["place"])) for row in rows])
 
-    def test_unknown_values_are_empty_cells(self):
+    def test_unknown_values_are_empty_cells_of_the_task_table(self):
         (self.folder / "g.graph").write_text("3 2\n2\n1 3\n2\n")
         rows = self.table_of("g.graph")
         self.assertEqual([(row["name"], row["place"], row["bytes"]) for row in rows],
                          [(f"task {t}", "", "") for t in range(3)])
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
-    def test_ranks_that_send_or_receive_messages_in_vt_traces_have_rows_with_their_names(self):
-        # The ranks of this trace list 480 tasks. Messages of the ranks themselves are sent and received by further
-        # tasks.
+    def test_the_task_table_has_a_row_for_each_rank_that_sends_or_receives_messages_outside_its_tasks(self):
+        # The trace has 480 tasks. 32 ranks also send or receive messages themselves, and each of them gets a row of its
+        # own.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"
         rows = self.table_of(folder, "--phase", "0")
         self.assertEqual(len(rows), 480 + 32)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares machines read from real topologies, if they are stored beside the source tree, with a simple count
-of the XML."""
+"""Reads real topologies of hwloc, if they are stored beside the source tree, and compares the machines with the
+numbers of objects counted in the XML."""
 
 import collections
 import os
@@ -47,7 +47,7 @@ def spread_out(numbers, size):
 
 @unittest.skipUnless(FILES, f"no topologies in {DATA}")
 class TopologiesTest(run_poise.CliTest):
-    def test_places_and_domains_and_caches_agree_with_the_hwloc_file(self):
+    def test_the_numbers_of_cores_and_numa_domains_and_caches_equal_those_in_the_hwloc_file(self):
         for path in FILES:
             with self.subTest(path.name):
                 self.check(path)
@@ -78,7 +78,7 @@ class TopologiesTest(run_poise.CliTest):
             self.assertEqual(row[i], 1)
             self.assertTrue(all(1 < factor < 20 for j, factor in enumerate(row) if j != i), row)
 
-    def test_the_drawing_names_the_source_of_every_factor(self):
+    def test_poise_topo_says_of_each_cost_whether_it_is_assumed_or_given_or_measured_or_from_firmware(self):
         for path in FILES:
             with self.subTest(path.name):
                 done = self.run_poise("topo", "--machine", path)

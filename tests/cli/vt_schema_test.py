@@ -50,7 +50,7 @@ class VtSchema(CliTest):
         files.write_vt(self.folder, "vt", [[[1, 2.5], [3]], [[2], [0]]])
         self.assert_valid(self.written("vt"))
 
-    def test_recorded_vt_traces_still_follow_the_schema_after_conversion(self):
+    def test_vt_traces_recorded_by_vt_follow_the_vt_schema_after_poise_convert(self):
         traces = pathlib.Path(os.environ.get("POISE_TEST_DATA", "/nowhere")) / "traces"
         stems = {str(path).partition(".0.json")[0] for path in traces.rglob("*.0.json*")}
         if not stems:
@@ -61,7 +61,7 @@ class VtSchema(CliTest):
                 for number, rank in enumerate(ranks):
                     self.assertEqual(list(vt_schema.troubles(rank, where=f"rank {number}"))[:3], [])
 
-    def test_the_schema_check_finds_violations(self):
+    def test_the_check_against_the_vt_schema_finds_violations(self):
         files.write_vt(self.folder, "vt", [[[1, 2.5]]])
         good = self.written("vt")[0]
         self.assert_valid([good])

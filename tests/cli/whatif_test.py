@@ -18,7 +18,7 @@ class Simulate(CliTest):
         files.write_vt(self.folder, "run", RANKS)
         self.command = "simulate", "run", "-m", "core:2", "--decision-time", "0.25s"
 
-    def test_totals_are_the_sums_of_the_series(self):
+    def test_the_total_time_of_a_simulation_is_the_sum_over_its_steps_and_decisions(self):
         answer = self.json_of(*self.command, "-s", "greedy,rotate", "--steps", 9, "--every", 2,
                               "--json")
         self.assertEqual(answer["bound_s"], [4, 4] + 7 * [8])
@@ -32,7 +32,7 @@ class Simulate(CliTest):
             self.assertAlmostEqual(result["efficiency"],
                                    answer["total_average_s"] / result["total_s"])
 
-    def test_loads_are_balanced_after_the_first_decision(self):
+    def test_simulated_steps_take_less_time_after_a_strategy_has_balanced_the_loads(self):
         answer = self.json_of(*self.command, "-s", "greedy", "--steps", 4, "--every", 2, "--json")
         none, greedy = answer["results"]
         self.assertIsNone(none["strategy"])
@@ -40,15 +40,15 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_with_the_option_cycle_the_replay_starts_over_at_the_end_of_the_trace(self):
+    def test_with_beyond_cycle_a_simulation_longer_than_its_trace_begins_the_trace_again(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
-    def test_the_replay_can_start_at_a_later_phase(self):
+    def test_a_simulation_can_start_at_a_later_phase_of_the_trace(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
 
-    def test_two_runs_give_the_same_output_and_the_same_page(self):
+    def test_two_runs_of_one_simulation_give_the_same_output_and_the_same_html_page(self):
         first, second = (self.run_poise(*self.command, "--overlap", "--html", f"{i}.html")
                          for i in (1, 2))
         self.assertEqual(first.returncode, 0, first.stderr)
@@ -57,12 +57,12 @@ class Simulate(CliTest):
         self.assertEqual(page, (self.folder / "2.html").read_text())
         self.assertIn("<svg", page)
 
-    def test_assumptions_are_printed_on_stderr_only(self):
+    def test_a_note_about_an_assumed_machine_is_printed_on_stderr_only(self):
         done = self.run_poise("simulate", "run", "-s", "greedy", "--json")
         self.assertRegex(done.stderr, r"^poise: run records no machine: taking 2 .*--machine\)\n$")
         json.loads(done.stdout)
 
-    def test_invalid_options_of_simulate_are_refused(self):
+    def test_invalid_options_of_poise_simulate_are_refused(self):
         self.assert_refused(*self.command, "--steps", 0, says="--steps")
         self.assert_refused(*self.command, "--steps", 10 ** 12, says=["--steps", "1000000"])
         self.assert_refused(*self.command, "--every", "x", says="--every")
@@ -84,7 +84,7 @@ class Events(CliTest):
                      "--decision-time", "0s", "--engine", "events")
         self.command = (*self.base[:-2], "--every", 2, "--engine", "events")
 
-    def test_without_messages_a_step_takes_as_long_as_the_formula_says(self):
+    def test_without_messages_the_event_engine_and_the_formula_give_equal_step_times(self):
         answer = self.json_of("simulate", "run", "-m", "core:2 migrated_task:0", "--decision-time", "0s", "-s", "greedy",
                               "--steps", 4, "--every", 2, "--engine", "events", "--json")
         self.assertEqual((answer["engine"], answer["sharing"]), ("events", "fluid"))
@@ -92,7 +92,7 @@ class Events(CliTest):
             self.assertEqual(result["formula_s"], result["iteration_s"])
         self.assertEqual(answer["results"][1]["series"]["iteration_s"], [6, 6, 8, 8])
 
-    def test_the_results_of_both_engines_are_shown_side_by_side(self):
+    def test_times_by_the_event_engine_and_by_the_formula_are_shown_side_by_side(self):
         done = self.run_poise(*self.command)
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("event by event, sharing: fluid", "by formula", "events vs", "idle", "collect-"):
@@ -104,7 +104,7 @@ class Events(CliTest):
             self.assertNotIn("idle_share", by_formula)
             self.assertTrue(0 <= by_events["idle_share"] < 1)
 
-    def test_totals_are_the_sums_of_their_parts(self):
+    def test_simulated_total_time_is_the_sum_of_step_and_migration_and_decision_and_collection_times(self):
         for sharing in ("fluid", "queue"):
             for row in self.json_of(*self.command, "--sharing", sharing, "--json")["results"]:
                 self.assertAlmostEqual(row["total_s"], row["iteration_s"] + row["migration_s"] + row["decision_s"]
@@ -113,7 +113,7 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
-    def test_the_timeline_of_the_best_strategy_fills_its_total(self):
+    def test_the_timeline_of_the_best_strategy_ends_at_the_total_time_of_that_strategy(self):
         done = self.run_poise(*self.command, "--timeline", "best.json", "--html", "best.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         events = json.loads((self.folder / "best.json").read_text())["traceEvents"]
@@ -127,7 +127,7 @@ class Events(CliTest):
             self.assertAlmostEqual(end_s, best["total_s"])
         self.assertIn("Simulated event by event", (self.folder / "best.html").read_text())
 
-    def test_a_sweep_reports_every_combination_and_marks_the_best(self):
+    def test_a_sweep_reports_every_combination_of_parameters_and_marks_the_best(self):
         answer = self.json_of(*self.base, "--every", "1,2", "--seed", "1..3", "--places", "4,8", "--start", "blocked",
                               "--loads", "drift:sigma=0.5,steps=2", "--json")
         self.assertEqual(answer["seeds"], [1, 2, 3])
@@ -141,7 +141,7 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
-    def test_juggling_distributes_threads_over_the_places_of_a_domain(self):
+    def test_with_the_option_juggle_three_equal_threads_share_two_cores_evenly(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
                        "three.poise")
         base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,
@@ -150,13 +150,43 @@ class Events(CliTest):
         juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
         self.assertAlmostEqual(juggled / apart, 0.75, 2)
 
+    def test_places_lend_tasks_within_a_step_alone_and_with_a_strategy(self):
+        self.run_poise("generate", "ring:skew=equal", "--tasks", 80, "-m", "core:4", "-o", "ring.poise")
+        (self.folder / "places").write_text("0\n" * 80)
+        base = ("simulate", "ring.poise", "-m", "core:4", "--placement", "places", "-s", "greedy", "--steps", 4, "--every", 2,
+                "--decision-time", "0s", "--engine", "events", "--json")
+        alone, apart = self.json_of(*base)["results"]
+        answer = self.json_of(*base, "--lend")
+        lent, both = answer["results"]
+        self.assertTrue(answer["lend"])
+        self.assertLess(lent["iteration_s"], 0.3 * alone["iteration_s"])
+        self.assertAlmostEqual(lent["lending_saved_s"], alone["iteration_s"] - lent["iteration_s"])
+        self.assertEqual(lent["lent_tasks"], sum(lent["series"]["lent_tasks"]))
+        self.assertGreaterEqual(lent["lent_tasks"], 4 * 59)
+        self.assertGreaterEqual(lent["lent_bytes"], 64 * lent["lent_tasks"])
+        self.assertLess(both["total_s"], apart["total_s"])
+        # greedy has removed the imbalance that lending evened out before
+        self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
+        self.assertEqual(self.json_of(*base, "--lend"), answer)
+
+    def test_the_table_the_page_and_the_timeline_show_loans(self):
+        command = (*self.command, "--lend", "--timeline", "lent.json", "--html", "lent.html")
+        done = self.run_poise(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("places lend tasks within a step", "saved by", "lent"):
+            self.assertIn(words, done.stdout)
+        page, timeline = ((self.folder / name).read_text() for name in ("lent.html", "lent.json"))
+        self.assertIn("saved by lending", page)
+        self.assertIn('"borrowed"', timeline)
+        self.assertRegex(timeline, r"\d+ tasks lent")
+
     def test_the_same_seed_gives_the_same_drifting_loads_and_another_seed_gives_others(self):
         totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
                   for seed in (1, 1, 2)]
         self.assertEqual(totals[0], totals[1])
         self.assertNotEqual(totals[0], totals[2])
 
-    def test_invalid_options_of_a_sweep_are_refused(self):
+    def test_invalid_options_of_a_sweep_of_simulations_are_refused(self):
         self.assert_refused(*self.command[:-1], "event", says='did you mean "events"?')
         self.assert_refused(*self.command, "--sharing", "fliud", says='did you mean "fluid"?')
         self.assert_refused(*self.command, "--model", "nuco", says="--model nuco")
@@ -166,6 +196,7 @@ class Events(CliTest):
         self.assert_refused(*self.command[:-2], "--timeline", "t.json", says="--engine events")
         self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
         self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
+        self.assert_refused(*self.command, "--juggle", "1s", "--lend", says=["--juggle", "--lend"])
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
         self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
         self.assert_refused(*self.base, "--every", "2,0", says="--every")
@@ -179,7 +210,7 @@ class Events(CliTest):
 class Theory(CliTest):
     eight_on_seven = "theory", "--threads", 8, "--cpus", 7, "--phase", "30s"
 
-    def test_the_theory_predicts_eight_threads_on_seven_cpus(self):
+    def test_poise_theory_predicts_the_run_time_of_eight_threads_on_seven_cpus(self):
         answer = self.json_of(*self.eight_on_seven, "--period", "100ms", "--json")
         self.assertEqual(answer["static_s"], 60)
         self.assertEqual(answer["reactive_s"], 45)
@@ -187,13 +218,13 @@ class Theory(CliTest):
         self.assertAlmostEqual(answer["simulated"]["completion_s"], 240 / 7, delta=0.1)
         self.assertTrue(answer["advice"].startswith("balance proactively"))
 
-    def test_figures_of_the_theory_are_printed_as_csv_or_json(self):
+    def test_poise_theory_prints_the_data_of_a_published_figure_as_csv_or_json(self):
         table = self.run_poise("theory", "--figure", "6").stdout.splitlines()
         answer = self.json_of("theory", "--figure", "6", "--json")
         self.assertEqual(table[0].split(","), answer["columns"])
         self.assertEqual(len(table), 1 + len(answer["rows"]))
 
-    def test_invalid_options_of_theory_are_refused(self):
+    def test_invalid_options_of_poise_theory_are_refused(self):
         self.assert_refused("theory", says="--threads 8")
         self.assert_refused("theory", "--threads", 0, "--cpus", 7, "--phase", "1s", says="threads is 0")
         self.assert_refused(*self.eight_on_seven[:-1], "30", says=["30", "30s"])

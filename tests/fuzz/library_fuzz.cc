@@ -66,7 +66,7 @@ void expect(int result, bool is_valid) {
   POISE_CHECK(is_valid || std::strchr(poise_last_error(), '\n') == nullptr);
 }
 
-/// Returns all columns that the calls below set, as text.
+/// Returns the contents of those arrays of a workload that the setters of the library can set.
 std::string columns_of(const poise_workload* workload) {
   poise_arrays* arrays = nullptr;
   POISE_CHECK(poise_arrays_create(nullptr, workload, nullptr, 0, &arrays) == POISE_OK);

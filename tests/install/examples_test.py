@@ -83,39 +83,39 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
-    def test_a_cmake_project_in_c_can_use_the_component_c(self):
+    def test_a_cmake_project_in_c_can_use_the_cmake_component_for_c(self):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
 
-    def test_a_cmake_project_in_c_that_names_no_component_gets_c(self):
+    def test_a_cmake_project_in_c_that_names_no_component_gets_the_c_library(self):
         self.moves(self.by_cmake("plain_c", languages="C", components="", source="../program.c",
                                            target="poise::c"))
 
-    def test_a_cmake_project_in_c_that_asks_for_cpp_gets_an_error_with_the_reason(self):
+    def test_a_cmake_project_in_c_that_asks_for_the_cpp_component_gets_an_error_with_the_reason(self):
         with self.assertRaisesRegex(AssertionError, "need a project with the language CXX"):
             self.by_cmake("wrong", languages="C", components="COMPONENTS cxx", source="../program.c", target="poise::c")
         with self.assertRaisesRegex(AssertionError, "nonsense"):
             self.by_cmake("nonsense", languages="C", components="COMPONENTS nonsense", source="../program.c",
                           target="poise::c")
 
-    def test_the_component_cpp_links_the_static_library(self):
+    def test_the_cmake_component_for_cpp_links_the_static_library(self):
         self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
                                            source="../program.cc", target="poise::poise"))
 
     @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
-    def test_a_cmake_project_in_fortran_compiles_the_module(self):
+    def test_a_cmake_project_in_fortran_compiles_the_installed_fortran_module(self):
         expected = "makespan 3.000, moves 3"
         self.assertIn(expected, self.by_cmake("in_fortran", languages="C Fortran", components="COMPONENTS fortran",
                                               source="../program.f90", target="poise::fortran"))
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
 
-    def test_pkg_config_builds_c_and_cpp_programs(self):
+    def test_c_and_cpp_programs_build_with_the_flags_of_pkg_config(self):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
     @unittest.skipUnless(shutil.which("make"), "there is no make")
-    def test_a_makefile_with_pkg_config_builds_c_and_cpp_programs(self):
+    def test_a_makefile_that_calls_pkg_config_builds_c_and_cpp_programs(self):
         folder = pathlib.Path("made")
         folder.mkdir()
         for suffix, package, flags in ("c", "poise", "CFLAGS"), ("cc", "poise-cxx", "CXXFLAGS"):
@@ -130,7 +130,7 @@ class Examples(unittest.TestCase):
                 run(["make", "-C", folder, package], {"PKG_CONFIG_PATH": where})
                 self.moves(run([str(folder / package)]))
 
-    def test_the_installed_command_reads_a_topology_of_hwloc(self):
+    def test_the_installed_library_accepts_a_topology_object_of_hwloc(self):
         hwloc = run(["pkg-config", "--cflags", "--libs", "hwloc"]).split()
         self.assertIn("6 places", self.by_compiler(["cc", "-Wall", "-Werror"], ["topology.c"], "poise", *hwloc))
 
@@ -149,7 +149,7 @@ class Examples(unittest.TestCase):
                 self.assertTrue(run([*launch, "./program", *arguments]))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_mpicc_builds_the_program_in_which_all_ranks_decide(self):
+    def test_mpicc_builds_the_distributed_planning_example_in_c(self):
         page = (ROOT / "docs" / "distributed.md").read_text()
         pathlib.Path("distributed.c").write_text(re.search(r"(?ms)^```c\n(.*?)^```$", page)[1])
         flags = pkg_config("--cflags", "--libs", "poise")
@@ -158,7 +158,7 @@ class Examples(unittest.TestCase):
         self.assertRegex(run([*os.environ["LAUNCH"].split(), "./program"]), r"task \d+ goes from rank 0 to rank 1")
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
-    def test_mpifort_builds_a_program_in_which_all_ranks_decide(self):
+    def test_mpifort_builds_a_distributed_planning_program_in_fortran(self):
         sources = [PREFIX / "share" / "poise" / "fortran" / name for name in ("poise.f90", "poise_mpi.f90", "poise_mpi.c")]
         run([os.environ["MPIFORT"], *map(str, sources), str(ROOT / "faces" / "fortran" / "distributed_mpi.f90"),
              *pkg_config("--cflags", "--libs", "poise"), "-o", "program", f"-Wl,-rpath,{self.library}"])

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""usage: packages_test.py BUILD: makes the Debian packages of a build whose `installables` are built, and checks what is
+"""usage: packages_test.py BUILD: makes the Debian packages of a build folder in which the target
+`installables` is built, and checks what is
 in them. The tests unpack the packages, because installing them would change this machine."""
 
 import pathlib
@@ -54,7 +55,7 @@ class Packages(unittest.TestCase):
     def field(self, package, name):
         return run("dpkg-deb", "-f", self.packages[package], name).strip()
 
-    def test_there_are_three_packages_of_this_version_with_their_files(self):
+    def test_each_debian_package_has_the_version_of_the_project_and_the_expected_files(self):
         self.assertEqual(set(self.packages), set(CONTENTS))
         for package, patterns in CONTENTS.items():
             with self.subTest(package):
@@ -63,19 +64,19 @@ class Packages(unittest.TestCase):
                 for pattern in [*patterns, rf"^/usr/share/doc/{package}/copyright$"]:
                     self.assertRegex(files, re.compile(pattern, re.M))
 
-    def test_no_file_is_in_two_packages_and_none_outside_usr(self):
+    def test_no_two_debian_packages_share_a_file_and_all_files_are_below_usr(self):
         files = [path for package in self.packages for path in self.files_of(package)]
         self.assertEqual(len(files), len(set(files)))
         self.assertGreater(len(files), 100)
         self.assertEqual([path for path in files if not path.startswith("/usr/")], [])
 
-    def test_packages_depend_on_what_they_link_and_on_each_other(self):
+    def test_debian_packages_depend_on_hwloc_and_the_development_package_on_the_library(self):
         self.assertIn("libhwloc", self.field("poise", "Depends"))
         self.assertIn("libhwloc", self.field("libpoise0", "Depends"))
         for name in f"libpoise0 (= {VERSION})", "libhwloc-dev", "libfmt-dev":
             self.assertIn(name, self.field("libpoise-dev", "Depends"))
 
-    def test_every_file_of_an_installation_is_in_a_package(self):
+    def test_every_file_that_cmake_installs_is_in_a_debian_package(self):
         with tempfile.TemporaryDirectory() as prefix:
             run("cmake", "--install", BUILD, "--prefix", prefix)
             installed = {"/usr/" + str(path.relative_to(prefix)) for path in pathlib.Path(prefix).rglob("*")
@@ -89,12 +90,12 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(built), 100)
         self.assertEqual([path for path in built if re.search(r"_test\b|^bench|^miniapps|^tests", path)], [])
 
-    def test_the_unpacked_command_finds_its_machines(self):
+    def test_the_packaged_command_poise_finds_the_packaged_machine_files(self):
         program = self.root / "usr" / "bin" / "poise"
         self.assertIn(VERSION, run(program, "--version"))
         self.assertIn("NUMA48", run(program, "topo", "--machine", "NUMA48"))
 
-    def test_a_program_builds_with_the_unpacked_library(self):
+    def test_a_program_builds_with_the_packaged_library(self):
         source = re.search(r"(?ms)^```c\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text())[1]
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "program"

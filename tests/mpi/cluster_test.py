@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests what `poise measure` measures on a cluster of network namespaces, and what strategies do there.
+"""Tests what `poise measure` measures on a simulated cluster, and how strategies balance programs there.
 
-There are two racks of two hosts. A message takes longer between racks than inside one, and in both cases much longer
-than through the memory of a host. POISE and the programs are real, and bytes are counted on the simulated wires."""
+The cluster has two racks of two hosts, which are network namespaces. A message between racks takes longer than one
+inside a rack, and both take much longer than a message inside a host, which goes through memory. Only the network is
+simulated: the tests run the real `poise measure` and real MPI programs, and count the bytes on the wires."""
 
 import json
 import os
@@ -51,7 +52,7 @@ class ClusterTest(unittest.TestCase):
         return done.stdout, json.loads(report.read_text())
 
     def measure(self):
-        """Runs `poise measure`, stores the result for this host and returns it."""
+        """Runs `poise measure` on the cluster. Returns the measurement that it stores for the first host."""
         self.on_cluster((NEAR_S, FAR_S), POISE, "measure", "--seconds", "3",
                         "--launcher", "mpirun -np 4 --map-by node")
         stored, = self.folder.glob("poise/node1-*.json")
@@ -68,7 +69,7 @@ class ClusterTest(unittest.TestCase):
         return sum(map(sum, report["bytes"])), checksum
 
     def factors_in(self, trace):
-        """Returns the least and the largest factor between hosts of the machine recorded in a trace."""
+        """Returns the smallest and the largest latency factor between hosts, for the machine recorded in a trace."""
         page = self.folder / "page.html"
         subprocess.run([str(POISE), "compare", str(trace), "--strategies", "keep", "--html",
                         str(page)], check=True, capture_output=True, timeout=60)
@@ -76,7 +77,7 @@ class ClusterTest(unittest.TestCase):
             r"factor between nodes</dt><dd>([\d.]+) to ([\d.]+) \(measured\)",
             page.read_text().replace(",", "")).groups()]
 
-    def test_a_killed_cluster_leaves_no_process_or_namespace(self):
+    def test_killing_the_simulated_cluster_ends_the_processes_inside_it(self):
         mark = f"12345.{os.getpid()}"  # a sleeping time that no other process uses
 
         def sleepers():
@@ -101,7 +102,7 @@ class ClusterTest(unittest.TestCase):
                 cluster.send_signal(number)
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
-    def test_configured_latencies_are_measured_and_used_by_strategies(self):
+    def test_poise_measure_finds_the_simulated_latencies_and_strategies_use_them_to_send_less_than_greedy(self):
         for tries_left in (2, 1, 0):  # messages may be delayed on a busy machine
             measured = self.measure()
             seen_s = {"near": [], "far": []}

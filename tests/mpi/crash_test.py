@@ -42,13 +42,13 @@ class CrashTest(unittest.TestCase):
     def run_until_killed(self, trace):
         self.trouble_of("kill", POISE_TRACE=trace)
 
-    def test_the_error_names_the_object_that_threw(self):
+    def test_if_an_object_throws_the_error_of_the_job_names_the_object(self):
         for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
                                    ("odd", 3, "it threw something that is not a std::exception")):
             with self.subTest(trouble):
                 self.assertEqual(self.trouble_of(trouble), [f"poise: {OBJECT.format(step)}{why}"])
 
-    def test_an_invalid_setting_ends_the_run_with_a_line_that_names_it(self):
+    def test_an_invalid_setting_ends_the_job_with_an_error_that_names_the_setting(self):
         for setting, cure in BAD_SETTINGS.items():
             name, value = setting.split("=")
             with self.subTest(setting):
@@ -64,11 +64,11 @@ class CrashTest(unittest.TestCase):
         self.assertEqual(len(ranks), 2)
         return {len(json.loads(rank.read_text())["phases"]) for rank in ranks}
 
-    def test_a_native_trace_of_a_crashed_run_has_all_finished_phases(self):
+    def test_a_native_trace_of_a_killed_job_has_all_finished_phases(self):
         self.run_until_killed("run.poise")
         self.assertEqual(self.phases_recovered("run.poise"), {DECISIONS})
 
-    def test_a_vt_trace_of_a_crashed_run_can_be_recovered_with_all_finished_phases(self):
+    def test_a_vt_trace_of_a_killed_job_can_be_recovered_with_all_finished_phases(self):
         for ending in ("json", "json.br"):
             self.run_until_killed(f"run.{ending}")
             self.assertEqual(self.phases_recovered(f"run.{ending}.poise"), {DECISIONS})

@@ -55,7 +55,7 @@ class Command(unittest.TestCase):
     def assert_only(self, *names):
         self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
 
-    def test_profile_writes_a_trace_and_exits_with_the_status_of_the_program(self):
+    def test_poise_profile_writes_a_trace_and_exits_with_the_status_of_the_program(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(mpi, "status")
@@ -66,7 +66,7 @@ class Command(unittest.TestCase):
                 self.check_trace()
                 (self.folder / "run.poise").unlink()
 
-    def test_the_diagnosis_is_printed_at_the_end_and_by_poise_diagnose(self):
+    def test_poise_profile_and_poise_diagnose_print_the_same_diagnosis(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
@@ -91,7 +91,7 @@ class Command(unittest.TestCase):
                     (self.folder / name).unlink()
 
     @unittest.skipUnless(BROWSER, "no Chromium")
-    def test_the_page_of_a_profile_saves_the_diagnosis_and_fits_narrow_windows(self):
+    def test_the_html_page_of_a_profile_exports_json_and_csv_and_fits_narrow_windows(self):
         for mpi in installations()[:1]:
             program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
             done = self.poise("profile", "--json", "run.json", "--html", "run.html", "--", *launcher(mpi, 3), program, "pcontrol")
@@ -106,7 +106,7 @@ class Command(unittest.TestCase):
                     self.assertTrue(result["width"], "the page is wider than the window")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cpus")
-    def test_the_diagnosis_says_that_threads_are_bound_to_one_cpu_and_uneven(self):
+    def test_the_diagnosis_reports_threads_with_uneven_work_that_are_bound_to_one_cpu(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "threads.c", self.folder, "-pthread")
@@ -118,7 +118,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
                 self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # 150 ms and 300 ms
 
-    def test_the_option_period_sets_the_length_of_phases(self):
+    def test_the_option_period_sets_the_length_of_the_recorded_phases(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
@@ -127,7 +127,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertGreaterEqual(json.loads((self.folder / "run.json").read_text())["phases"], 8)  # of 400 ms
 
-    def test_the_finished_phases_of_a_program_that_dies_are_kept(self):
+    def test_the_trace_of_a_program_that_dies_has_the_phases_that_were_finished(self):
         for mpi in installations():
             for what, status in (("abort", 7), ("exit", 3), ("_exit", 3), ("kill", None)):
                 with self.subTest(mpi=mpi, what=what):
@@ -140,7 +140,7 @@ class Command(unittest.TestCase):
                     self.check_trace()
                     (self.folder / "run.poise").unlink()
 
-    def test_programs_without_mpi_run_unchanged(self):
+    def test_poise_profile_runs_programs_without_mpi_unchanged(self):
         for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], 2), "sh", "-c", "echo hello; exit 4"]):
             done = self.poise("profile", "--", *words)
             self.assertEqual(done.returncode, 4, done.stderr)
@@ -149,14 +149,14 @@ class Command(unittest.TestCase):
             self.assertEqual(len(self.said(done)), 1)
             self.assert_only()
 
-    def test_a_missing_library_is_reported_in_one_line_and_the_program_runs(self):
+    def test_a_missing_profiling_library_is_reported_in_one_line_and_the_program_runs(self):
         done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
                               cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": ""})
         self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
         self.assertIn("running the command unchanged", done.stderr)
         self.assertEqual(len(self.said(done)), 1)
 
-    def test_invalid_arguments_are_refused(self):
+    def test_invalid_arguments_of_poise_profile_and_poise_diagnose_are_refused(self):
         for words, says in ((["profile"], "COMMAND is missing"),
                             (["profile", "-o", "no/such/folder/x.poise", "--", "true"], "no/such/folder")):
             done = self.poise(*words)
@@ -176,7 +176,7 @@ class Command(unittest.TestCase):
         self.assertIn("no-such-program", done.stderr)
         self.assert_only()
 
-    def test_signals_are_passed_on_to_the_program(self):
+    def test_poise_profile_passes_signals_on_to_the_program(self):
         script = 'trap "echo caught; exit 9" TERM; echo ready; while :; do sleep 0.05; done'
         running = subprocess.Popen([POISE, "profile", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.DEVNULL, cwd=self.folder, env=ENVIRONMENT)

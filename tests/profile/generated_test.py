@@ -16,7 +16,7 @@ COMMITTED = (FOLDER / "functions.inc").read_text()
 
 
 def local_names():
-    """Returns the functions that the generator leaves out, by its own rule."""
+    """Returns the pattern in generate.py that matches the functions without a wrapper."""
     text = (FOLDER / "generate.py").read_text()
     return re.compile("".join(re.findall(r'r"([^"]*)"', re.search(r"LOCAL = re\.compile\((.*?)\)\n\n", text, re.S)[1])))
 
@@ -32,14 +32,14 @@ def library_of(mpi, folder="/usr/lib"):
 
 
 class Generated(unittest.TestCase):
-    def test_the_generator_writes_the_committed_file(self):
+    def test_the_committed_file_functions_inc_equals_the_output_of_its_generator(self):
         written = subprocess.run([sys.executable, FOLDER / "generate.py"], capture_output=True, text=True, timeout=60)
         if "No module named 'pympistandard'" in written.stderr:
             self.skipTest("pympistandard is not installed")
         self.assertEqual(written.returncode, 0, written.stderr)
         self.assertEqual(written.stdout, COMMITTED)
 
-    def test_every_function_with_a_profiling_name_has_a_wrapper(self):
+    def test_every_mpi_function_with_a_pmpi_name_has_a_wrapper_or_is_excluded_in_the_generator(self):
         wrapped = {f"MPI_{name}" for name in re.findall(r"^POISE_MPI(?:_C)?\((\w+),", COMMITTED, re.M)}
         for mpi in installations():
             library = library_of(mpi)

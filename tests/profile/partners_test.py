@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests which ranks wait for which in messages. In most programs rank 1 is late on purpose; one is a chain."""
+"""Tests that a profile tells which rank waits for which other rank in point-to-point messages. In most tests rank 1 is
+late on purpose. In one test the ranks form a chain, in which each rank receives from the rank before it."""
 import pathlib
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
-# Minimum waiting time. Sleeps last at least this long; on a busy machine, other ranks are late, too.
+# A rank that must wait for a late rank waits for at least this time in all rounds together: half of the time for which
+# the late rank sleeps. All other waits are shorter, even on a busy machine, where any rank may be a little late.
 LEAST = ROUNDS * LATE_NS / 2
 
 
@@ -32,8 +34,8 @@ class Partners(unittest.TestCase):
         return read_profile(output)
 
     def waits(self, mpi, what, size=SIZE):
-        """Returns {(rank, late rank): ns waited}, the number of compared calls per rank, and the ns per rank of
-        waiting for receivers."""
+        """Returns a table {(rank, late rank): nanoseconds for which the rank waited}, and two lists with a number per
+        rank: of calls whose waiting time was determined, and of nanoseconds that it waited for receivers."""
         waits, samples, receivers = {}, [0] * size, [0] * size
         for rank in self.run_ranks(mpi, what, size):
             self.assertTrue(rank["flags"] & 4)
@@ -75,14 +77,14 @@ class Partners(unittest.TestCase):
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
                 self.assertGreater(receivers[0], LEAST)
 
-    def test_senders_of_small_messages_do_not_wait(self):
+    def test_senders_of_small_messages_do_not_wait_for_a_late_receiver(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "eager")
                 self.check_late(waits, [])
                 self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
 
-    def test_ranks_that_poll_do_not_count_as_waiting(self):
+    def test_ranks_that_poll_for_messages_do_not_count_as_waiting(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 waits, samples, _ = self.waits(mpi, "polled")
@@ -94,11 +96,12 @@ class Partners(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 waits, _, _ = self.waits(mpi, "chain", 4)
                 for rank in range(1, 4):
-                    # Each rank waits for the whole first round of the ranks before it; then all work at the same time.
+                    # In the first round, rank 0 is late, so each rank waits for the rank before it. In later rounds all
+                    # ranks compute at the same time and do not wait.
                     self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
                 self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
 
-    def test_waits_between_hosts_with_different_clocks_are_found(self):
+    def test_waiting_times_between_hosts_with_different_clocks_are_right(self):
         """Rank 2 is in a time namespace of its own, whose clock is 5,000 s ahead, as if it were on another host."""
         apart = ["unshare", "--time", "--monotonic", "5000"]
         if subprocess.run([*apart, "true"], capture_output=True, timeout=10).returncode != 0:

@@ -46,7 +46,7 @@ def read_phase(reader):
              "outside": reader.number(), "may_wait_ns": dict(zip(WAITS, [reader.signed() for _ in WAITS])),
              "may_wait_calls": dict(zip(WAITS, [reader.number() for _ in WAITS])), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
              "peak": reader.number(), "cpu": reader.signed()}
-    # Maps (peer, whether the data were fetched from it) to (messages, bytes).
+    # Maps (peer, is_fetched) to (messages, bytes). The data were fetched from the peer (MPI_Get), or else sent to it.
     phase["traffic"] = {}
     for _ in range(reader.number()):
         key = reader.number()
@@ -76,7 +76,7 @@ def read_team(reader):
 
 
 def read_profile(path):
-    """Returns the list of ranks. Incomplete blocks of journals are an error here."""
+    """Returns one dictionary per rank. Raises an error if the file ends within the block of a rank."""
     data = pathlib.Path(path).read_bytes()
     assert data.startswith(MAGIC), path
     reader = Reader(data)
@@ -106,7 +106,7 @@ def traffic_of(ranks):
 
 
 def installations():
-    """Returns the names of the MPIs whose compiler and launcher are installed, as Debian calls them."""
+    """Returns the Debian names (openmpi, mpich) of the MPI libraries whose compiler and launcher are installed."""
     return [name for name in ("openmpi", "mpich")
             if shutil.which(f"mpicc.{name}") and shutil.which(f"mpirun.{name}")]
 

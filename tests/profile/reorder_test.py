@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests POISE_REORDER. A reordered topology is the same as without it, node by node, but on other processes. Its
-edges are as short as in the best order of the processes. Tests both MPIs, C and Fortran."""
+"""Tests POISE_REORDER with both MPIs, in C and Fortran. Every node of a reordered topology must have the same
+neighbours as without POISE_REORDER, on a possibly different process. The edges must be as short as in the best order of
+the processes."""
 import itertools
 import os
 import pathlib
@@ -43,7 +44,7 @@ def numbers(said, name):
 
 
 def edges_of(ranks):
-    """Returns (rank, rank, weight) as a run prints them. Edges of undirected topologies occur in one direction only."""
+    """Returns the edges (rank, neighbour, weight) that the ranks of a topology print. Edges without a weight get 1."""
     edges = []
     for rank, (_, said) in ranks.items():
         weights = [] if "weighted=F" in said else numbers(said, "out_weights")
@@ -57,7 +58,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Returns the smallest cost over all ways to choose and order the processes."""
+    """Returns the smallest cost of these edges over all ways to give each rank a different one of the places."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -80,7 +81,8 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """Checks that the topology is the same, node by node, and that each process has at most one node."""
+        """Checks that every node of a topology has the same neighbours with and without reordering, and that no process
+        has two nodes of it."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},
@@ -99,7 +101,7 @@ class Reorder(unittest.TestCase):
         self.assertLessEqual(after, before, name)
         return after < before
 
-    def test_topologies_of_c_programs_are_reordered(self):
+    def test_mpi_process_topologies_of_c_programs_are_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -121,7 +123,7 @@ class Reorder(unittest.TestCase):
                 self.assertEqual(refused(plain_run), refused(changed_run))
                 self.assertGreaterEqual(len(refused(plain_run)), SIZE)
 
-    def test_nothing_changes_if_reorder_is_false_or_POISE_REORDER_is_not_set(self):
+    def test_mpi_process_topologies_are_not_reordered_if_reorder_is_false_or_POISE_REORDER_is_0(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = self.program(mpi)
@@ -133,7 +135,7 @@ class Reorder(unittest.TestCase):
                 asked = self.run_one(mpi, [program, "1"], {})
                 self.assertEqual(sorted(off.stdout.splitlines()), sorted(asked.stdout.splitlines()))
 
-    def test_ranks_keep_their_order_if_the_library_or_the_machine_is_missing(self):
+    def test_mpi_ranks_keep_their_order_if_the_reorder_library_is_missing_or_the_machine_is_unknown_or_too_small(self):
         lonely = self.folder / "libpoise_profile.so"
         shutil.copy(LIBRARY, lonely)
         for mpi in installations():
@@ -141,13 +143,13 @@ class Reorder(unittest.TestCase):
                 program = self.program(mpi)
                 plain = sorted(self.run_one(mpi, [program, "1"], {}).stdout.splitlines())
                 for variables, reason in (({"LD_PRELOAD": str(lonely)}, "libpoise_reorder.so"),
-                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "a rank is on place 6"),
+                                          ({"POISE_REORDER_MACHINE": "node:2 core:3"}, "fewer places (6) than the job has ranks (8)"),
                                           ({"POISE_REORDER_MACHINE": "nowhere"}, "nowhere")):
                     done = self.reordered(mpi, [program, "1"], **variables)
                     self.assertEqual(sorted(done.stdout.splitlines()), plain)
                     self.assertIn(reason, done.stderr)
 
-    def test_topologies_of_fortran_programs_are_reordered(self):
+    def test_mpi_process_topologies_of_fortran_programs_are_reordered(self):
         heads = {"mpif.h": ("implicit none\ninclude 'mpif.h'", "integer :: comm"),
                  "mpi": ("use mpi\nimplicit none", "integer :: comm"),
                  "mpi_f08": ("use mpi_f08\nimplicit none", "type(MPI_Comm) :: comm")}
@@ -173,7 +175,7 @@ class Reorder(unittest.TestCase):
                     for name in ("ring", "weighted_ring", "dist_ring"):
                         self.assertTrue(self.check_shortest(plain, changed, name))
 
-    def test_the_profile_contains_what_was_reordered(self):
+    def test_the_profile_counts_the_mpi_process_topologies_that_were_reordered(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 output = self.folder / "profile"

@@ -33,7 +33,7 @@ class Traffic(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_the_recorded_traffic_equals_that_of_open_mpis_monitoring(self):
+    def test_the_recorded_messages_and_bytes_equal_those_that_open_mpi_itself_monitors(self):
         if "openmpi" not in installations():
             self.skipTest("no Open MPI")
         program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
@@ -50,7 +50,7 @@ class Traffic(unittest.TestCase):
         self.assertGreater(len(expected), SIZE * (SIZE - 1) // 2)
         self.assertEqual(traffic_of(read_profile(output)), expected)
 
-    def test_open_mpi_and_mpich_give_the_same_traffic_matrix(self):
+    def test_the_profile_has_the_same_traffic_matrix_with_open_mpi_and_mpich(self):
         matrices = []
         for mpi in installations():
             output = self.folder / f"profile.{mpi}"

@@ -11,8 +11,8 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, LATE_NS = 3, 20 * 20_000_000
-# On a busy machine the other ranks are late, too. So a rank that waits is expected to wait for at least a quarter of
-# the sleeping time, and the others for less.
+# On a busy machine ranks are late without sleeping. Therefore ranks that wait for the sleeping rank must have waited
+# for at least a quarter of its sleeping time, and all other ranks for less than that.
 LEAST = LATE_NS / 4
 
 
@@ -67,12 +67,12 @@ class Waiting(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "reduce0")[0], [0])
 
-    def test_waits_on_communicators_that_were_freed_are_counted(self):
+    def test_waiting_times_on_a_communicator_are_kept_after_it_is_freed(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check_late(self.waits(mpi, "freed")[0], [0, 2])
 
-    def test_calls_of_mpi_pcontrol_begin_phases(self):
+    def test_calls_of_mpi_pcontrol_begin_phases_of_the_profile(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 _, ranks = self.waits(mpi, "pcontrol")

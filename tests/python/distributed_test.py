@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Decisions by all ranks in Python: on ranks that are threads, or with the argument `mpi` on the ranks of mpi4py under a
-launcher. Exits with status 77 (skipped) without numpy or mpi4py."""
+"""Tests balancing decisions that all ranks make together, called from Python. The ranks are threads, or with the
+argument `mpi` the ranks of mpi4py under a launcher. Exits with status 77 (skipped) without numpy or mpi4py."""
 
 import importlib.util
 import sys
@@ -91,7 +91,7 @@ def moves(plans):
 
 
 class Distributed(unittest.TestCase):
-    def test_few_tasks_get_the_same_places_as_from_plan(self):
+    def test_if_tasks_are_few_plan_distributed_returns_the_same_placement_as_plan(self):
         ids = np.arange(160)
         load_s = np.where(ids < 40, 3e-3, 1e-3)
         workload = poise.Workload(load_s, np.full(160, 10), (ids, (ids + 1) % 160, np.full(160, 800)))
@@ -105,7 +105,7 @@ class Distributed(unittest.TestCase):
             self.assertEqual(len(exports), np.count_nonzero(expected != ids // 40))
             self.assertEqual([len(one.imports.task) for one in plans], [0] * 4)
 
-    def test_wrong_input_of_one_rank_is_an_error_on_all(self):
+    def test_wrong_arguments_on_one_rank_raise_an_error_on_every_rank(self):
         for changes, text in (({"load_s": np.full(40, -1.0)}, r"load_s\[0\] is -1"), ({"load_s": [1]}, "load_s has shape"),
                               ({"messages": ([0], [1])}, "messages.indptr has shape"), ({"messages": 1}, "a tuple"),
                               ({"messages": ([0] * 40 + [2], [1]), "neighbour_ranks": None}, "ends with 2"),
@@ -117,7 +117,7 @@ class Distributed(unittest.TestCase):
                 self.assertRegex(str(found[1]), text)
                 self.assertRegex(str(found[2]), "rank 1 failed")
 
-    def test_an_exception_of_a_communication_function_is_raised_on_its_rank_and_named_on_others(self):
+    def test_if_a_communication_function_raises_on_one_rank_the_errors_on_the_others_name_that_rank(self):
         def body(rank):
             rank.fails_at = 5 if rank.rank == 2 else None
             return plan(rank, rank.rank, 3)

@@ -40,7 +40,7 @@ def ring(n=40, seed=1):
 
 
 class Decisions(unittest.TestCase):
-    def test_plan_returns_the_placement_of_the_command(self):
+    def test_plan_returns_the_same_placement_as_the_command_poise_plan(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.poise")
             now = np.arange(40) % 3
@@ -54,7 +54,7 @@ class Decisions(unittest.TestCase):
                                   capture_output=True, text=True, timeout=60).stdout
             self.assertEqual(poise.evaluate(MACHINE, ring(), now).iteration_s, json.loads(done)["iteration_s"])
 
-    def test_metrics_agree_with_their_definitions(self):
+    def test_evaluate_returns_the_metrics_that_numpy_computes(self):
         workload, where = ring(), np.arange(40) % 8
         work_s = np.bincount(where, weights=workload.load_s, minlength=8)
         metrics = poise.evaluate(MACHINE, workload, np.zeros(40, int), where)
@@ -63,7 +63,7 @@ class Decisions(unittest.TestCase):
         self.assertEqual(metrics.migrations, 35)
         self.assertEqual(metrics.migrated_bytes, workload.size_bytes[where > 0].sum())
 
-    def test_own_strategies_are_compared_with_built_in_ones(self):
+    def test_compare_accepts_python_functions_as_strategies(self):
         seen = {}
 
         def mine(problem):
@@ -87,7 +87,7 @@ class Decisions(unittest.TestCase):
         np.testing.assert_array_equal(seen["indptr"], np.arange(41))
         np.testing.assert_array_equal(poise.plan(MACHINE, workload, now, mine), np.arange(40) % 8)
 
-    def test_the_progress_callback_is_called_and_can_stop_the_work(self):
+    def test_the_progress_callback_is_called_for_each_strategy_and_can_stop_the_comparison(self):
         told = []
         poise.compare(MACHINE, ring(), None, ["keep", "greedy"], progress=lambda *what: told.append(what))
         self.assertEqual(told, [(0, 2, "keep"), (1, 2, "greedy")])
@@ -101,7 +101,7 @@ class Decisions(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             poise.compare(MACHINE, ring(), None, ["keep", interrupted, "greedy"])
 
-    def test_moves_are_listed_by_place(self):
+    def test_exports_and_imports_list_the_tasks_that_change_their_place(self):
         before, after = np.array([0, 0, 1, 2]), np.array([0, 1, 2, 2])
         moves = poise.exports(before, after, global_ids=np.array([10, 11, 12, 2**64 - 1], np.uint64))
         self.assertEqual((moves.global_id.tolist(), moves.from_place.tolist(), moves.to_place.tolist()),
@@ -125,7 +125,7 @@ class Decisions(unittest.TestCase):
 
 
 class Data(unittest.TestCase):
-    def test_a_machine_is_read_as_arrays(self):
+    def test_a_machine_returns_its_speeds_and_levels_and_latency_factors_as_arrays(self):
         machine = poise.Machine("node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5")
         self.assertEqual((machine.num_places, machine.num_domains, machine.num_nodes), (8, 4, 2))
         self.assertEqual(machine.speed.tolist(), [1, 0.5] * 4)
@@ -140,7 +140,7 @@ class Data(unittest.TestCase):
         self.assertGreater(costs[1], 1e6 * costs[0])
         self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
 
-    def test_arrays_are_neither_copied_nor_writable(self):
+    def test_the_arrays_of_a_workload_are_read_only_views_of_its_memory(self):
         workload = ring()
         self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)
         with self.assertRaises(ValueError):
@@ -150,7 +150,7 @@ class Data(unittest.TestCase):
         del workload  # the column keeps its memory
         np.testing.assert_array_equal(column, expected)
 
-    def test_plans_keep_capacities_and_balance_kinds_that_overlap(self):
+    def test_plans_respect_capacities_and_balance_each_kind_of_work(self):
         kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
         workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
         places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")
@@ -181,7 +181,7 @@ class Data(unittest.TestCase):
                      "subphase_load_s"):
             np.testing.assert_array_equal(getattr(first.workload, name), getattr(workload, name), name)
 
-    def test_a_simulation_returns_the_steps_of_each_run(self):
+    def test_a_simulation_returns_the_time_of_every_step_for_each_strategy(self):
         trace = poise.Trace([poise.Phase(ring(), np.zeros(40))], 8)
         simulation = poise.simulate(MACHINE, trace, ["greedy", lambda p: p.current], steps=20, every=5, decision_s=1)
         still, greedy, own = simulation
@@ -190,14 +190,14 @@ class Data(unittest.TestCase):
         self.assertAlmostEqual(greedy.step_iteration_s.sum(), greedy.iteration_s)
         self.assertLess(greedy.step_iteration_s[5], still.step_iteration_s[5] / 2)
 
-    def test_the_table_of_strategies_lists_their_knobs(self):
+    def test_the_table_of_strategies_lists_the_parameters_of_each_strategy(self):
         table = {row.name: row for row in poise.strategies()}
         self.assertIn("poise", table)
         self.assertIn("alpha", [knob.name for knob in table["nuco"].knobs])
         self.assertTrue(table["anneal"].is_oracle)
 
     @needs("scipy")
-    def test_scipy_matrices_are_accepted_as_messages(self):
+    def test_a_scipy_sparse_matrix_is_accepted_as_the_communication_matrix_of_the_tasks(self):
         from scipy.sparse import coo_array, random_array
         matrix = coo_array(([5, 6], ([0, 1], [1, 2])), shape=(3, 3))
         workload = poise.Workload([1, 1, 1], messages=matrix)
@@ -240,7 +240,7 @@ class Refusals(unittest.TestCase):
         self.assertIn(words, str(caught.exception))
         self.assertNotIn("\n", str(caught.exception))
 
-    def test_the_error_of_a_wrong_array_names_index_and_value(self):
+    def test_the_error_about_a_wrong_array_names_the_array_and_the_wrong_entry(self):
         self.refuses("load_s[1] is nan", poise.Workload, [1, np.nan])
         self.refuses("load_s[0] is -1", poise.Workload, [-1])
         self.refuses("load_s has shape (1, 1)", poise.Workload, [[1]])
@@ -248,7 +248,7 @@ class Refusals(unittest.TestCase):
         self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
         self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])
         self.refuses("messages.from[0] is -1", poise.Workload, [1], messages=([-1], [0]))
-        self.refuses("to[0] is 1, but there are 1 tasks", poise.Workload, [1], messages=([0], [1]))
+        self.refuses("to[0] is 1; it must be at least 0 and below 1, the number of tasks", poise.Workload, [1], messages=([0], [1]))
         self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
         self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
         self.refuses("loads_include", poise.Workload, [1], loads_include="all")
@@ -261,7 +261,7 @@ class Refusals(unittest.TestCase):
         self.refuses("the machine has no cost named", poise.Machine(MACHINE).with_costs, alpha=1)
         self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
-    def test_an_inconsistent_sparse_matrix_is_refused_with_the_wrong_entry(self):
+    def test_an_inconsistent_sparse_matrix_is_refused_and_the_error_names_the_wrong_entry(self):
         class Matrix:  # as scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])
             indptr, indices = np.array([0, 1, 5]), np.array([1])
@@ -286,7 +286,7 @@ class Refusals(unittest.TestCase):
 
 class Pictures(unittest.TestCase):
     @needs("matplotlib")
-    def test_the_example_of_the_documentation_runs(self):
+    def test_the_example_in_the_python_guide_runs(self):
         import matplotlib
         matplotlib.use("Agg")
         text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
@@ -298,7 +298,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
 
     @needs("matplotlib")
-    def test_pictures_return_axes_that_contain_the_data(self):
+    def test_plotting_functions_return_matplotlib_axes_that_contain_the_data(self):
         import matplotlib
         matplotlib.use("Agg")
         workload, now = ring(), np.zeros(40)

@@ -5,12 +5,12 @@
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd
 
-COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MPICH in it finds the
-hosts by itself; ranks of one host talk through shared memory (MPICH's by TCP, too), others by TCP
-through the network. The kernel limits what a card sends and receives and what a rack sends and
-receives through its uplink; delays, if any, are a process (cluster_network.py). The rates count whole
-Ethernet frames of up to 9,014 bytes. `./dev bench cluster` measures how exact they are: within 3 % at
-100 Mbit/s, and at 200 Mbit/s without delays.
+COMMAND runs on the first host, node1. If COMMAND contains an mpirun of Open MPI or an mpiexec of MPICH,
+this launcher finds the hosts by itself. Ranks of one host communicate through shared memory (under MPICH
+also by TCP), ranks of different hosts by TCP through the network. The kernel limits the bandwidth of each
+host's network card and of each rack's uplink, in both directions. If messages are delayed, a process does
+that (cluster_network.py). Bandwidths count whole Ethernet frames of up to 9,014 bytes. `./dev bench
+cluster` measures how exact they are: within 3 % at 100 Mbit/s, and without delays also at 200 Mbit/s.
 
 Everything lives in namespaces of its own, processes as well, so nothing is left when this program
 ends, however it ends. Exit status: that of COMMAND; 77 where namespaces need more privileges.
@@ -27,7 +27,8 @@ import sys
 import cluster_network
 
 NO_PRIVILEGES = 77
-INSIDE = "POISE_CLUSTER_INSIDE"  # set inside the namespaces, so that they are not created again
+# This environment variable tells this script that it already runs inside the namespaces and must not create them.
+INSIDE = "POISE_CLUSTER_INSIDE"
 PR_SET_PDEATHSIG = 1
 LIBC = cluster_network.LIBC
 

@@ -4,12 +4,14 @@
 
     node1 --wire==port1-- rack0 --up0==down0-- spine --down1==up1-- rack1 --port3==wire-- node3
 
-The kernel does bandwidth. A token bucket filter (tbf) on `wire` is the card's way out, one on `port` its
-way in, one on `up` a rack's way to the spine and one on `down` the way back. Each has a queue that holds
-everything TCP sends, so no packet is lost and a link works as long as it has bytes.
+The kernel limits bandwidth by token bucket filters (tbf). The filter on `wire` limits what a card sends, the
+one on `port` what a card receives, the one on `up` what a rack sends to the spine, and the one on `down` what
+a rack receives from it. Each filter's queue is large enough for everything that TCP sends, so no packet is
+lost, and a link never idles while bytes are queued.
 
-Without delays, wire and port are the two ends of a veth pair. With delays they are two taps, and a process
-carries each frame from wire to port after the delay of its path, and from port to wire at once.
+Without delays, wire and port are the two ends of a veth pair. With delays they are two tap devices, and a process
+carries the frames between them: it delays a frame from wire to port by the latency of the frame's path, and a
+frame from port to wire not at all.
 """
 
 import ctypes
@@ -29,8 +31,8 @@ MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52 is the size of the IPv4 a
 FRAME_BYTES = MTU + ETHERNET_BYTES
 PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bytes that large messages can use
 QUEUE_BYTES = 1 << 30  # size of a link's queue: more than all sockets can have in flight
-# The burst that a link may send after a pause: two frames, or as many bytes as it sends in BURST_S, the time by which
-# the kernel may wake up late.
+# The kernel may wake up late by up to BURST_S to send the next frame. To make up for that, a link may then send as many
+# bytes at once as its rate allows in BURST_S, and at least two frames.
 BURST_S = 0.5e-3
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -186,7 +188,7 @@ def connect_racks(racks, uplink_bits_per_s):
 
 
 def connect_host(name, number, rack, delayed):
-    """Connects a host to its switch. Returns the taps of wire and port, if there is a delay."""
+    """Connects a host to its switch. If messages are delayed, returns the two tap devices, wire and port, else None."""
     subprocess.run(["ip", "netns", "add", name], check=True, timeout=60)
     taps = None
     if delayed:
@@ -224,8 +226,8 @@ def connect(names, racks, near_s, far_s, out_bits_per_s, in_bits_per_s, uplink_b
 # ---- the bytes that each host sent to each other host
 
 def count_bytes(hosts):
-    """Counts the bytes of each pair of hosts: a copy of what a host sends to another goes to a device that leads
-    nowhere. (The kernel may support no other action than mirred.)"""
+    """Counts the bytes that each host sends to each other host. For each pair of hosts, a filter of tc counts the
+    packets. The filter also mirrors them to a dummy device, because some kernels support no other action."""
     batch("ip", ["link add nowhere type veth peer name end", "link set nowhere up"])
     lines = []
     for source in range(hosts):

@@ -18,9 +18,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")  # lines of C inside the strings of a Python test
+# Python tests contain C code as strings. A line of preprocessor there begins with "#", but is not a comment.
+PREPROCESSOR = re.compile(r"\s*#(include|define|if|endif|pragma)\b")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-MIN_WORDS = 4  # shorter comments and paragraphs are labels; shorter errors are parts of a text
+# A comment or paragraph with fewer words is a mere label. An error text with fewer words is only a part of a message.
+MIN_WORDS = 4
 
 
 def tracked_files():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The schema that vt publishes for its LBDatafiles (scripts/LBDatafile_schema.py of DARMA-tasking/vt), and the check of
-its validator that both ends of a message are tasks: written anew from what they require."""
+"""Checks vt LBDatafiles: their schema, and that both ends of a message are tasks. Both were written anew from the
+requirements of vt's own schema and validator (scripts/LBDatafile_schema.py of DARMA-tasking/vt)."""
 
 ANYTHING = object()
 
@@ -75,8 +75,8 @@ def object_troubles(value, schema, where):
 
 
 def missing_tasks(ranks):
-    """Yields a line for each end of a message that is a movable object but in no rank's list of tasks.
-    `ranks` are the files of all ranks."""
+    """A sender or receiver of messages that is marked as migratable must be a task of some rank in the same phase.
+    Yields a line for each sender or receiver that is not. `ranks` has the file of every rank."""
     for number, phases in enumerate(zip(*(rank["phases"] for rank in ranks))):
         key = lambda entity: (entity.get("id"), entity.get("seq_id"), entity.get("home") if "seq_id" in entity else None)
         known = {key(task["entity"]) for phase in phases for task in phase["tasks"]}

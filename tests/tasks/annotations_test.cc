@@ -56,7 +56,7 @@ void check_what_tasks_see(Policy policy, const std::string& settings,
     EXPECT_EQ(seen[static_cast<std::size_t>(t)].get(), t % 2 ? t : -1);
 }
 
-TEST(Annotations, travel_with_lent_tasks) {
+TEST(Annotations, a_lent_task_sees_its_annotations_on_the_borrower) {
   Policy policy;
   policy.decide = [](const LendingView& view) {
     return std::vector<Loan>{{view.others.back().rank, 60, {}}};
@@ -64,14 +64,14 @@ TEST(Annotations, travel_with_lent_tasks) {
   check_what_tasks_see(policy, "progress_thread=off", {});
 }
 
-TEST(Annotations, travel_with_replicas) {
+TEST(Annotations, every_replica_of_a_task_sees_the_annotations_of_the_task) {
   std::vector<std::uint32_t> all;
   for (int rank = 0; rank < count_ranks(); ++rank) all.push_back(static_cast<std::uint32_t>(rank));
   check_what_tasks_see({}, "policy=none,progress_thread=off", all);
   check_what_tasks_see({}, "policy=none,progress_thread=off,shared_bytes=0", all);
 }
 
-TEST(Annotations, are_visible_to_the_policy_of_the_program) {
+TEST(Annotations, the_lending_policy_sees_the_annotations_of_queued_tasks) {
   std::atomic<bool> all_right{true};
   Policy policy;
   policy.sees_queue = true;

@@ -31,7 +31,7 @@ bool on_one_node() {
 }
 
 // All ranks of a node read what one of them wrote.
-TEST(Arena, shows_every_rank_the_same_bytes) {
+TEST(Arena, every_rank_of_a_node_reads_what_the_others_wrote) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   auto* here = static_cast<int*>(arena.allocate(sizeof(int)));
@@ -48,7 +48,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
   arena.deallocate(here, sizeof(int));
 }
 
-TEST(Arena, allocates_disjoint_pieces_and_frees_all_of_them) {
+TEST(Arena, allocated_blocks_do_not_overlap_and_all_can_be_freed) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);
@@ -84,7 +84,7 @@ TEST(Arena, allocates_disjoint_pieces_and_frees_all_of_them) {
   arena.deallocate(all, kPart);
 }
 
-TEST(Arena, allocates_ordinary_memory_when_full_or_not_shared) {
+TEST(Arena, allocates_private_memory_if_shared_memory_is_full_or_missing) {
   for (const std::size_t part_bytes : {std::size_t{0}, kPart}) {
     Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, part_bytes);
     std::pmr::vector<char> much(2 * kPart, 'x', &arena);
@@ -103,7 +103,8 @@ const auto kDoubleInPlace = function("double in place", [](std::span<std::uint32
   for (auto& value : x) value *= 2;
 });
 
-// Submits tasks on rank 0 with vectors in this memory; returns the counters summed over ranks.
+// Submits tasks on rank 0 whose vectors are allocated from `memory`, waits for them and checks
+// their results. Returns the counters, summed over ranks.
 Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std::size_t length) {
   using Numbers = std::pmr::vector<std::uint32_t>;
   std::vector<Numbers> x, y, both;
@@ -132,7 +133,7 @@ Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std
   return all;
 }
 
-TEST(Lending, copies_no_data_in_shared_memory) {
+TEST(Lending, does_not_copy_task_data_that_lies_in_shared_memory) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 10000);
@@ -142,24 +143,25 @@ TEST(Lending, copies_no_data_in_shared_memory) {
   EXPECT_EQ(all.returned > 0, count_ranks() > 1);
 }
 
-TEST(Lending, copies_data_outside_shared_memory_once) {
+TEST(Lending, copies_task_data_that_lies_in_private_memory_once_in_each_direction) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);
   EXPECT_EQ(all.bytes_sent, 0u);
-  // 40 kB are copied in each direction. A rank to which a task is lent on uses the same copy.
+  // 40 kB are copied in each direction. If a borrower lends the task on, the next borrower uses the
+  // same copy.
   EXPECT_GE(all.bytes_copied, 80000 * all.returned);
   EXPECT_LE(all.bytes_copied, 80000 * all.lent);
 }
 
-TEST(Lending, sends_data_in_messages_without_shared_memory) {
+TEST(Lending, sends_task_data_in_messages_if_ranks_share_no_memory) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=0,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 10000);
   EXPECT_EQ(all.bytes_copied + all.bytes_in_place, 0u);
   EXPECT_GE(all.bytes_sent, 80000 * all.returned);
 }
 
-TEST(Lending, works_when_shared_memory_is_full) {
+TEST(Lending, gives_correct_results_when_shared_memory_is_full) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=100000,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 300000);
   EXPECT_EQ(all.bytes_sent + all.bytes_copied + all.bytes_in_place > 0, count_ranks() > 1);

@@ -69,8 +69,8 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
-// A function that checks its literals: each must be aligned for its type, and filled with its index
-// from 1.
+// A function that checks its literal arguments. Each must be aligned for its type, and every byte
+// of the first argument must be 1, every byte of the second 2, and so on.
 const FunctionId kLiterals =
     register_function("literals", "any", [](std::span<const Item> literals) {
       for (std::size_t i = 0; i < literals.size(); ++i) {
@@ -120,7 +120,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, all_outputs_return_with_any_combination_of_settings) {
+TEST_P(Settings, tasks_give_correct_outputs_with_each_tested_setting) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);
@@ -130,7 +130,7 @@ TEST_P(Settings, all_outputs_return_with_any_combination_of_settings) {
   EXPECT_EQ(context.counters().submitted, context.counters().ran_own + context.counters().returned);
 }
 
-TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_it) {
+TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_lending) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   const bool lends = context.num_ranks() > 1 && GetParam() != "policy=none";
   const bool first = context.rank() == 0;
@@ -146,7 +146,7 @@ TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_it) {
   }
 }
 
-TEST_P(Settings, tasks_submitted_by_tasks_are_counted) {
+TEST_P(Settings, wait_also_waits_for_tasks_that_were_submitted_by_tasks) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     runs = 0;
@@ -176,7 +176,7 @@ TEST(Context, lends_to_ranks_without_tasks) {
   for (const int count : tasks) EXPECT_GT(count, 0);
 }
 
-TEST(Context, takes_and_returns_serializable_types) {
+TEST(Context, takes_and_returns_arguments_of_any_serializable_type) {
   Context context(MPI_COMM_WORLD, {.settings = "large_bytes=2000"});
   std::vector<Future<Story>> stories;
   std::vector<Future<std::string>> failed;
@@ -203,7 +203,7 @@ TEST(Context, takes_and_returns_serializable_types) {
   for (const auto& text : failed) EXPECT_FALSE(text.ready());
 }
 
-TEST(Context, summary_shows_loans_and_steal_requests) {
+TEST(Context, the_summary_shows_the_loans_and_steal_requests_of_each_rank) {
   Context context(MPI_COMM_WORLD);
   for (int t = 0; t < 60 && own_rank() == 0; ++t) context.submit(kSleep, 1000);
   context.wait();
@@ -223,7 +223,7 @@ TEST(Context, summary_shows_loans_and_steal_requests) {
   }
 }
 
-TEST(Context, literals_of_all_sizes_are_aligned_for_their_type) {
+TEST(Context, arguments_passed_by_value_are_aligned_for_their_type) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const std::vector<std::vector<std::size_t>> sizes = {
       {4, 8}, {8, 4, 4}, {1, 2, 4, 8}, {1, 8, 2, 16, 1}, {8, 8, 8}, {1, 1, 1, 1, 1, 8}};
@@ -249,7 +249,7 @@ TEST(Context, never_lends_pinned_tasks) {
   for (const auto& rank : ran_on) EXPECT_EQ(rank.get(), 0);
 }
 
-TEST(Context, waits_inside_a_task_for_its_children) {
+TEST(Context, a_task_can_wait_for_the_tasks_that_it_submitted) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   still_to_leave = 0;
   const int n = context.rank() % 2 ? 13 : 12;
@@ -258,7 +258,7 @@ TEST(Context, waits_inside_a_task_for_its_children) {
   EXPECT_EQ(result.get(), n == 13 ? 233u : 144u);
 }
 
-TEST(Context, waits_inside_a_task_for_lent_children) {
+TEST(Context, a_task_can_wait_for_tasks_that_it_submitted_and_other_ranks_run) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   still_to_leave = context.rank() == 0 && context.num_ranks() > 1 ? 1 : 0;
   meet();  // before tasks of other ranks arrive
@@ -270,7 +270,7 @@ TEST(Context, waits_inside_a_task_for_lent_children) {
   EXPECT_EQ(result.get(), 144u);
 }
 
-TEST(Context, lends_tasks_whose_items_are_empty_or_null_or_absent) {
+TEST(Context, lends_tasks_with_empty_or_null_arrays_or_without_arrays) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::vector<double> some(3);
@@ -299,7 +299,7 @@ TEST(Context, lends_tasks_whose_items_are_empty_or_null_or_absent) {
   EXPECT_EQ(runs, own_rank() == last ? 300u : 0u);
 }
 
-TEST(Context, handles_a_hundred_thousand_tasks_in_flight) {
+TEST(Context, runs_a_hundred_thousand_tasks_submitted_before_one_wait) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -308,7 +308,7 @@ TEST(Context, handles_a_hundred_thousand_tasks_in_flight) {
   EXPECT_EQ(sum_over_ranks(runs), 100000u);
 }
 
-TEST(Context, calls_on_finish_once_and_before_the_wait_ends) {
+TEST(Context, calls_the_on_finish_callback_of_each_task_once_before_wait_returns) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = more_threads()});
   std::vector<std::uint64_t> x(500), seen(500);
   std::vector<std::atomic<int>> calls(500);
@@ -327,9 +327,10 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Each task has a megabyte of data. At most seven tasks wait at a borrower while one runs. The
-// limit below is higher, because this rank learns with a delay that tasks have ended.
-TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
+// Each task has 1 MiB of data and batch_bytes is 7 MiB, so at most seven tasks wait at a borrower
+// while one runs. The test allows 40 tasks per borrower, because this rank learns only with a delay
+// that a task has ended.
+TEST(Context, limits_the_data_of_lent_tasks_that_are_queued_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);
   std::atomic<int> away{0}, most_away{0};
@@ -348,7 +349,7 @@ TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
   EXPECT_LE(most_away, 40 * (count_ranks() - 1));
 }
 
-TEST(Context, keeps_the_order_of_dependent_tasks_on_all_ranks) {
+TEST(Context, runs_tasks_that_share_data_in_the_order_of_their_submission) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {threads, "poll_us=0"});
     std::vector<std::vector<std::uint64_t>> rows(8, std::vector<std::uint64_t>(50, 1)),
@@ -381,7 +382,7 @@ TEST(Context, several_contexts_can_exist_at_once) {
   MPI_Comm_free(&half);
 }
 
-TEST(Context, lets_several_threads_wait_together) {
+TEST(Context, several_threads_can_wait_for_the_tasks_of_one_context) {
   if (!may_any_thread_call_mpi()) GTEST_SKIP() << "only the main thread may call MPI";
   Context context(MPI_COMM_WORLD);
   runs = 0;
@@ -399,7 +400,7 @@ TEST(Context, lets_several_threads_wait_together) {
   EXPECT_EQ(sum_over_ranks(runs), 900u * context.num_ranks());
 }
 
-TEST(Context, waits_when_it_is_destroyed) {
+TEST(Context, the_destructor_waits_until_all_tasks_have_run) {
   runs = 0;
   meet();
   {

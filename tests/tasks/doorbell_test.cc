@@ -28,7 +28,7 @@ const auto kUntilLent = function("until lent", [](double max_s) {
 
 std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
 
-TEST(Doorbells, an_announced_message_is_pending_until_it_is_received) {
+TEST(Doorbells, a_message_is_pending_from_its_announcement_until_it_is_received) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -47,8 +47,9 @@ TEST(Doorbells, an_announced_message_is_pending_until_it_is_received) {
   meet();
 }
 
-// A thread that is not asleep yet notices a wake-up by the count.
-TEST(Doorbells, doorbells_count_wakes_of_the_progress_thread) {
+// A thread that is woken just before it falls asleep sees that this counter of wake-ups has
+// changed, and stays awake.
+TEST(Doorbells, a_rank_counts_how_often_others_wake_its_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -63,7 +64,7 @@ TEST(Doorbells, doorbells_count_wakes_of_the_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, a_doorbell_is_pending_until_all_announced_messages_are_received) {
+TEST(Doorbells, messages_are_pending_until_the_last_announced_one_is_received) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
   constexpr std::uint32_t kFirst = 0, kSecond = 1;
@@ -80,7 +81,7 @@ TEST(Doorbells, a_doorbell_is_pending_until_all_announced_messages_are_received)
   meet();
 }
 
-TEST(Doorbells, doorbells_wake_sleeping_threads_and_the_progress_thread) {
+TEST(Doorbells, a_rank_can_wake_the_sleeping_threads_of_another_rank) {
   constexpr double kTimeout_s = 250;  // longer than the time limit of the test
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -101,7 +102,7 @@ TEST(Doorbells, doorbells_wake_sleeping_threads_and_the_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, a_rank_inside_a_long_task_answers_a_request) {
+TEST(Doorbells, a_rank_answers_steal_requests_while_it_runs_a_long_task) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a progress thread";
@@ -130,7 +131,7 @@ TEST(Doorbells, a_rank_inside_a_long_task_answers_a_request) {
   EXPECT_LT(clock_s() - begin_s, 0.8 * kWaits);
 }
 
-TEST(Doorbells, do_nothing_without_shared_memory) {
+TEST(Doorbells, announce_no_messages_if_ranks_share_no_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   Doorbells bells(MPI_COMM_WORLD, arena);
   bells.notify(next_rank());

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """A job in which a rank is killed inside a task, or receives more than it expects, ends soon and with a
-status other than 0. The text is not checked, as Open MPI's launcher sometimes loses its own."""
+status other than 0. The output is not checked, because Open MPI's launcher sometimes loses part of
+it."""
 
 import os
 import subprocess

@@ -44,7 +44,7 @@ std::string failure_of_wait(Context& context) {
   return "";
 }
 
-TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted_them) {
+TEST(Context, wait_throws_the_exception_of_a_task_on_the_rank_that_submitted_the_task) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -61,7 +61,7 @@ TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted_them) {
   context.wait();  // the context still works
 }
 
-TEST(Context, lent_tasks_return_exceptions_of_any_type) {
+TEST(Context, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::uint32_t last = context.num_ranks() - 1;
@@ -85,14 +85,14 @@ TEST(Context, lent_tasks_return_exceptions_of_any_type) {
   context.wait();
 }
 
-TEST(Context, refuses_negative_or_infinite_costs) {
+TEST(Context, refuses_tasks_with_a_negative_or_infinite_cost) {
   Context context(MPI_COMM_WORLD);
   for (const double cost : {-1.0, std::nan(""), HUGE_VAL})
     EXPECT_THROW(context.submit(With{.cost = cost}, kDoNothing, 1), Error);
   context.wait();
 }
 
-TEST(Context, refuses_wrong_settings_on_all_ranks) {
+TEST(Context, all_ranks_refuse_a_setting_that_is_wrong_on_any_rank) {
   for (const bool everywhere : {true, false}) {
     std::string text;
     try {
@@ -106,7 +106,7 @@ TEST(Context, refuses_wrong_settings_on_all_ranks) {
   EXPECT_THROW(Context(MPI_COMM_WORLD, {.threads = 0}), Error);
 }
 
-TEST(Context, refuses_functions_that_only_some_ranks_have) {
+TEST(Context, refuses_a_function_that_only_some_ranks_registered) {
   const int last = count_ranks() - 1;
   if (last == 0) GTEST_SKIP() << "one rank agrees with itself";
   const auto only_here = [](int) {};
@@ -123,13 +123,13 @@ TEST(Context, refuses_functions_that_only_some_ranks_have) {
   Context context(MPI_COMM_WORLD);
 }
 
-TEST(Context, refuses_a_function_registered_too_late) {
+TEST(Context, refuses_a_function_registered_after_the_context_was_created) {
   Context context(MPI_COMM_WORLD);
   static const auto late = function("late", [](int) {});
   EXPECT_THROW(context.submit(late, 1), Error);
 }
 
-TEST(Context, refuses_to_wait_on_a_thread_that_must_not_call_mpi) {
+TEST(Context, wait_is_refused_in_a_thread_that_must_not_call_mpi) {
   if (may_any_thread_call_mpi()) GTEST_SKIP() << "any thread may call MPI";
   Context context(MPI_COMM_WORLD);
   std::thread([&] { EXPECT_THROW(context.wait(), Error); }).join();

@@ -53,7 +53,7 @@ bool some_step(Context& context, const DataTask& task, int handing_over_us, Want
   return false;
 }
 
-TEST(Exploration, detects_when_lending_becomes_profitable_again) {
+TEST(Exploration, a_rank_that_stopped_lending_lends_again_when_lending_pays) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));
@@ -75,9 +75,9 @@ const auto kStayUntilFinished = function("stay until others are finished", [](in
   until_finished = Context::current().counters();
 });
 
-// A rank that runs no task of a function itself learns from results how long its tasks take. Until
-// then, each loan consists of a single task.
-TEST(Exploration, learns_the_time_of_a_function_from_returned_results) {
+// If a rank runs no task of a function itself, it learns how long the function's tasks take from
+// the results that borrowers return. Until the first result, each loan consists of a single task.
+TEST(Exploration, a_lender_learns_from_results_of_lent_tasks_how_long_their_function_takes) {
   constexpr int kTasks = 200;
   Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off"});
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";

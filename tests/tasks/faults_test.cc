@@ -52,7 +52,7 @@ void submit_pauses(Context& context, int tasks, const With& with_of) {
   for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
-TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
+TEST(Faults, only_the_task_whose_on_lend_callback_throws_fails) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
@@ -81,7 +81,7 @@ TEST(Faults, an_on_lend_callback_that_throws_fails_only_its_task) {
   }
 }
 
-TEST(Faults, wait_reports_the_exception_that_on_finish_throws) {
+TEST(Faults, wait_reports_the_exceptions_that_on_finish_callbacks_throw) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   std::atomic<int> finished = 0;
   submit_pauses(context, 40, [&](int t) {
@@ -111,7 +111,7 @@ const auto kUnreadable = function("unreadable", [](int number) {
   return result;
 });
 
-TEST(Faults, the_on_finish_callback_is_called_if_the_result_is_unreadable) {
+TEST(Faults, the_on_finish_callback_is_called_even_if_the_result_of_its_task_is_unreadable) {
   Context context(MPI_COMM_WORLD);
   std::atomic<int> finished = 0;
   for (int number = 0; number < 5; ++number)
@@ -120,7 +120,7 @@ TEST(Faults, the_on_finish_callback_is_called_if_the_result_is_unreadable) {
   EXPECT_EQ(finished, 5);
 }
 
-TEST(Faults, the_on_finish_callback_is_destroyed_before_the_wait_ends) {
+TEST(Faults, the_on_finish_callback_of_a_task_is_destroyed_before_wait_returns) {
   Context context(MPI_COMM_WORLD, {.threads = 3});
   for (int wait = 0; wait < 20; ++wait) {
     const auto held = std::make_shared<std::atomic<int>>();
@@ -130,7 +130,7 @@ TEST(Faults, the_on_finish_callback_is_destroyed_before_the_wait_ends) {
   }
 }
 
-TEST(Faults, a_policy_may_throw_any_exception_without_harm) {
+TEST(Faults, tasks_run_on_their_own_rank_if_the_lending_policy_throws) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { throw 1; };
   policy.load = [](const LendingView&) -> double { throw 2; };
@@ -141,7 +141,7 @@ TEST(Faults, a_policy_may_throw_any_exception_without_harm) {
   EXPECT_EQ(context.counters().lent, 0u);
 }
 
-TEST(Faults, the_on_finish_callback_must_not_wait) {
+TEST(Faults, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
   Context context(MPI_COMM_WORLD);
   std::string text;
   submit_pauses(context, 1, [&](int) {
@@ -159,19 +159,20 @@ TEST(Faults, the_on_finish_callback_must_not_wait) {
   }
 }
 
-TEST(Faults, a_wait_with_a_team_of_zero_threads_is_refused) {
+TEST(Faults, wait_refuses_zero_as_the_number_of_waiting_threads) {
   Context context(MPI_COMM_WORLD);
   EXPECT_THROW(context.wait(0), Error);
   context.wait();
 }
 
-TEST(Faults, unknown_functions_are_refused) {
+TEST(Faults, a_task_with_an_unregistered_function_id_is_refused) {
   Context context(MPI_COMM_WORLD);
   try {
     context.submit(With{}, 123456, {});
     FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "function id 123456 is not registered");
+    EXPECT_STREQ(error.what(),
+                 "function id 123456 is not registered; use the id that its registration returned");
   }
 }
 
@@ -185,7 +186,7 @@ TEST(Faults, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
                                   " of tasks is 20000 on one rank and 30000 on "
-                                  "another; set it alike on all ranks");
+                                  "another; use one value on all ranks");
     }
   }
 }
@@ -220,14 +221,15 @@ TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
   }
 }
 
-// Without a limit each task would run inside the previous one, as their children have not run yet.
+// Without a limit each parent would run inside the wait of the previous parent, because no child
+// has run yet.
 const auto kChild = function("child", [] {});
 const auto kParent = function("parent", [] {
   Context::current().submit(kChild);
   Context::current().wait();
 });
 
-TEST(Faults, nested_waits_are_limited) {
+TEST(Faults, the_depth_of_nested_waits_is_limited) {
   Context context(MPI_COMM_WORLD);
   constexpr int kParents = 100000;
   for (int t = 0; t < kParents && is_first(); ++t) context.submit({.priority = 1}, kParent);
@@ -269,7 +271,7 @@ TEST(Faults, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST(Faults, several_threads_wait_for_several_contexts) {
+TEST(Faults, two_threads_can_wait_for_the_tasks_of_two_contexts_at_once) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";
@@ -293,7 +295,7 @@ TEST(Faults, several_threads_wait_for_several_contexts) {
 }
 
 // This must be the last test: the context that it abandons exists until the process ends.
-TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait) {
+TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait_for_tasks) {
   const auto leave = [] {
     Context context(MPI_COMM_WORLD, {.threads = 2});
     context.wait();

@@ -21,7 +21,7 @@ constexpr std::size_t kPart = std::size_t{1} << 24;
 
 std::uint32_t self() { return static_cast<std::uint32_t>(own_rank()); }
 
-TEST(LoadTable, shows_the_last_load_of_each_rank_of_the_node) {
+TEST(LoadTable, shows_the_newest_load_that_each_rank_of_the_node_published) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const auto ranks = static_cast<std::uint32_t>(count_ranks());
@@ -43,7 +43,7 @@ TEST(LoadTable, shows_the_last_load_of_each_rank_of_the_node) {
 }
 
 // All ranks write as fast as they can; no rank may read a mixture of two loads.
-TEST(LoadTable, a_load_is_never_read_half_written) {
+TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());
@@ -62,7 +62,7 @@ TEST(LoadTable, a_load_is_never_read_half_written) {
   meet();
 }
 
-TEST(LoadTable, shows_nothing_without_shared_memory) {
+TEST(LoadTable, shows_no_loads_if_ranks_share_no_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   LoadTable board(MPI_COMM_WORLD, arena);
   board.publish({.rank = self(), .version = 1});
@@ -75,7 +75,7 @@ const auto kDoze = function("sleep on all ranks",
                             [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
 
 // All ranks have tasks and send no steal requests, so loads are seen through the table only.
-TEST(LoadTable, gives_policies_the_loads_of_all_ranks_of_the_node) {
+TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
   for (const char* settings : {"pull=0", "pull=0,shared_bytes=0"}) {
     std::vector<double> most(static_cast<std::size_t>(count_ranks()));
     Policy policy;
@@ -85,7 +85,8 @@ TEST(LoadTable, gives_policies_the_loads_of_all_ranks_of_the_node) {
       return std::vector<Loan>{};
     };
     Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
-    // The step is repeated, because a rank may begin it when another rank has already finished it.
+    // Repeats submit and wait until every rank has seen a load of every other rank. Once may not be
+    // enough, because a rank may begin its tasks when another rank has already finished its own.
     const double end_s = clock_s() + 30;
     int has_all = count_ranks() == 1, goes_on = 1;
     while (!has_all && goes_on) {

@@ -20,7 +20,7 @@ const auto kDoze =
     function("doze", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
 
 // Even ranks are in one domain, odd ranks in the other.
-TEST(Domains, ranks_of_the_same_memory_domain_borrow_before_others) {
+TEST(Domains, a_rank_lends_first_to_ranks_of_its_own_numa_domain) {
   const auto units = allowed_units();
   if (units.size() < 2) GTEST_SKIP() << "needs two processing units";
   if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "needs --domains";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of policies of the program. All ranks run each test.
+// Tests of lending policies that the program itself defines. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0")
   return job;
 }
 
-TEST(Policy, decides_how_many_tasks_to_lend_to_whom) {
+TEST(Policy, decides_how_many_tasks_to_lend_and_to_which_rank) {
   // This policy lends everything to the last rank, three tasks at a time.
   std::atomic<int> decisions{0};
   Policy policy;
@@ -91,7 +91,7 @@ TEST(Policy, decides_which_tasks_to_lend) {
   EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, a_policy_sees_the_loads_that_other_ranks_send) {
+TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
@@ -106,7 +106,7 @@ TEST(Policy, a_policy_sees_the_loads_that_other_ranks_send) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, a_policy_sees_that_other_ranks_are_busy_before_their_task_times_are_known) {
+TEST(Policy, a_policy_sees_that_a_rank_is_busy_before_that_rank_has_timed_its_tasks) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -126,7 +126,7 @@ TEST(Policy, a_policy_sees_that_other_ranks_are_busy_before_their_task_times_are
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
 
-TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
+TEST(Policy, no_task_is_lent_if_a_policy_throws_or_names_unknown_ranks_or_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {
     throw std::runtime_error("I cannot decide");
@@ -138,7 +138,7 @@ TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
     for (const int rank : run(policy).ran_on) EXPECT_EQ(rank, 0);
 }
 
-TEST(Policy, is_not_called_with_policy_none) {
+TEST(Policy, the_user_can_turn_off_the_policy_of_the_program_by_a_setting) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { return {{1, 5, {}}}; };
   for (const int rank : run(policy, 20, "policy=none").ran_on) EXPECT_EQ(rank, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stress test: tasks of random sizes that submit tasks, a million on request. The sum of their
-// results is known in advance.
+// Stress test: tasks of random sizes, which may submit further tasks. All results are known in
+// advance. POISE_STRESS_TASKS sets the number of tasks, for example to a million.
 #include "poise/base/random.h"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ struct Batch {
   }
 };
 
-// Submits random tasks. The last quarter does not count when it is lent: it keeps threads busy
-// until enough other tasks are lent.
+// Submits random tasks. Of the first three quarters, about half are counted by still_to_leave when
+// they are lent; tasks of the last quarter are not counted.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -74,13 +74,13 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
 }
 
 // These tasks are so short that only policies that count tasks lend them.
-class Weather : public testing::TestWithParam<std::string> {};
+class Stress : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
-    Context, Weather,
+    Context, Stress,
     testing::Values("policy=cost", "policy=cost,delay_us=2000", "policy=lightest,max_tasks=1000000",
                     "policy=lightest,max_tasks=1000000,shared_bytes=0,delay_us=2000"));
 
-TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
+TEST_P(Stress, random_tasks_give_the_right_results_even_if_messages_are_delayed) {
   constexpr unsigned kThreads = 2;
   constexpr std::size_t kFew = 100, kMany = 4000;
   const std::uint64_t num_tasks = knob("POISE_STRESS_TASKS", 8000);
@@ -101,7 +101,8 @@ TEST_P(Weather, random_tasks_give_the_right_sum_even_if_messages_are_delayed) {
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // A little more than a third of the tasks count as lent tasks when they are lent.
+    // Keeps this rank's threads busy until an eighth of all tasks have been lent. Only some tasks
+    // (see submit_batch) are counted when they are lent, but more than a third of all.
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

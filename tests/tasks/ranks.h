@@ -51,15 +51,16 @@ inline std::string more_threads() {
   return may_any_thread_call_mpi() ? "progress_thread=on,progress_us=10" : "progress_thread=off";
 }
 
-/// Guarantees that tasks are lent even on a slow machine: some tasks count when they are lent, and
-/// others keep the threads of their rank busy until enough have been lent.
+/// Number of tasks that must still be lent. It makes sure that tasks are lent even on a slow
+/// machine: each task with says_when_it_leaves() decrements the number when it is lent, and tasks
+/// of the function kUntilEnoughHaveLeft keep threads of their rank busy until it is 0.
 inline std::atomic<std::int64_t> still_to_leave{0};
 
 inline bool enough_have_left() { return still_to_leave <= 0; }
 
 inline void stay_until_enough_have_left() {
-  // Time limit of a test that would hang; it is below the test's own time-out of 300 s. Other tests
-  // do not depend on time.
+  // Only a test that would otherwise hang reaches this time limit, which is below the time-out of
+  // 300 s after which the test is killed.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
   while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
     Context::current().poll();
@@ -74,8 +75,8 @@ inline With says_when_it_leaves() {
   return With{.on_lend = [](std::span<Item>) { --still_to_leave; }};
 }
 
-/// Keeps threads busy in the next wait until `wanted` of the counting tasks have been lent. Does
-/// nothing on a single rank.
+/// Keeps `threads` threads of this rank busy in the next wait, until `wanted` of the tasks with
+/// says_when_it_leaves() have been lent. Does nothing if there is only one rank.
 inline void keep_threads_until_left(Context& context, std::int64_t wanted, unsigned threads = 1) {
   still_to_leave = context.num_ranks() == 1 ? 0 : wanted;
   for (unsigned i = 0; i < threads; ++i)
@@ -95,12 +96,15 @@ void bind_to(const std::vector<int>& units);
 /// Makes hwloc see the first two processing units of this rank as a machine of two memory domains.
 void pretend_two_domains();
 
-/// Makes tests fail from now on if a thread calls MPI that must not at this thread level.
+/// From now on, a test fails if a thread calls MPI although MPI's `thread_level` forbids that call.
 void watch_calls(int thread_level);
 
-/// Failures that a script observes: a rank that is late in a wait or is killed in a task, a payload
-/// of which only half is expected, and contexts without MPI.
+/// Provokes the failure with the name `trouble`, so that a script can observe how the job ends: the
+/// last rank is late in a wait ("late") or is killed in a task ("killed"), or a rank expects only
+/// half of a payload ("truncated").
 void run_into(std::string_view trouble);
+/// Creates contexts before MPI is initialized, with MPI_THREAD_SINGLE and after MPI is finalized,
+/// and prints whether all of them are refused.
 int run_without_mpi(int argc, char** argv);
 
 }  // namespace poise::tasks

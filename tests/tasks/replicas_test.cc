@@ -73,8 +73,9 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
 
-// One copy of each task runs, and every other copy is reported on the rank that has it.
-TEST_P(Replicas, every_replica_that_did_not_run_is_reported) {
+// Of each task one copy runs, the original or a replica. For every other copy, Policy::cancelled is
+// called on the rank that holds the copy.
+TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_holds_it) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -105,7 +106,7 @@ const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> n
     std::this_thread::yield();
 });
 
-TEST(Replication, idle_ranks_start_replicas_while_the_owner_is_busy) {
+TEST(Replication, idle_ranks_run_replicas_while_the_rank_that_owns_the_task_is_busy) {
   if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "policy=none,progress_thread=off"});
   std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
@@ -123,7 +124,7 @@ TEST(Replication, idle_ranks_start_replicas_while_the_owner_is_busy) {
   EXPECT_EQ(number[0], 1u);
 }
 
-TEST(Replication, exceptions_of_replicated_tasks_reach_the_owner) {
+TEST(Replication, exceptions_of_replicated_tasks_are_thrown_on_the_rank_that_owns_them) {
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);
   std::string text;
@@ -142,7 +143,7 @@ TEST(Replication, replication_to_unknown_ranks_is_refused) {
   EXPECT_THROW(context.submit(std::move(with), kBusy, 1), Error);
 }
 
-TEST(Replication, a_policy_can_choose_the_replicas) {
+TEST(Replication, a_policy_can_choose_which_queued_tasks_are_replicated_and_where) {
   Policy policy;
   policy.replicate = [](const LendingView& view) {
     return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests the judge of the cost model and its harnesses, against closed forms and brute force.
+"""Tests the benchmark that validates the cost model (bench/trust_bench.py) against times computed by hand and brute
+force. Also tests the programs that replay its workloads.
 
-SIMGRID and REPLAY name the harnesses; tests of a harness that is not built are skipped."""
+The variable REPLAY holds the path of the program that replays on MPI, SIMGRID that of the one that replays in SimGrid.
+Tests of a program that is not built are skipped."""
 
 import itertools
 import json
@@ -81,17 +83,17 @@ class Judge(unittest.TestCase):
         return trust_bench.tau(rows, lambda row: row["predicted"], lambda row: row["measured_s"][0],
                                lambda a, b: intervals.are_apart(a["measured_s"], b["measured_s"]))
 
-    def test_tau_counts_only_pairs_of_one_program_with_disjoint_intervals(self):
+    def test_kendalls_tau_omits_pairs_of_different_programs_and_pairs_with_overlapping_confidence_intervals(self):
         rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
                 self.row("b", [9, 8, 10], 1)]
         self.assertEqual(self.tau_of(rows), (0, 2))  # 1 < 2 right, 1 < 2 wrong; 2 and 2 touch
 
-    def test_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
+    def test_kendalls_tau_is_1_for_the_true_order_and_minus_1_for_the_reverse_and_0_for_constants(self):
         truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
         for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
             self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
 
-    def test_intervals_with_a_common_end_are_not_disjoint(self):
+    def test_confidence_intervals_that_share_an_endpoint_count_as_overlapping(self):
         for one, other, apart in (([1, 1, 2], [3, 2, 4], False), ([1, 1, 1.9], [3, 2, 4], True)):
             self.assertEqual([intervals.are_apart(one, other), intervals.are_apart(other, one)], [apart, apart])
 
@@ -112,20 +114,20 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_both_formulas_agree_with_the_closed_forms(self):
+    def test_both_network_models_predict_the_iteration_times_computed_by_hand(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             for name, (description, expected_s) in CLOSED_FORMS.items():
                 self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
 
-    def test_a_rack_receives_no_faster_than_its_uplink(self):
+    def test_in_both_network_models_a_rack_receives_no_faster_than_its_uplink_allows(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             self.assertAlmostEqual(predict({**CLUSTER, "shape": (3, 2, 2)}, THREE_RACKS), 2)
 
-    def test_large_messages_wait_for_the_receiver_and_small_ones_do_not(self):
+    def test_the_queue_model_delays_large_messages_until_the_receiver_is_ready_but_not_small_ones(self):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_the_queue_model_starts_messages_when_ready_and_the_bottleneck_model_after_all_work(self):
+    def test_messages_start_after_the_work_of_their_sender_in_the_queue_model_and_after_all_work_in_the_bottleneck_model(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
@@ -135,7 +137,7 @@ class Judge(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
-    def test_half_of_the_programs_are_kept_for_validation(self):
+    def test_about_half_of_the_generated_programs_are_held_out_for_validation(self):
         made = programs.programs("/nonexistent", 32, 0.04, 1e7)
         known = programs.HELD_OUT & set(made)
         self.assertGreaterEqual(len(made), 10)
@@ -148,7 +150,7 @@ class Programs(unittest.TestCase):
             self.assertAlmostEqual(sum(row[3] for row in messages) / (1e7 * traffic), 1, 3, msg=name)
             self.assertTrue(all(a != b and 0 <= min(a, b) and max(a, b) < len(load_s) for a, b, _, _ in messages))
 
-    def test_the_trace_contains_the_loads_and_messages_of_the_program(self):
+    def test_the_trace_written_for_a_program_contains_its_loads_and_messages(self):
         load_s, messages = [0.5, 0.25, 1.0], [[0, 2, 3, 999], [2, 0, 1, 7], [1, 2, 200, 300000]]
         with tempfile.TemporaryDirectory() as folder:
             trace, places = pathlib.Path(folder, "t.poise"), pathlib.Path(folder, "places")
@@ -164,7 +166,7 @@ class Programs(unittest.TestCase):
 
 @unittest.skipUnless(HARNESSES["SIMGRID"], "SimGrid is not installed")
 class SimGrid(unittest.TestCase):
-    def test_the_replay_agrees_with_the_closed_forms(self):
+    def test_programs_replayed_in_simgrid_take_the_times_computed_by_hand(self):
         done = run_harness("SIMGRID", [description for description, _ in CLOSED_FORMS.values()])
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -172,16 +174,16 @@ class SimGrid(unittest.TestCase):
         for row, (name, (_, expected_s)) in zip(rows, CLOSED_FORMS.items()):
             self.assertAlmostEqual(row["iteration_s"], expected_s, 6, msg=name)
 
-    def test_large_messages_wait_for_the_receiver_and_small_ones_do_not(self):
+    def test_simgrid_delays_large_messages_until_the_receiver_is_ready_but_not_small_ones(self):
         for description, expected_s in WAITING:
             done = run_harness("SIMGRID", [description])
             self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], expected_s, 6)
 
-    def test_a_rack_receives_no_faster_than_its_uplink(self):
+    def test_in_simgrid_a_rack_receives_no_faster_than_its_uplink_allows(self):
         done = run_harness("SIMGRID", [THREE_RACKS])
         self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], 2, 6)
 
-    def test_a_message_to_a_missing_task_is_refused_and_the_error_names_the_line(self):
+    def test_a_message_to_a_task_that_does_not_exist_is_refused_and_the_error_names_the_line(self):
         done = run_harness("SIMGRID", [described([]), described([[0, 8, 1, 5]])])
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"replays:2: messages: \[0, 8, 1, 5\] with 8 tasks\n$")
@@ -202,7 +204,7 @@ class Replay(unittest.TestCase):
         self.assertGreater(min(rows[0]["iteration_s"]), 0.07)
         self.assertGreater(min(rows[1]["iteration_s"]), 0.04)
 
-    def test_a_machine_with_another_number_of_places_is_refused(self):
+    def test_a_replay_is_refused_if_its_machine_has_more_places_than_the_job_has_ranks(self):
         done = run_harness("REPLAY", [{**described([]), "machine": "node:4 core:4"}], *self.LAUNCHER)
         self.assertEqual(done.returncode, 2)
         self.assertIn('"case" has 16 places, but 8 ranks were started', done.stderr)

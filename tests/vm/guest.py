@@ -41,7 +41,7 @@ def needed(program):
 
 
 def kernel():
-    """Returns the 6.1 cloud kernel, which has its console and the initial file system built in."""
+    """Returns Debian's cloud kernel 6.1. Its drivers for the console and the initial file system are built in."""
     own = os.environ.get("POISE_VM_KERNEL")
     if own:
         return pathlib.Path(own)
@@ -119,8 +119,8 @@ def boot(cpus_per_domain, programs, script, timeout_s):
     """Returns the output of the machine from start to end in sections, each of which begins with a line `>>>
     NAME` of the script's output."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # Work is measured in cpu time. Idle cpus sleep, so the host's cores are free for the others, and ratios do not
-    # change.
+    # The emulator may have more cpus than the host has cores. Idle emulated cpus sleep, so busy ones get the host's
+    # cores. Work is measured in cpu time, so ratios of times do not change.
     words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

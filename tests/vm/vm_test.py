@@ -4,9 +4,10 @@
 """Tests poise juggle on an emulated machine with four memory domains: what it discovers, where it keeps
 threads, how it reacts when cpus disappear, and its gain compared with the theory.
 
-The emulator has 8 or 12 cpus, more than the host. Work is cpu time by the machine's own clock, so the host's
-speed changes no ratio. A busy host delays the balancer by tenths of a second or more. Therefore phases are long
-compared with that, and times are compared with the theory only if the emulator had the host for itself."""
+The emulator has 8 or 12 cpus, more than the host. Programs do a given amount of work, measured in cpu time by the
+emulated machine's clock, so ratios of run times do not depend on the host's speed. A busy host delays the balancer
+by tenths of a second or more. Therefore phases last much longer than that, and run times are compared with the
+theory only if the emulator had the host to itself."""
 
 import json
 import os
@@ -32,9 +33,9 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-# A snapshot of all threads at one time: it is read twice, and if both readings agree, no thread was being moved. On a
-# busy host each reading takes up to a second, so the period must be much longer, or hardly any two readings would
-# agree.
+# Prints the affinities of all threads at one time: reads them until two readings in a row are equal, because then no
+# thread was moved in between. On a busy host a reading takes up to a second. Therefore the period of balancing must be
+# much longer; otherwise two readings would hardly ever be equal.
 snapshot() {
   before=
   for i in $(seq 20); do
@@ -180,7 +181,8 @@ class EightCpus(MachineTest):
         cls.boot(2, EIGHT)
 
     def samples(self, section, least, num_threads=9):
-        """Returns the samples of a section that show all threads; checks that there are at least `least`."""
+        """Returns those samples of a section of the output that contain all threads. Fails if there are fewer than
+        `least`."""
         samples = samples_in(self.said[section])
         whole = [sample for sample in samples if len(sample) == num_threads]
         self.assertGreaterEqual(len(whole), least, self.said[section])
@@ -195,13 +197,13 @@ class EightCpus(MachineTest):
             even += max(counts) - min(counts) <= 1
         self.assertGreaterEqual(2 * even, len(sample_s), sample_s)
 
-    def test_the_machine_is_discovered_with_its_domains_and_factors(self):
+    def test_poise_topo_finds_the_numa_domains_and_their_distances(self):
         machine = json.loads(self.said["topo"])
         self.assertEqual(machine["summary"], {"nodes": 1, "domains": 4, "places": 8})
         self.assertEqual(machine["numa"]["latency_factor"],
                          [[value / 10 for value in row] for row in guest.DISTANCES])
 
-    def test_threads_are_spread_evenly_over_domains_and_stay_in_them(self):
+    def test_threads_are_spread_evenly_over_numa_domains_and_stay_in_them(self):
         samples = self.samples("within", 6, num_threads=13)
         homes = {}
         for sample in samples:
@@ -242,7 +244,7 @@ class TwelveCpus(MachineTest):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_sixteen_threads_bound_to_their_domains_take_the_predicted_time(self):
+    def test_sixteen_threads_that_stay_in_their_numa_domains_take_the_predicted_time(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 

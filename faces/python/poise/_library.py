@@ -16,11 +16,11 @@ OK, FAILED, BAD_INPUT, CANCELLED = range(4)
 
 
 class Error(ValueError):
-    """Bad input, in one line: what is wrong, where, and what would work."""
+    """Raised for invalid input. The text says in one line what is wrong, where, and what would work."""
 
 
 class SystemFailure(RuntimeError):
-    """The system fails although the input is right, for example because the disk is full."""
+    """Raised if the system fails although the input is valid, for example because the disk is full."""
 
 
 class Cancelled(Exception):

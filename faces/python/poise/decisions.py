@@ -17,10 +17,11 @@ from .workload import Problem, Workload, as_workload
 if TYPE_CHECKING:
     from .trace import Trace
 
-#: A name with knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a function of your own, which takes a
-#: Problem and returns the place of each task; its row is called by its __name__.
+#: A strategy: a name, perhaps with parameters called knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a
+#: Python function that takes a Problem and returns the place of each task. A function's row has its __name__.
 Strategy = Union[str, Callable[[Problem], Any]]
-#: Called with (done, total, what comes next); a true result stops the work with Cancelled.
+#: A callback with the arguments (steps done, all steps, name of the next step). If it returns True, the work stops with
+#: Cancelled.
 Progress = Callable[[int, int, str], Any]
 
 
@@ -219,9 +220,10 @@ def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
 
 
 def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = "poise", *, seed: int = 0) -> np.ndarray:
-    """Decides with a strategy and returns the place of each task, (n,) uint32. `machine` is a Machine or the argument
-    of one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task
-    (None: blocks of consecutive tasks). The result depends on nothing else. Raises Error."""
+    """Returns the place of each task that a strategy chooses, (n,) uint32. `machine` is a Machine or the argument of
+    one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task (None:
+    blocks of consecutive tasks). The result depends only on these arguments, `strategy` and `seed`. Raises Error if an
+    argument is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = _places(current, tasks.num_tasks, "current")
     if not isinstance(strategy, str):

@@ -22,11 +22,11 @@ class Ranks(Protocol):
     num_ranks: int
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
-        """Sends bytes to ranks, and returns the bytes that came by the rank that sent them. What is sent may be changed
-        after the call."""
+        """Sends bytes: `sends` maps receiving ranks to data. Returns the received data by sending rank. After the call
+        the caller may change the data that it sent."""
 
     def reduce(self, values: np.ndarray, operation: str) -> np.ndarray:
-        """The largest values ("max") or their sums ("sum") over all ranks, (n,) uint64."""
+        """Returns the element-wise maximum ("max") or sum ("sum") of `values` over all ranks, (n,) uint64."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +38,9 @@ class OwnPlan:
 
 
 class _MpiRanks:
-    """Ranks of a communicator of mpi4py. No rank knows who sends to it: once all its messages have been received, a rank
-    enters a non-blocking barrier, as in poise/poise_mpi.h."""
+    """Ranks of a communicator of mpi4py. A rank does not know in advance which ranks send to it. It enters a
+    non-blocking barrier when the messages that it sent have been received, and stops receiving when the barrier is
+    complete, as in poise/poise_mpi.h."""
 
     def __init__(self, comm: Any) -> None:
         from mpi4py import MPI
@@ -68,7 +69,8 @@ class _MpiRanks:
 
 @contextlib.contextmanager
 def _ranks_of(ranks: Any) -> Iterator[Ranks]:
-    """A communicator of mpi4py is copied, so that messages do not meet those of the program."""
+    """Returns the ranks to use. Duplicates a communicator of mpi4py, so that the library's messages cannot match receives
+    of the program."""
     if not hasattr(ranks, "Get_rank"):
         yield ranks
         return
@@ -80,7 +82,8 @@ def _ranks_of(ranks: Any) -> Iterator[Ranks]:
 
 
 class _Table:
-    """The functions as the library calls them. What they raise is raised again after the call."""
+    """Wraps Ranks so that the C library can call it. If one of its functions raises an exception, the exception is
+    raised again after the library has returned."""
 
     def __init__(self, ranks: Ranks) -> None:
         self.raised: BaseException | None = None
@@ -111,7 +114,7 @@ class _Table:
 
 def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pinned: Any, neighbour_ranks: Any,
                background_s: float) -> tuple[lib.COwnTasks, list[Any]]:
-    """The structure, and the arrays to which it refers."""
+    """Returns the arguments as a poise_own_tasks, and the arrays to which it points."""
     ids = lib.as_array(global_ids, np.uint64, (None,), "global_ids")
     if messages is not None and not (isinstance(messages, tuple) and 2 <= len(messages) <= 4):
         raise lib.Error("messages must be a tuple (indptr, neighbours[, bytes[, counts]])")
@@ -131,19 +134,19 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
 def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, messages: Any = None, strategy: str = "poise", *,
                      size_bytes: Any = None, pinned: Any = None, neighbour_ranks: Any = None, background_s: float = 0.0,
                      seed: int = 0) -> OwnPlan:
-    """Decides on all ranks together; n own tasks, m messages that they send.
+    """Decides where the tasks of all ranks should run. A rank passes its n tasks and the m messages that they send.
 
-    ranks          a communicator of mpi4py, or an object with what Ranks has; rank r is place r of the machine
-    global_ids     (n,)  whole numbers; no two tasks of all ranks have the same
+    ranks          a communicator of mpi4py, or an object with the members of Ranks; rank r is place r of the machine
+    global_ids     (n,)  whole numbers, unique among the tasks of all ranks
     load_s         (n,)  seconds on a place of speed 1
     messages             (indptr (n + 1,), neighbours (m,)[, bytes (m,)[, counts (m,)]]): task t sends to the tasks with the
                          global ids neighbours[indptr[t]:indptr[t + 1]]
-    size_bytes     (n,)  what a migration sends
+    size_bytes     (n,)  bytes that a migration sends
     pinned         (n,)  tasks that must stay
-    neighbour_ranks (m,) the ranks that have the neighbours; looked up without it. Given on all ranks or on none.
-    background_s         work of this rank that belongs to no task
+    neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Pass it on all ranks or on none.
+    background_s         seconds of work of this rank that belong to no task
 
-    Collective. If the input of one rank is wrong, all ranks raise Error, which says on the others which rank it was.
+    Collective. If the input of one rank is wrong, all ranks raise Error; the other ranks' text names that rank.
     """
     with _ranks_of(ranks) as communication:
         table = _Table(communication)

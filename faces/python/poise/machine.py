@@ -107,7 +107,8 @@ class Machine:
 
     @property
     def levels(self) -> dict[str, np.ndarray]:
-        """The number of the group of each place in each level, coarsest level first."""
+        """For each level of the hierarchy by name, coarsest level first: the number of the group to which each place
+        belongs."""
         groups = lib.view(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
         return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}
 

@@ -50,7 +50,7 @@ def heat_map(machine: Any, workload: Any, placement: Any, ax: Any = None, *, by:
     places, tasks = as_machine(machine), as_workload(workload)
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")
     if by != "place" and by not in places.levels:
-        raise lib.Error(f"the machine has no level {by!r}; known: place, {', '.join(places.levels)}")
+        raise lib.Error(f"the machine has no level {by!r}; choose one of: place, {', '.join(places.levels)}")
     group = np.arange(places.num_places) if by == "place" else places.levels[by]
     sender = np.repeat(group[where], np.diff(tasks.indptr.astype(np.int64)))
     receiver = group[where[tasks.indices]]

@@ -28,7 +28,7 @@ class Phase:
 
 @dataclasses.dataclass
 class Trace:
-    """A trace: phases with increasing ids of a program on num_places places, and the machine if it is known."""
+    """A trace of a program on num_places places: its phases, with increasing ids, and the machine if it is known."""
     phases: list[Phase]
     num_places: int
     machine: Machine | None = None

@@ -24,12 +24,13 @@ def _messages_of(messages: Any, num_tasks: int) -> tuple[str, list[np.ndarray | 
     if hasattr(messages, "columns"):  # pandas
         absent = {"from", "to"} - set(messages.columns)
         if absent:
-            raise lib.Error(f"messages has no column {sorted(absent)[0]!r}; it needs from and to, and may have count and bytes")
+            raise lib.Error(f"messages has no column {sorted(absent)[0]!r}; it needs the columns from and to, and may "
+                            "have the columns count and bytes")
         messages = {name: messages[name].to_numpy() for name in ("from", "to", "count", "bytes") if name in messages.columns}
         messages = (messages["from"], messages["to"], messages.get("bytes"), messages.get("count"))
     if not isinstance(messages, tuple) or not 2 <= len(messages) <= 4:
-        raise lib.Error("messages must be a scipy.sparse matrix of bytes, a pandas.DataFrame with from and to, or a tuple "
-                        "(from, to[, bytes[, count]])")
+        raise lib.Error("messages must be a scipy.sparse matrix of bytes, a pandas.DataFrame with the columns from and to, "
+                        "or a tuple (from, to[, bytes[, count]])")
     from_task = lib.as_array(messages[0], np.uint32, (None,), "messages.from")
     same = (len(from_task),)
     sent, counts = (messages[2:] + (None, None))[:2]
@@ -43,19 +44,19 @@ class Workload:
 
     load_s        (n,)    seconds on a place of speed 1; or a pandas.DataFrame with the column load_s, and size_bytes,
                           pinned, x, y, z if it has them
-    size_bytes    (n,)    what a migration sends; without it moving costs nothing
+    size_bytes    (n,)    bytes that a migration sends; without it migrations cost nothing
     messages              who sends to whom: a scipy.sparse matrix whose entry [i, j] is the bytes that i sends to j in one
                           message, a pandas.DataFrame with the columns from, to and maybe bytes and count, or a tuple of
                           such arrays (from, to[, bytes[, count]])
     positions     (n, d)  coordinates, d from 1 to 3
     pinned        (n,)    tasks that must stay
-    background_s  (p,)    work of places that belongs to no task
+    background_s  (p,)    seconds of work of a place that belong to no task
     subphase_load_s (n, s) loads by subphase, after each of which all places wait for the busiest
-    kind_load_s   (n, k)  loads of kinds of work that overlap: processor cores first, then GPUs and the like
+    kind_load_s   (n, k)  loads by kind of work (processor cores first, then GPUs and the like); different kinds overlap
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
     capacity              limit per place for its tasks, or for the cores that they take: one number, or (p,)
     cores         (n,)    cores that each task takes; 1 without it
-    footprint_bytes, working_bytes (n,)  memory as long as the task exists, and in addition while it runs
+    footprint_bytes, working_bytes (n,)  memory of a task as long as it exists, and in addition while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
     place_bytes   (p,)    memory of places that belongs to no task
     loads_include         costs of messages in the loads: "none", "send" or "send_and_receive"

@@ -188,14 +188,14 @@ class Exchange {
     return true;
   }
 
-  /// Gain of u if it replaces v. The affinity between u and v is subtracted twice, because it is
-  /// lost on both sides.
+  /// Returns by how much the affinity of u to its group grows if u and v change places. Subtracts
+  /// the affinity between u and v: the gain of v counts it, but they stay in different groups.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {
       const Vertex other = graph_.to[e];
       if (other == v)
-        gain -= 2 * graph_.affinity[e];
+        gain -= graph_.affinity[e];
       else if (group_of_[other] == group_of_[v])
         gain += graph_.affinity[e];
       else if (group_of_[other] == group_of_[u])

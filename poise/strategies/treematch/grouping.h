@@ -11,18 +11,20 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// If there are at most this many groupings of all elements, or single groups, all of them are
-/// listed.
+/// Lists longer than this are not made, neither of all ways to divide the elements into groups nor
+/// of all possible groups.
 constexpr double kMaxListed = 30000;
 
-/// Returns the group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with
-/// large affinity inside. `arity` must divide the number of vertices.
+/// Divides the vertices into num_vertices / arity groups of exactly `arity` vertices, with large
+/// affinity inside the groups, and returns the group of each vertex. `arity` must divide the number
+/// of vertices.
 ///
 /// Jeannot and Mercier, "Near-optimal placement of MPI processes on hierarchical NUMA
-/// architectures", Euro-Par 2010. If there are at most 30,000 groupings, returns the best.
-/// Otherwise chooses disjoint groups, best first: from all C(n, arity) groups if there are at most
-/// 30,000; for pairs, from the edges, which are sorted in buckets as needed; else by k-way
-/// partitioning. Exchanges of elements then improve the result.
+/// architectures", Euro-Par 2010. If there are at most 30,000 ways to divide the vertices, returns
+/// the best. Otherwise the method depends on `arity`. Pairs are taken from the list of edges,
+/// heaviest first. Larger groups are taken from the list of all possible groups, best first, if it
+/// has at most 30,000; if not, k-way partitioning makes the groups. Exchanges of vertices between
+/// groups then improve the result.
 std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity);
 
 }  // namespace poise::tree_match

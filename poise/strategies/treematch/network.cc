@@ -30,7 +30,8 @@ constexpr std::size_t kSlotsTried = 32;
 
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
-/// Returns the dimension in which the slots have the most different coordinates.
+/// Returns the dimension in which the coordinates of the slots take the largest number of different
+/// values.
 std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
   std::size_t longest = 0, most = 0;
   for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
@@ -43,7 +44,7 @@ std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinate
   return longest;
 }
 
-/// Sorts slots so that the two halves are far apart.
+/// Sorts slots so that those in the first half are far from those in the second half.
 void sort_into_halves(std::vector<Vertex>& slots, const Distance& distance,
                       const Coordinates& coordinates) {
   std::vector<std::pair<double, Vertex>> order;
@@ -133,9 +134,11 @@ class Halving {
       left.vertices.push_back(right.vertices.back());
   }
 
-  /// Returns the graph of a region's vertices and two fixed vertices that represent its halves. A
-  /// cut edge costs the distance between the halves. An edge that leaves the region costs the extra
-  /// distance of the half that is farther away.
+  /// Returns the graph of the vertices that are to be split between two halves, plus two fixed
+  /// vertices that stand for the halves. An edge between two of the vertices costs the distance
+  /// between the halves if it is cut. An edge from a vertex v to one outside the region draws v to
+  /// the half that is closer to the other end: it costs the difference of the two distances if v
+  /// goes to the other half.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const auto size = static_cast<Vertex>(vertices.size());
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
@@ -243,8 +246,8 @@ class Swapping {
     return gain_of_v + gain_of_u;
   }
 
-  /// Cost of v's edges if v were at a slot. The distance to the partner with which it swaps does
-  /// not change.
+  /// Cost of v's edges if v were at `slot`, after a swap with `partner`. The swap does not change
+  /// the distance between v and its partner.
   double cost_at(Vertex v, Vertex slot, Vertex partner) const {
     double cost = 0;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {

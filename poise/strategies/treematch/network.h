@@ -16,8 +16,8 @@ using namespace graphs;  // of poise/partition
 
 using Distance = std::function<double(std::uint32_t, std::uint32_t)>;
 
-/// Distance between two nodes in hops, or the latency factor on a matrix network, which has no
-/// hops.
+/// Returns the function that gives the distance between two nodes: in hops or, if the network is
+/// given as a matrix of latencies, as the latency factor of this pair.
 Distance node_distance(const Machine& machine);
 
 /// Stores the distances in a table of size^2 numbers, for few nodes and many queries.
@@ -32,17 +32,19 @@ double hop_affinity(const Graph& graph, std::span<const Vertex> slot_of, const D
 /// Coordinates of each node on a torus or mesh; empty for other networks.
 std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine);
 
-/// Returns a slot for each vertex of a graph that has as many vertices as slots, by dual recursive
-/// bisection (Pellegrini, "Static mapping by dual recursive bipartitioning of process and
-/// architecture graphs", 1994). Slots are halved across their longest dimension or, without
-/// coordinates, by which of two distant slots is closer. Vertices are halved with a small affinity
-/// cut, and each vertex is drawn to the half that is closer to its neighbours outside. O(n^2 + n
-/// log n) distances.
+/// Maps a graph to as many slots as it has vertices, and returns the slot of each vertex. Dual
+/// recursive bisection (Pellegrini, "Static mapping by dual recursive bipartitioning of process and
+/// architecture graphs", 1994): the slots are halved, then the vertices are divided between the
+/// halves, and so on inside each half. Slots are halved across the dimension in which they extend
+/// most or, without coordinates, by which of two distant slots is closer. Vertices are divided so
+/// that the edges that are cut have little affinity; a vertex with neighbours outside is drawn to
+/// the half that is closer to them. Computes O(n^2 + n log n) distances.
 std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
                                    const std::vector<std::vector<std::uint32_t>>& coordinates);
 
-/// Swaps the slots of two vertices of the same kind as long as that lowers the sum. Tries for each
-/// vertex the slots near those of its neighbours. O(passes * edges * near slots).
+/// Swaps the slots of two vertices as long as that lowers the sum of affinity times distance. Only
+/// slots of the same kind are swapped. For each vertex, tries the slots near those of its
+/// neighbours in the graph. O(passes * edges * near slots).
 void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,
                  const Distance& distance, std::span<Vertex> slot_of);
 

@@ -96,7 +96,7 @@ TEST(MapToNetwork, is_near_the_optimum_on_small_networks) {
   }
 }
 
-TEST(MapToNetwork, only_slots_of_the_same_kind_are_swapped) {
+TEST(MapToNetwork, only_vertices_on_nodes_of_the_same_kind_are_swapped) {
   const Machine machine = machine_from_text("mesh:8 core:1");
   Random random(4);
   const Graph graph = grid(2, shuffled(8, random));
@@ -109,7 +109,8 @@ TEST(MapToNetwork, only_slots_of_the_same_kind_are_swapped) {
             hop_affinity(graph, numbers(8), node_distance(machine)));
 }
 
-TEST(MapToNetwork, the_distance_in_a_matrix_network_is_the_factor_of_the_matrix) {
+TEST(MapToNetwork,
+     in_a_matrix_network_the_distance_of_two_nodes_is_the_mean_factor_of_both_directions) {
   MachineParts parts;
   parts.places.resize(3);
   for (PlaceId p = 0; p < 3; ++p) parts.places[p].domain = p;

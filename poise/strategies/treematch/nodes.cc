@@ -20,7 +20,8 @@ namespace {
 constexpr Vertex kAttempts = 8;
 constexpr Vertex kMaxNodesToHalve = 4096;
 constexpr Vertex kMaxNodesInTable = 2048;
-/// A mapping that costs more than this times the best is not improved by swaps.
+/// Swaps try to improve a mapping only if it costs at most this factor times as much as the best
+/// mapping found before.
 constexpr double kHopeless = 1.5;
 
 std::vector<double> shares_of_nodes(const Machine& machine, const Demand& demand) {
@@ -59,8 +60,9 @@ std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& 
   return kinds;
 }
 
-/// Returns the tiers of a tree network as arities, or nothing if the groups of a tier differ in
-/// size.
+/// Returns the number of children per switch on each tier of the network, from the root down.
+/// Returns nothing if the network is not a tree of switches, or if switches of the same tier differ
+/// in their number of children.
 std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   const Network& network = machine.network();
   if (network.shape != Network::Shape::tree) return std::nullopt;
@@ -120,7 +122,8 @@ std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
     even_out_by_swaps(demand.graph, shares, group_of);
     return group_of;
   }
-  // Empty tasks fill the remaining places, so that tasks may be packed on few nodes.
+  // Tasks without edges are added until there is one per place. They let the partitioner put the
+  // real tasks on few nodes and leave other nodes empty.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);

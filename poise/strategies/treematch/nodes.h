@@ -21,15 +21,15 @@ struct Demand {
   Vertex open_places = 0;              // number of places with a share above 0
 };
 
-/// Weight of a task for staying where it is.
+/// How much it matters that a task stays where it is: more for tasks with more bytes to migrate.
 inline double anchor_weight(const Task& task) { return 1 + static_cast<double>(task.bytes); }
 
 /// Returns the group of each task, with one group per node. Groups are formed by affinity or, with
 /// `keeps_groups`, by the node where each task is now; swaps then even out the groups.
 std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand, bool keeps_groups);
 
-/// Returns the node of each group. Groups are exchanged only between nodes with equal places and
-/// shares, and only if no tasks are pinned there.
+/// Returns the node of each group. Two nodes exchange their groups only if their places are alike,
+/// they have equal shares of the load, and no tasks are pinned to either of them.
 std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
                                const std::vector<NodeId>& group_of);
 

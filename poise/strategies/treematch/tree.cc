@@ -14,9 +14,9 @@ namespace poise::tree_match {
 
 namespace {
 
-/// A level of the tree, seen from the leaves: groups of `arity`, whose common vertex is `depth`
-/// edges below the root. For two leaves with this common vertex, the path is 2 * depth hops shorter
-/// than across the root.
+/// A level of the tree, where groups of `arity` vertices have a common parent that is `depth` edges
+/// below the root. If two leaves are connected through such a parent, their path is 2 * depth hops
+/// shorter than a path through the root.
 struct Level {
   std::uint32_t arity;
   double depth;
@@ -45,7 +45,8 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// Per level, from the leaves up, the group of each element of the level below.
+/// How vertices are grouped into a tree. Per level, from the leaves up: for each vertex or group of
+/// the level below, the number of the group to which it belongs.
 using Grouping = std::vector<std::vector<Vertex>>;
 
 /// Numbers leaves depth-first, so that each group's leaves are consecutive.
@@ -132,7 +133,8 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
   if (count_arrangements(leaves, levels) <= kMaxListed) {
     grouping = AllArrangements(levels).best(graph);
   } else {
-    // All children of the root are equally close, so splitting its arity would change nothing.
+    // Groups below the root are all equally far from each other, so grouping them in several steps
+    // would change nothing: the root's arity is not split.
     const auto root = std::find_if(arities.begin(), arities.end(), [](auto a) { return a > 1; });
     const auto below_root = split_to_primes({root + 1, arities.end()});
     for (auto arity = below_root.rbegin(); arity != below_root.rend(); ++arity) {
@@ -168,7 +170,8 @@ class Turning {
     double weight;
   };
 
-  /// `vertices` are those below one inner vertex, whose leaves start at `first`.
+  /// Permutes the children of one inner vertex and of all inner vertices below it. `vertices` are
+  /// mapped to its leaves, which start at `first`.
   void turn(std::size_t level, Vertex first, Vertex leaves, std::span<const Vertex> vertices) {
     if (level == arities_.size() || vertices.empty()) return;
     const Vertex arity = arities_[level], per_child = leaves / arity;
@@ -209,7 +212,9 @@ class Turning {
     return merged;
   }
 
-  /// Grants wishes for positions in order of weight; children without a wish keep their order.
+  /// Gives each child the position that it prefers, if this is still free; the strongest
+  /// preferences are served first. Children without a preference get the remaining positions in
+  /// order.
   static std::vector<Vertex> positions(Vertex arity, std::span<const Wish> wishes) {
     std::vector<Vertex> position_of(arity, arity);
     std::vector<std::uint8_t> is_taken(arity, 0);

@@ -17,18 +17,19 @@ using namespace graphs;  // of poise/partition
 /// short.
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities);
 
-/// Returns a different leaf for each vertex, on the tree with these arities from the root down.
-/// There must not be more vertices than leaves.
+/// Maps each vertex to a leaf of its own in the tree that has these arities from the root down, and
+/// returns the leaves. There must not be more vertices than leaves.
 ///
-/// Jeannot and Mercier, Euro-Par 2010: empty vertices fill the tree; then groups are formed
-/// bottom-up, and each level groups the groups of the level below. If the tree has at most 30,000
-/// distinct arrangements (all trees of up to 8 leaves, 2 x 8, 8 x 2), all are tried, and the sum of
-/// affinity times hops is optimal.
+/// Jeannot and Mercier, Euro-Par 2010: vertices without edges are added until there is one per
+/// leaf. Then vertices are grouped bottom-up: the groups of one level are the elements that are
+/// grouped on the next level. If there are at most 30,000 different ways to group them (as in all
+/// trees of up to 8 leaves and in the trees 2 x 8 and 8 x 2), all are tried, and the sum of
+/// affinity times hops is minimal.
 std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> arities);
 
-/// Chooses among equally good results: permutes the children of every inner vertex so that as much
-/// as possible stays at its leaf. `anchors[v]` lists leaves where v is now, each with the weight of
-/// staying there.
+/// Chooses among equally good mappings: permutes the subtrees below every inner vertex of the tree
+/// so that as many vertices as possible get a leaf where they are now. `anchors[v]` lists these
+/// leaves for vertex v, each with the weight of staying there.
 struct Anchor {
   Vertex leaf;
   double weight;

@@ -61,7 +61,7 @@ void expect_different_leaves(std::vector<Vertex> leaf_of, Vertex leaves) {
   EXPECT_LT(leaf_of.back(), leaves);
 }
 
-TEST(TreeMatch, splits_the_arity_of_a_level_into_its_prime_factors) {
+TEST(TreeMatch, splits_each_level_of_a_tree_into_levels_of_prime_arity) {
   EXPECT_EQ(split_to_primes({{12, 1, 8, 7}}), (std::vector<std::uint32_t>{3, 2, 2, 2, 2, 2, 7}));
 }
 
@@ -80,7 +80,7 @@ TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
     }
 }
 
-TEST(TreeMatch, a_tree_is_filled_with_empty_vertices) {
+TEST(TreeMatch, a_graph_with_fewer_vertices_than_the_tree_has_leaves_is_mapped_at_least_cost) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -95,8 +95,8 @@ TEST(TreeMatch, a_tree_is_filled_with_empty_vertices) {
   }
 }
 
-/// Cliques of the group sizes of every level, with affinities that grow towards the leaves.
-/// Vertices are numbered at random.
+/// All vertices exchange messages, and those whose leaves are close in the tree exchange many more
+/// bytes. TreeMatch has to find this tree. Vertices are numbered at random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
@@ -125,7 +125,7 @@ TEST(TreeMatch, recovers_a_hidden_tree_of_any_arity) {
   }
 }
 
-TEST(TreeMatch, permuting_children_keeps_the_cost_and_reduces_migrations) {
+TEST(TreeMatch, reordering_subtrees_reduces_migrations_without_changing_the_cost) {
   const std::vector<std::uint32_t> arities = {2, 3, 2};
   Random random(11);
   const Graph graph = drawn_graph(12, random);

@@ -12,8 +12,8 @@ namespace poise::tree_match {
 
 namespace {
 
-/// Attempts per bisection. On a machine of few nodes there are few bisections, so each may take
-/// more attempts.
+/// Number of attempts per bisection, of which the best is kept. The tasks of each node are bisected
+/// separately, so with few nodes there is time for more attempts.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {

@@ -37,11 +37,12 @@ struct Inside {
 
 /// Returns the place of each vertex, counted from the first place of the subtree.
 ///
-/// If there are enough places, each gets at most one vertex. Otherwise the tree gets one more level
-/// below the places. Its groups have equal load, not equal count as in the paper, because equal
-/// counts would double the makespan if loads are skewed. TreeMatch maps the groups to places. If
-/// places differ, tasks are pinned, or the tree is irregular, a part is made for each place, and
-/// parts are then swapped between equal places.
+/// If there are enough places, each gets at most one vertex. Otherwise the vertices are first
+/// divided into one group per place. The groups have equal load, not an equal number of vertices as
+/// in the paper, which would double the makespan if loads are skewed. TreeMatch then maps the
+/// groups to the places. It cannot do so if places take different shares of the load, if tasks are
+/// pinned, or if the tree is irregular: then each group is made for a certain place, and places
+/// with equal shares swap their groups if that shortens the paths of messages.
 std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Inside inside);
 
 }  // namespace poise::tree_match

@@ -18,9 +18,9 @@ using poise::charm::Statistics;
 
 namespace {
 
-/// Charm++ calls a constructor at restart that leaves HybridBaseLB's members uninitialised, and
-/// most of them are private. An explicit instantiation may name private members in its arguments,
-/// which gives access to them.
+/// Sets to zero the members of HybridBaseLB that its constructor for restarts leaves uninitialised.
+/// Most of these members are private. C++ allows an explicit instantiation of a template to name
+/// private members; through `Members` this function gets access to them.
 void set_members_to_zero(HybridBaseLB& base);
 
 template <auto... kMembers>
@@ -35,10 +35,11 @@ template struct Members<
     &HybridBaseLB::maxLoad, &HybridBaseLB::maxCpuLoad, &HybridBaseLB::totalLoad,
     &HybridBaseLB::maxCommBytes, &HybridBaseLB::maxCommCount, &HybridBaseLB::maxMem>;
 
-/// Above the groups, Charm++ handles only sums of loads and decides how much load moves from one
-/// group to another, so no PE sees more objects than its group has. This class chooses the objects
-/// that carry that load, by their messages. Objects from other groups arrive as if from an
-/// unavailable PE, so the strategy assigns them a place.
+/// Above the groups of PEs, Charm++ handles only sums of loads: it decides how much load moves from
+/// one group to another, so no PE sees more objects than its group has. This class chooses the
+/// objects that move, so that few messages are sent between the groups. To the strategy, objects
+/// that arrive from other groups seem to be on an unavailable PE, so it assigns each of them a
+/// place.
 class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) { begin(); }
@@ -105,8 +106,7 @@ void PoiseHybridLB::begin() {
   thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
 }
 
-/// Repeats what HybridBaseLB's constructor does at a first start, for the number of PEs after a
-/// restart.
+/// Does after a restart, for the new number of PEs, what HybridBaseLB's constructor does otherwise.
 void PoiseHybridLB::begin_base() {
   if (CkNumPes() <= 4)
     tree = new TwoLevelTree;
@@ -142,8 +142,9 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
 
-/// Statistics of two PEs: PE 0 has all objects of this group, and PE 1 has one object that stands
-/// for all objects of the group led by `to_root`.
+/// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with
+/// all its objects. PE 1 is the group led by PE `to_root`, with one object that stands for all
+/// objects of that group.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;
   statistics.pes.resize(2);

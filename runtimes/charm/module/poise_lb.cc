@@ -16,8 +16,9 @@ using poise::charm::Statistics;
 
 }  // namespace
 
-/// One group class for all names; `which` is an index into poise::charm::balancers(). If the
-/// deciding PE becomes unavailable, Charm++ makes another PE decide.
+/// This class implements all central balancers of Poise; `which` is an index into
+/// poise::charm::balancers(). If the deciding PE becomes unavailable, Charm++ makes another PE
+/// decide.
 class PoiseLB : public CBase_PoiseLB {
  public:
   PoiseLB(const CkLBOptions& options, int which);

@@ -38,9 +38,9 @@ using poise::charm::Subtree;
 
 using Levels = std::vector<LevelLogic*>;
 
-/// TreeLB's objects for each level: those that decide, and those that pass messages between levels.
-/// Both are private members of TreeLB. An explicit instantiation may name private members in its
-/// arguments, which gives access to them.
+/// Returns TreeLB's objects for each level: first those that decide, then those that pass messages
+/// between levels. Both lists are private members of TreeLB. C++ allows an explicit instantiation
+/// of a template to name private members; through `Members` this function gets access to them.
 std::pair<Levels*, Levels*> levels_of(TreeLB& tree);
 
 template <Levels TreeLB::*kLogic, Levels TreeLB::*kPassing>
@@ -73,7 +73,7 @@ std::vector<Move> moves_in(const TreeLBMessage* decision) {
   return moves;
 }
 
-/// Concatenates messages and deletes them.
+/// Concatenates messages to a new one, and deletes them.
 TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   std::vector<char> bytes;
   for (TreeLBMessage* message : messages) {
@@ -98,7 +98,7 @@ class Passing : public LevelLogic {
   }
 };
 
-/// The level of a single PE: measures and migrates.
+/// The lowest level of the tree, a single PE: measures the PE's objects and migrates them.
 class PeLevel : public LevelLogic {
  public:
   PeLevel(LBManager& manager, bool with_messages)
@@ -153,8 +153,9 @@ class PeLevel : public LevelLogic {
   std::vector<LDObjHandle> handles_;
 };
 
-/// The strategies of one level as texts. They are used one after the other; then the last one is
-/// repeated, or the list starts again.
+/// The strategies of one level. The first decision uses the first strategy, the second decision the
+/// second one, and so on. After the last strategy, decisions start again with the first one if
+/// `repeat` is true; otherwise all later decisions use the last one.
 struct Strategies {
   std::vector<std::string> texts;
   bool repeat = false;
@@ -230,7 +231,8 @@ struct Tree {
   std::_Exit(status);
 }
 
-/// The value of `name` in a section, or `otherwise` if there is none. `is_valid` checks its type.
+/// The value of `name` in a section, or `otherwise` if the section does not contain `name`.
+/// `is_valid` checks the type of the value.
 template <typename T>
 T value_of(const json& section, const char* name, T otherwise, bool (json::*is_valid)() const) {
   if (!section.contains(name)) return otherwise;
@@ -247,7 +249,7 @@ Strategies strategies_of(const json& configuration, const char* level) {
   const json& section = configuration.at(level);
   if (!section.contains("strategies") || !section.at("strategies").is_array() ||
       section.at("strategies").empty())
-    refuse(where + " needs \"strategies\", a list such as [\"poise\"]");
+    refuse(where + " has no list of strategies, such as \"strategies\": [\"poise\"]");
   Strategies strategies;
   strategies.repeat = value_of(section, "repeat_strategies", false, &json::is_boolean);
   for (const json& text : section.at("strategies")) {
@@ -270,7 +272,7 @@ Tree tree_of(const std::string& text) {
     levels = {"process", "root"};
   else
     refuse("+PoiseTreeLB: \"tree\" is \"" + name +
-           "\"; Poise's strategies work in PE_Root and PE_Process_Root");
+           "\"; Poise supports only PE_Root and PE_Process_Root");
   for (const char* level : levels) {
     tree.levels.push_back(strategies_of(tree.stock, level));
     tree.stock[level]["strategies"] = {"Dummy"};
@@ -304,7 +306,8 @@ std::string fitting() {
   }
 }
 
-/// The configuration in the file that +PoiseTreeLB names. If there is no such file, it is written.
+/// Returns the text of the file that +PoiseTreeLB names. If the file does not exist, creates it
+/// with a configuration that fits this job. If no file is named, returns such a configuration.
 std::string configured() {
   const std::string& name = tree_file();
   if (name.empty()) return fitting();
@@ -322,7 +325,8 @@ std::string configured() {
 
 bool is_quiet;
 
-/// Options that make TreeLB build a tree which does nothing and is not announced.
+/// Returns options with which TreeLB builds a tree that does nothing, because Poise's levels
+/// replace those of that tree. Also makes Charm++ quiet, so that TreeLB does not announce the tree.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};
@@ -421,7 +425,8 @@ std::vector<Balancer*> PoiseTreeLB::balancers() {
   return balancers;
 }
 
-/// After a restart on another number of PEs, this PE may have other levels.
+/// After a restart on another number of PEs, this PE may decide at other levels of the tree than
+/// before, so the number of its balancers may differ from that in the checkpoint.
 void PoiseTreeLB::pup(PUP::er& p) {
   if (p.isUnpacking() && CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   TreeLB::pup(p);

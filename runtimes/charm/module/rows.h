@@ -22,8 +22,9 @@ inline void take_setting() {
     setting() = text;
 }
 
-/// Creates the balancer with index `which` in balancers(); `with` is its setting. Invalid settings
-/// end the program at start-up, before it has computed anything.
+/// Creates the balancer with index `which` in balancers(); `with` is the argument of +PoiseLB, or a
+/// strategy with its knobs. Invalid settings end the program at start-up, before it has computed
+/// anything.
 inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with, Scope scope) {
   try {
     return std::make_unique<Balancer>(which, with, scope);
@@ -34,7 +35,8 @@ inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with
   }
 }
 
-/// Writes the balancer's history to a checkpoint, or restores it if this PE has a balancer.
+/// Writes the balancer's history to a checkpoint or restores it from one. `balancer` is null if
+/// this PE has no balancer; then an empty history is written, and a stored one is skipped.
 inline void pup_past(PUP::er& p, Balancer* balancer) {
   std::vector<char> past;
   if (!p.isUnpacking() && balancer) past = balancer->checkpoint();

@@ -57,9 +57,9 @@ Function as_function(void* found) {
   return function;
 }
 
-/// Searches for the function in the library or program that contains the address `caller`, and in
-/// the libraries that it loaded. An OpenMP run-time that an interpreter loaded for one module is
-/// visible only there.
+/// Searches for the function `name` in the library or program that contains the address `caller`,
+/// and in the libraries loaded with it. If an interpreter has loaded an OpenMP run-time for one
+/// module only, a search in the whole program does not find it.
 void* original_of(const void* caller, const char* name) {
   Dl_info object;
   if (::dladdr(caller, &object) == 0) return nullptr;
@@ -70,8 +70,9 @@ void* original_of(const void* caller, const char* name) {
   return found;
 }
 
-/// Returns the function that a function of the same name replaces here, or null. glibc has two
-/// versions of pthread_cond_*; the newer one is returned if it exists.
+/// Returns the function of another library that this library replaces by one of the same name, or
+/// null if there is none. glibc has two versions of pthread_cond_*; the newer one is returned if it
+/// exists.
 template <typename Function>
 Function original(std::atomic<Function>& cache, const char* name, const void* caller) {
   if (const Function known = cache.load(std::memory_order_acquire)) return known;
@@ -192,7 +193,8 @@ struct Region {
 };
 
 void run_region(void* given) {
-  // A copy, because the original exists only until the starting call returns.
+  // Copies the region, because the original exists only until the call that starts the region
+  // returns.
   const Region region = *static_cast<const Region*>(given);
   WaitSlot* const slot = own_slot();
   end_wait(slot);
@@ -200,8 +202,9 @@ void run_region(void* given) {
   begin_wait(slot);  // at the barrier that ends the region
 }
 
-/// Starts a parallel region, so that its threads are reported as waiting before and after it. The
-/// calling thread is the first thread of the region and continues after it.
+/// Starts a parallel region through run_region(), which reports each thread as waiting before and
+/// after the thread's part of the region. The calling thread is the first thread of the region and
+/// goes on when the region ends.
 template <typename Function, typename... More>
 void start_region(Function real, void (*function)(void*), void* data, More... more) {
   if (real == nullptr) return function(data);  // a team of one thread is always allowed
@@ -257,7 +260,8 @@ POISE_WAITS(int, pthread_cond_timedwait,
 POISE_WAITS(int, sem_wait, (sem_t * semaphore), (semaphore))
 #undef POISE_WAITS
 
-// OpenMP's barriers. If the original function is not found, the team has one thread and needs none.
+// OpenMP's barriers. If the original function is not found, the team has one thread and needs no
+// barrier.
 #define POISE_BARRIER(name, parameters, arguments) \
   void name parameters {                           \
     POISE_ORIGINAL(void, name, parameters)         \

@@ -14,7 +14,8 @@ class BorrowerSide {
   BorrowerSide(Messenger& messenger, TaskCodec& codec, LoadExchange& loads)
       : messenger_(messenger), codec_(codec), loads_(loads) {}
 
-  /// Wakes the progress threads of victims that do not answer, and asks for tasks if idle.
+  /// Wakes the progress threads of victims that do not answer. If this rank is idle, asks another
+  /// rank for tasks.
   void step(const TaskPool::State& state);
   void handle_tasks(Message& message);
   void handle_decline(const Message& message);

@@ -54,9 +54,10 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// Returns where the receiver finds an item without a message: in memory that both ranks share, or
-// in a copy of a large item there. Items of a borrowed task are not copied when it is lent on: its
-// results go straight to the owner, so nothing would free the copy.
+// If the receiver can read an item in memory that both ranks share, returns the location: that of
+// the item itself or, for a large item, that of a copy in shared memory. The items of a borrowed
+// task are not copied when the task is lent on: its results go straight to the owner, so nothing
+// would free the copies.
 std::optional<Arena::Spot> TaskCodec::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
   if (!messenger_.arena.shared_with(to) || item.mode == Mode::result || item.bytes == 0)

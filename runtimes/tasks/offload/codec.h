@@ -17,7 +17,8 @@ class TaskCodec {
  public:
   TaskCodec(Messenger& messenger, LentTasks& lent) : messenger_(messenger), lent_(lent) {}
 
-  /// Appends a task to a message to rank `to`. If `to` owns the task, only its slot is sent.
+  /// Appends a task to a message to rank `to`. If `to` owns the task, its items are not sent,
+  /// because the owner still has them.
   void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
   /// Reads a task from a message, and calls `then` with it when all its items have arrived. If the
   /// task belongs to this rank, it goes back into the pool instead.

@@ -41,9 +41,10 @@ class OffloadEngine {
   OffloadEngine(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
                 Policy policy, TaskPool& pool);
 
-  /// Polls for messages and handles them. `wait`: the number of the wait that this rank is in; the
-  /// first call with a new number enters that wait. `all_inside`: all threads of the program are in
-  /// the wait, so that only tasks can submit. `threads`: the number of threads that run tasks.
+  /// Polls for messages and handles them. `wait` is the number of the wait that this rank is in;
+  /// the first call with a new number enters that wait. `all_inside` is true if all threads of the
+  /// program are in the wait, so that new tasks can be submitted only by tasks. `threads` is the
+  /// number of threads that run tasks.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
   /// Completes all messages in flight. Collective.
   void drain();
@@ -53,7 +54,8 @@ class OffloadEngine {
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
-  /// True if every message except gossip rings the doorbell. Thread-safe.
+  /// True if every message to this rank, except gossip about loads, wakes its idle threads by
+  /// ringing its doorbell. Thread-safe.
   bool all_messages_notify() const { return all_messages_notify_.load(std::memory_order_relaxed); }
   /// True if other ranks wake the progress thread for every message that cannot wait until the
   /// current task ends. Thread-safe.

@@ -43,7 +43,7 @@ std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
   return loans;
 }
 
-// Asks the program's policy for the load that the next messages state.
+// Asks the program's policy for this rank's load, which the next messages tell to other ranks.
 void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
   if (!policy_.load) return;
   const auto queue = policy_.sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
@@ -173,7 +173,8 @@ void LenderSide::lend_named(const Loan& loan, double task_bytes, bool asked) {
   }
 }
 
-// Writes the tasks into the message. Returns the bytes that they send and return.
+// Writes the tasks into the message. Returns the number of bytes that the tasks carry to the
+// borrower and bring back.
 double LenderSide::pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t to, Writer& header,
                         std::vector<Payload>& payloads, const Reason& reason) {
   TraceRecorder* const recorder = messenger_.pool.recorder();
@@ -221,8 +222,8 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   return num_tasks;
 }
 
-// Counts the tasks lent per rank, to find the maximum, for at most as many ranks as the agent
-// remembers.
+// Counts the tasks lent to each rank, to find the maximum. Counts for at most
+// lending_tuning::kMaxPeers ranks.
 void LenderSide::count_lent(std::uint32_t rank, std::size_t tasks) {
   if (lent_to_.size() >= lending_tuning::kMaxPeers && !lent_to_.contains(rank)) return;
   const std::uint64_t lent = lent_to_[rank] += tasks;
@@ -231,7 +232,8 @@ void LenderSide::count_lent(std::uint32_t rank, std::size_t tasks) {
   messenger_.counters.most_to = rank;
 }
 
-// Items in the owner's memory are given as null, because the owner may have reused that memory.
+// Items in the owner's memory are passed to the program with a null address, because the owner may
+// have reused that memory.
 void LenderSide::report_cancelled(const Task& task) {
   if (!policy_.cancelled) return;
   std::vector<Item> items(task.items.begin(), task.items.end());

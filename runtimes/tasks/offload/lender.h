@@ -28,12 +28,12 @@ class LenderSide {
   void step(const TaskPool::State& state);
   /// Stores a steal request until the next step.
   void handle_request(Message& message);
-  /// Calls on_lend if the program set one. If it throws, the task fails on this rank, and this
-  /// returns false.
+  /// Calls on_lend if the program set one. If on_lend throws, the task fails on this rank, and
+  /// prepare() returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
-  /// Calls Policy::cancelled for a copy that does not run, with its items. Prints the first
-  /// exception.
+  /// Calls Policy::cancelled with the items of a copy that will not run. If this function throws
+  /// several times, only the first exception is printed.
   void report_cancelled(const Task& task);
 
  private:

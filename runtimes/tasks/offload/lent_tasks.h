@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of this rank that other ranks run: lent tasks, by slot, and tasks of which a copy runs
-// elsewhere.
+// The tasks of this rank that other ranks run: tasks that were lent, stored by slot number, and
+// tasks of which another rank runs a copy.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace poise::tasks {
 
-/// Marks the slot number of a replicated task; the other bits hold its ticket.
+/// This bit of a slot number is set if the task is replicated; the other bits then hold the task's
+/// ticket (token.h).
 inline constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
 
 class LentTasks {
@@ -33,7 +34,7 @@ class LentTasks {
   void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
 
   /// Returns the task to which a returned slot number belongs: a task that was lent, or one of
-  /// which a copy ran elsewhere. It may have come back without having run.
+  /// which a copy ran elsewhere. A lent task may come back without having run.
   std::unique_ptr<Task> take(std::uint64_t slot) {
     if (slot & kReplicaBit) return pool_.take_started_elsewhere(slot & ~kReplicaBit);
     POISE_CHECK(slot < slots_.size() && slots_[slot]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells other ranks this rank's load, and learns their loads: through shared memory inside the
-// node, by gossip between nodes. In addition, every message carries loads.
+// Tells other ranks the load of this rank, and learns their loads: inside the node through shared
+// memory, between nodes by gossip. In addition, every message carries loads.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class LoadExchange {
 
   /// Writes this rank's load into the table, unless it had no tasks before and has none now.
   void publish(const TaskPool::State& state);
-  /// Updates the known loads from the table, before a decision that uses them. Each call reads at
-  /// most the next kMaxTableReads entries.
+  /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
+  /// reads at most kMaxTableReads entries, and continues where the previous call stopped.
   void read_table();
   /// While this rank has tasks, sends its load to one rank after the other. These messages ring no
   /// doorbell.

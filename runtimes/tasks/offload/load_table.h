@@ -19,7 +19,8 @@ namespace poise::tasks {
 /// Not thread-safe.
 class LoadTable {
  public:
-  /// Collective. A rank that shares no memory with others sees only its own entry.
+  /// Creates the table; collective. A rank that shares no memory with others sees only its own
+  /// entry.
   LoadTable(MPI_Comm communicator, Arena& arena) : entries_(communicator, arena) {}
 
   void publish(const Load& load) { entries_.own().write(load); }

@@ -45,7 +45,7 @@ LendingAgent::Settings agent_settings(const Knobs& settings, const Policy& polic
                              settings["min_relative"], settings["share"], settings["max_tasks"]}}};
 }
 
-// Policies that compare all ranks need an entry for each of them.
+// Returns how many ranks the agent must remember. Policies that compare all ranks need all of them.
 std::size_t max_peers(const Knobs& settings, const Policy& policy, std::uint32_t num_ranks) {
   const bool compares_all =
       settings.choice("policy") != "cost" || policy.decide || policy.replicate;

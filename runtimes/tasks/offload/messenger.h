@@ -34,7 +34,8 @@ enum class MessageKind : std::uint8_t {
   refuse
 };
 
-/// A message that has arrived, after the agent has read the news in it (loads and counts).
+/// A message that has arrived. The loads and counts at its beginning have already been read and
+/// passed to the agent that decides about lending.
 struct Message {
   const Transport::Arrival& arrival;
   Reader reader;  // behind the header and the news
@@ -51,7 +52,8 @@ class Messenger {
   Messenger(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
             const Policy& policy, TaskPool& pool);
 
-  /// Begins a message to rank `to` by writing its header and the news (loads and counts).
+  /// Begins a message to rank `to`: writes its header, and news for the receiver (loads of ranks,
+  /// and the number of tasks received).
   Writer begin(MessageKind kind, std::uint32_t to, double requested_at_s = 0);
   /// Sends a message. `keep` stays alive until everything is sent.
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
@@ -59,11 +61,12 @@ class Messenger {
   /// Sends a message without ringing the receiver's doorbell.
   void send_quietly(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
                     std::shared_ptr<const void> keep = nullptr);
-  /// Opens an arrived message and passes its news to the agent.
+  /// Opens an arrived message, and passes the loads and counts in it to the agent that decides
+  /// about lending.
   Message open(const Transport::Arrival& arrival);
 
-  /// Large items are sent as payloads; so is an item that would make the header longer than MPI can
-  /// count.
+  /// True if an item is sent as a payload instead of in the header: because it is large, or because
+  /// the header would become longer than MPI can count.
   bool is_sent_as_payload(std::size_t bytes, const Writer& header) const;
 
   TaskPool& pool;

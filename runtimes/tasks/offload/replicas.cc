@@ -109,7 +109,7 @@ void Replicas::handle_replica(Message& message) {
   });
 }
 
-// Starts replicas on free threads if it can take their tokens.
+// Starts replicas on free threads, but only those whose tokens this rank can take.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };

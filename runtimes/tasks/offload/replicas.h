@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replication, a part of the offload engine: it copies tasks to other ranks ahead of time. The
-// first rank to take a task's token runs the task. That is a rank with a copy, or the owner rank,
-// which takes the token before it starts or lends the task. All other copies are dropped.
+// Replication, a part of the offload engine: it copies tasks to other ranks ahead of time. Each of
+// these tasks has a token, and the rank that takes the token first runs the task. This may be a
+// rank with a copy, or the owner rank, which takes the token before it starts or lends the task.
+// All other copies are dropped.
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,7 @@ void Returns::write_output(Writer& header, const Item& item, std::vector<Payload
     header.put(item.data, item.bytes, 1);
 }
 
-// A long result stays in place if the owner shares that memory.
+// A long result stays in this rank's memory, without being sent, if the owner shares that memory.
 void Returns::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
   messenger_.counters.bytes_back += result.size();
   header.put(static_cast<std::uint64_t>(result.size()));
@@ -141,7 +141,8 @@ void Returns::end_wait() {
   kept_bytes_ = 0;
 }
 
-// Reads the outputs that are in the header. Returns the locations for the payloads.
+// Reads those outputs that are in the message's header. Returns where to store the other outputs,
+// which arrive as payloads.
 std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
@@ -166,8 +167,9 @@ std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   return payloads;
 }
 
-// Learns from a result: either the run time of the function, if this rank does not know it, or the
-// slowness of the rank that ran the task.
+// Learns from the time that another rank needed for a task. If this rank does not yet know the run
+// time of the task's function, it learns the run time; otherwise it learns how slow the other rank
+// is.
 void Returns::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   LendingAgent& agent = messenger_.agent;
   const double expected_s = messenger_.pool.times().per_unit(task.function) * task.cost;

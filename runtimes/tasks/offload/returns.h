@@ -23,7 +23,8 @@ class Returns {
   void handle(Message& message);
   /// True if all results have been sent.
   bool empty() const { return results_.empty(); }
-  /// Drops results that stayed in place until the wait ended, so that other ranks could read them.
+  /// Frees the results that had to stay in this rank's memory until the end of the wait, because
+  /// other ranks read them there.
   void end_wait();
 
  private:

@@ -28,7 +28,8 @@ void DependencyTracker::split(Address at) {
   segments_.emplace(at, std::move(right));
 }
 
-// Marks a range as written by one task, and joins the segments that it covers.
+// Records that a task writes a range: it depends on the earlier readers and writers of this range.
+// Replaces the segments inside the range by a single one.
 void DependencyTracker::write(Address begin, Address end,
                               const std::shared_ptr<DependencyNode>& node) {
   split(begin);

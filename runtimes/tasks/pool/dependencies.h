@@ -22,8 +22,8 @@ struct DependencyNode {
 
 class DependencyTracker {
  public:
-  /// Adds a task, which depends on every earlier task that accesses a common byte, unless both only
-  /// read it. Returns the task if it may start at once, otherwise null.
+  /// Adds a task. The task depends on every earlier task with which it shares a byte, unless both
+  /// tasks only read that byte. Returns the task if it may start at once, otherwise null.
   std::unique_ptr<Task> add(std::unique_ptr<Task> task);
 
   /// Marks a task as finished. Returns the tasks that may start now.
@@ -36,7 +36,7 @@ class DependencyTracker {
   struct Segment {
     Address end;
     std::shared_ptr<DependencyNode> writer;
-    // The tasks that read the segment since the last write.
+    // The tasks that have read this segment since the last write to it.
     std::vector<std::shared_ptr<DependencyNode>> readers;
   };
   void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);

@@ -13,8 +13,8 @@ namespace poise::tasks {
 namespace {
 
 // Random tasks on a few bytes, run in any order that the tracker allows. A task must be ready
-// exactly when no earlier unfinished task shares a byte with it that at least one of the two
-// writes.
+// exactly when it conflicts with no earlier unfinished task. Two tasks conflict if they share a
+// byte that at least one of them writes.
 class World {
  public:
   explicit World(std::uint64_t seed) : random_(seed) {}

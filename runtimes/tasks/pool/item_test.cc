@@ -7,7 +7,7 @@
 namespace poise::tasks {
 namespace {
 
-TEST(Item, items_given_as_a_list_equal_items_given_one_by_one) {
+TEST(Item, an_argument_of_a_task_keeps_its_address_and_its_length_and_its_access_mode) {
   int data = 0;
   for (const Mode mode : {Mode::in, Mode::out, Mode::inout, Mode::literal, Mode::result})
     for (const std::size_t bytes : {std::size_t{0}, sizeof data, (std::size_t{1} << 56) - 1}) {

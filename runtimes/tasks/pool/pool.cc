@@ -16,7 +16,8 @@ namespace poise::tasks {
 
 namespace {
 
-// The task that this thread runs, and its pool. Entries nest when a task waits for its children.
+// The task that this thread runs, and its pool. While a task waits for its children, the thread may
+// run another task; the entry of the waiting task is then saved, and restored afterwards.
 struct Current {
   const TaskPool* pool = nullptr;
   Task* task = nullptr;
@@ -129,11 +130,12 @@ struct TaskPool::Batch {
   }
 };
 
-// Takes the next task to run. A thread whose task waits for its children runs these first, and up
-// to kMaxNestedWaits any other task. With deeper nesting, it still runs borrowed tasks for which a
-// task of another rank may wait; otherwise all ranks could be that deep and refuse, and none of the
-// waits would end. Such tasks cannot wait for each other in a circle: a child starts after its
-// parent, and a task that runs during a wait starts after the task that waits.
+// Takes the next task to run. If the thread's current task waits for its children, they come first.
+// Other tasks follow, as long as at most kMaxNestedWaits such waits are nested on this thread.
+// Beyond that depth, the thread takes only borrowed tasks for which a task of another rank may
+// wait. If it refused these too, all ranks could reach that depth and wait for one another forever.
+// Borrowed tasks cannot wait for one another in a circle: a child starts after its parent, and a
+// task that runs during a wait starts after the task that waits.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -186,7 +188,8 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
 
 // Ends a batch and returns the time when it ended.
 double TaskPool::end(Batch& batch, double begin_s) {
-  // This time includes starting a task, which is most of the time of a very short one.
+  // The measured time includes the start of each task, which takes most of the time of a very short
+  // task.
   const double end_s = clock_s();
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback
@@ -196,8 +199,8 @@ double TaskPool::end(Batch& batch, double begin_s) {
   return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
-// Called while the lock is held. Keeps tasks that may hold objects of the program, because their
-// destructors must not run while the lock is held.
+// Counts a task that has run; called while the lock is held. Does not destroy tasks that may hold
+// objects of the program, because their destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->owner != rank_) {
     ++counters_.ran_borrowed;
@@ -338,7 +341,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Takes the token for the other rank, unless a third rank has taken it already.
+  // Takes the token for the rank that asked for it, unless a third rank has taken it already.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;

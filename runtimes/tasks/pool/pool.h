@@ -40,16 +40,20 @@ class TaskPool {
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// With `in_order`, the task runs after earlier in-order tasks that have the same parent (or no
-  /// parent as well) and access the same data.
+  /// Queues a task. If `in_order` is true, the task runs after all tasks that access the same data,
+  /// were queued earlier with `in_order`, and have the same parent task (or none, if this task has
+  /// none).
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
   /// `now_s` is the time when the batch begins, and on return the time when it ended. A batch is
-  /// timed and counted as a whole, so its tasks are all of one function, and no rank waits for a
-  /// particular one of them. It ends early when `is_notified()` is true. A thread whose task waits
-  /// for its children runs those first. It runs other tasks only up to kMaxNestedWaits deep, and
-  /// deeper only borrowed children of tasks on other ranks.
+  /// timed and counted as a whole, so tasks are joined in a batch only if they are of the same
+  /// function and no rank waits for a particular one of them. The batch ends early when
+  /// `is_notified()` is true.
+  ///
+  /// A thread whose task waits for its children runs these children first. It also runs other
+  /// tasks, as long as at most kMaxNestedWaits such waits are nested on it. Beyond that depth, it
+  /// runs, besides the children, only borrowed tasks that are children of tasks on other ranks.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.
@@ -130,8 +134,8 @@ class TaskPool {
   // Guards all members below, which are sorted so that a task touches few cache lines.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
-  // The batches that threads run now: the time at which each began, and the expected seconds of its
-  // tasks so far.
+  // The batches that threads are running: the time at which each batch began, and the expected run
+  // time of the tasks that it has started up to now.
   struct Running {
     double begin_s = 0, expected_s = 0;
     const Batch* batch = nullptr;

@@ -25,7 +25,8 @@ class Batches : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // Runs tasks. A message is announced once `until_ran` of them have run.
+  // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run, the pool is told that a
+  // message has arrived.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = clock_s();
     double now_s = begin_s;
@@ -44,7 +45,7 @@ class Batches : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
-TEST_F(Batches, contain_at_most_the_allowed_number_of_tasks) {
+TEST_F(Batches, contain_at_most_the_requested_number_of_tasks) {
   for (int i = 0; i < 7; ++i) submit(kPlain);
   EXPECT_EQ(run(3), 3u);
   EXPECT_EQ(run(1), 1u);
@@ -53,7 +54,7 @@ TEST_F(Batches, contain_at_most_the_allowed_number_of_tasks) {
   EXPECT_EQ(ran_, 7u);
 }
 
-TEST_F(Batches, are_counted_when_they_have_ended) {
+TEST_F(Batches, count_all_their_tasks_as_finished_when_they_end) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_FALSE(pool_.state().idle());
   run();
@@ -65,7 +66,7 @@ TEST_F(Batches, are_counted_when_they_have_ended) {
   EXPECT_GT(pool_.times().per_unit(kPlain), 0);
 }
 
-TEST_F(Batches, end_early_when_a_message_is_announced) {
+TEST_F(Batches, end_early_if_a_message_from_another_rank_is_waiting) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_EQ(run(kMaxEvents, 2), 2u);
   EXPECT_EQ(pool_.state().lendable, 3u);
@@ -78,7 +79,7 @@ TEST_F(Batches, contain_tasks_of_one_function_only) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, never_delay_the_result_of_a_borrowed_task) {
+TEST_F(Batches, end_after_a_task_whose_result_must_be_reported_at_once) {
   bool told = false;
   submit(kPlain);
   submit(kPlain, [&] { told = true; });
@@ -90,7 +91,7 @@ TEST_F(Batches, never_delay_the_result_of_a_borrowed_task) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, never_delay_the_end_of_a_child_task) {
+TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_batch) {
   submit(kParent);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -98,7 +99,7 @@ TEST_F(Batches, never_delay_the_end_of_a_child_task) {
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Batches, end_at_a_failed_task_and_ignore_its_time) {
+TEST_F(Batches, end_after_a_task_that_fails_and_do_not_learn_from_its_run_time) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -150,7 +151,8 @@ class NestedWaits : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2}};
 };
 
-TEST_F(NestedWaits, beyond_the_nesting_limit_a_wait_runs_only_borrowed_children) {
+TEST_F(NestedWaits,
+       beyond_the_nesting_limit_a_wait_runs_borrowed_child_tasks_but_no_other_borrowed_tasks) {
   for (unsigned i = 0; i < 3 * tuning::kMaxNestedWaits; ++i) pool_.submit(task(kWaits));
   while (run() > 0) {
   }

@@ -15,18 +15,18 @@
 
 namespace poise::tasks {
 
-/// The order in which tasks are run:
-/// - borrowed tasks first, because other ranks wait for them; within a function the longest first,
-/// so that short ones are left for the end (each passes at most kMaxPassed shorter ones);
-/// - then by priority, and within a priority pinned tasks first, because no other rank can take
-/// them;
-/// - then the oldest first. Children of a task come newest first instead: this walks a tree of
-/// tasks depth first, which needs little memory.
+/// The order in which tasks run:
+/// - Borrowed tasks come first, because other ranks wait for them. A borrowed task is put before at
+/// most kMaxPassed shorter ones of the same function, so that short tasks are left for the end.
+/// - Then come tasks of higher priority; of the same priority, first the pinned ones, because no
+/// other rank can take them.
+/// - Then come older tasks. But the children of a task are taken newest first: a tree of tasks is
+/// walked depth first, which needs little memory.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Adds a borrowed task. Task::queued must hold the task's bytes.
+  /// Adds a borrowed task, whose member `queued` must hold the number of its bytes.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
@@ -41,13 +41,14 @@ class Queue {
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
-  /// Takes the first of these children to run, or returns null if none is queued.
+  /// Takes the child that is to run next among these children. Returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
   /// Takes the first borrowed task that a task of another rank may wait for, or returns null.
   std::unique_ptr<Task> pop_borrowed_child();
 
-  /// Takes a task to lend: of the lowest priority, the one that would start last. If there is none
-  /// and `borrowed_too`, a borrowed one. Returns null if no task may be lent.
+  /// Takes a task to lend: among the tasks of the lowest priority, the one that would start last.
+  /// If there is none and `borrowed_too` is true, takes a borrowed task. Returns null if no task
+  /// may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
   /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
@@ -57,7 +58,8 @@ class Queue {
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
-  /// Totals over the lendable tasks: their cost per function, and the bytes in and out.
+  /// Totals over the lendable tasks: their cost per function, and the bytes that travel to another
+  /// rank with them and back.
   const std::vector<double>& cost() const { return cost_; }
   const Bytes& bytes() const { return bytes_; }
   /// True if at least one lendable task has a cost other than 1.

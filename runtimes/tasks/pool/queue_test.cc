@@ -15,7 +15,7 @@ std::unique_ptr<Task> task(std::uint64_t slot, int priority = 0, bool pinned = f
   return made;
 }
 
-TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
+TEST(Queue, runs_tasks_of_other_ranks_first_and_then_its_own_by_priority_and_age) {
   Queue queue(1);
   queue.push(task(1), false);
   queue.push(task(2), false);
@@ -26,7 +26,7 @@ TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
-TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
+TEST(Queue, runs_the_costliest_first_of_borrowed_tasks_that_call_the_same_function) {
   Queue queue(2);
   const auto costing = [](std::uint64_t slot, double cost, std::uint32_t function) {
     auto made = task(slot);
@@ -43,7 +43,7 @@ TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
   for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, a_task_that_the_caller_of_pop_if_rejects_stays_in_the_queue) {
+TEST(Queue, a_conditional_pop_leaves_the_task_in_the_queue_if_the_condition_is_false) {
   Queue queue(1);
   queue.push(task(1), false);
   EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
@@ -52,7 +52,7 @@ TEST(Queue, a_task_that_the_caller_of_pop_if_rejects_stays_in_the_queue) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_borrowed_children_among_other_borrowed_tasks) {
+TEST(Queue, finds_child_tasks_among_the_tasks_borrowed_from_other_ranks) {
   Queue queue(1);
   const auto child = [](std::uint64_t slot) {
     auto made = task(slot);

@@ -67,7 +67,7 @@ struct Extras {
   Buffer result;                       // the result of a borrowed task
   // Copies of items in memory shared by the node's ranks, by item index; null if there is no copy.
   std::vector<std::shared_ptr<std::byte>> copies;
-  // Ranks of a replicated task, used on its owner rank only.
+  // How the task is replicated. These members are used on its owner rank only.
   std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
   std::shared_ptr<std::uint64_t> token;
   Ticket ticket = 0;                        // 0: no other rank may start the task
@@ -101,7 +101,7 @@ struct Task {
   bool has_parent = false;  // a task submitted it, and may wait for it on any rank
   Lazy<Extras> extras;
   Items items;
-  // Literals if they fit; otherwise they are in extras->storage.
+  // Holds the literal arguments if all of them fit; otherwise they are in extras->storage.
   alignas(16) std::array<std::byte, 16> small_literals;
   std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
   Bytes queued;                        // the bytes with which the queue counts it

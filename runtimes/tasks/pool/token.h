@@ -8,8 +8,8 @@
 
 namespace poise::tasks {
 
-/// A number that is unique among a rank's tasks. Tokens are reused, so a token can be taken only
-/// with the ticket for which it was made.
+/// Identifies a replicated task of a rank. The memory of tokens is reused, so a token can be taken
+/// only with the ticket of the task for which it was made.
 using Ticket = std::uint64_t;
 
 /// Takes the token, which this rank must be able to access. Returns false if another rank was

@@ -29,9 +29,9 @@ void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
                               const Knobs& settings);
 
-/// Gives each function, by FunctionId, the same number on all ranks: its index in alphabetical
-/// order. Throws Error on every rank if ranks registered different functions; the text names one of
-/// them.
+/// Numbers the functions in the alphabetical order of their names, which is the same on all ranks.
+/// Returns the numbers, indexed by FunctionId. If ranks registered different functions, throws
+/// Error on every rank; its text names one of these functions.
 std::vector<std::uint32_t> number_functions(MPI_Comm communicator,
                                             const std::vector<const Registered*>& functions);
 

@@ -18,7 +18,7 @@
 
 namespace poise::tasks {
 
-/// A registered function as the runtime calls it, with its arguments as items.
+/// The code of a registered function. The runtime calls it with one Item for each argument.
 using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {

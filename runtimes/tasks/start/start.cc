@@ -33,7 +33,7 @@ void check_threads(unsigned threads) {
 
 void check_progress_thread(const Knobs& settings, const char* setting) {
   if (settings.choice("progress_thread") == "on" && !may_any_thread_call())
-    fail("{} needs MPI_THREAD_SERIALIZED or more; MPI was started with less", setting);
+    fail("{} needs MPI_THREAD_SERIALIZED or more, but MPI_Init_thread gave less", setting);
 }
 
 /// Checks at the start that the trace can be written at the end.

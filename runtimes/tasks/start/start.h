@@ -27,9 +27,11 @@ bool wants_progress_thread(const Knobs& settings);
 /// equal. Ends the job if settings of the environment are wrong or differ.
 Knobs agreed_settings(MPI_Comm communicator, const Options& options);
 
-/// The path for a trace, from POISE_TASKS_TRACE on the communicator's rank 0; empty: no trace. If
-/// that rank is not rank 0 of the job, its number is appended. From the second context on, so is
-/// the context's number. Ends the job if the file cannot be written. Collective.
+/// Returns the path of the trace of a new context, or an empty path if no trace is wanted. The path
+/// is the value of POISE_TASKS_TRACE on rank 0 of `communicator`. If that process is not rank 0 of
+/// MPI_COMM_WORLD, its rank there is appended to the path. For every context but the first, the
+/// number of the context is appended as well. Ends the job if the file cannot be written.
+/// Collective.
 std::string next_trace_path(MPI_Comm communicator);
 
 }  // namespace poise::tasks

@@ -6,10 +6,11 @@
 
 namespace poise::tasks {
 
-/// Prints a line for each variable without effect (see notes_on in poise/base/variables.h). Only
-/// rank 0 of the communicator prints, from its own environment, and only the first call in a
-/// process. A runtime that uses another one (as objects with offloading use tasks) calls this
-/// function first, because it knows all variables that are read. Not collective.
+/// Prints a line for each environment variable without effect (see notes_on in
+/// poise/base/variables.h). `readers` are the runtimes of the program. Only rank 0 of the
+/// communicator prints, about its own environment, and only the first call in a process prints. If
+/// a runtime uses a second runtime (the objects runtime may use tasks), it calls this function
+/// before the second one does, because only it knows the variables that both read. Not collective.
 void note_variables(MPI_Comm communicator, unsigned readers);
 
 }  // namespace poise::tasks

@@ -37,7 +37,8 @@ Offer offer_of(int file) {
   return {getpid(), file, status.st_dev, status.st_ino};
 }
 
-// True if the file may have this size; a longer one would end the process with a signal.
+// True if the limit on file sizes allows this size. Without this check, a file above the limit
+// would end the process with a signal.
 bool is_below_file_limit(std::size_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur;

@@ -53,7 +53,8 @@ class Arena final : public std::pmr::memory_resource {
   std::vector<int> part_of_;          // by rank; -1: the rank is on another node
   std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
-  // Address of the first part, which the others follow. Null if nothing is shared.
+  // Address of the first part; the other parts follow it in the address space. Null if nothing is
+  // shared.
   std::byte* base_ = nullptr;
   std::byte* own_ = nullptr;
   int file_ = -1;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMargin = 80;
 
-// True if exactly `bytes` are copied between these offsets and no other byte is written.
+// Copies `bytes` bytes from offset `from` of a source to offset `to` of a target. Returns true if
+// they arrive and no other byte of the target is written.
 bool copies(std::size_t from, std::size_t to, std::size_t bytes) {
   std::vector<unsigned char> source(from + bytes + 1), target(to + bytes + kMargin, 0xee);
   std::iota(source.begin(), source.end(), std::uint8_t{1});

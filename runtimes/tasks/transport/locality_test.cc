@@ -34,7 +34,7 @@ std::vector<std::uint32_t> groups(const Locality& locality) {
   return found;
 }
 
-TEST(Locality, a_rank_in_the_same_memory_domain_is_nearer_than_others_of_the_node_and_other_nodes) {
+TEST(Locality, ranks_of_the_same_NUMA_domain_are_nearest_and_ranks_of_other_nodes_are_farthest) {
   const RankLocation ranks[] = {{8, 0}, {8, 2}, {9, 0}, {9, 1}, {8, 0}, {8, 2}};
   const Locality seen = locality_among(ranks, 4, kMachine);
   EXPECT_THAT(seen.nodes, ElementsAre(0, 0, 2, 2, 0, 0));
@@ -43,18 +43,19 @@ TEST(Locality, a_rank_in_the_same_memory_domain_is_nearer_than_others_of_the_nod
   EXPECT_THAT(groups(locality_among(ranks, 2, kMachine)), ElementsAre(0, 0, 2, 3, 0, 0));
 }
 
-TEST(Locality, a_rank_without_a_memory_domain_has_distance_1_to_the_ranks_of_its_node) {
+TEST(Locality, a_rank_bound_to_no_single_NUMA_domain_has_distance_1_to_all_ranks_of_its_node) {
   const RankLocation ranks[] = {{8, -1}, {8, 1}, {8, 2}, {9, -1}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1, 1, INFINITY));
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
 }
 
-TEST(Locality, an_unknown_domain_is_farther_than_the_own_domain) {
+TEST(Locality,
+     a_rank_in_a_NUMA_domain_missing_from_the_machine_is_farther_than_one_in_the_same_domain) {
   const RankLocation ranks[] = {{8, 1}, {8, 7}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
 }
 
-TEST(Locality, finds_the_domain_that_contains_all_processing_units) {
+TEST(Locality, finds_the_NUMA_domain_that_contains_all_given_processing_units) {
   const auto domain = [](std::vector<std::uint32_t> units) { return domain_of(kMachine, units); };
   EXPECT_EQ(domain({8}), 2);
   EXPECT_EQ(domain({4, 5, 6}), 1);

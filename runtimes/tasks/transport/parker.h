@@ -19,9 +19,10 @@ class Parker {
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  /// Sleeps until wake(), for at most `max_s` seconds, or not at all if `awake()` is true. `awake`
-  /// is called when wake() can no longer miss this thread. wake() wakes one of several sleepers;
-  /// the others sleep until their time is over. May return early.
+  /// Sleeps until wake() is called, for at most `max_s` seconds. Does not sleep at all if `awake()`
+  /// returns true. `awake` is called when this thread is already registered as a sleeper, so a
+  /// wake() from then on is not missed. wake() wakes one of several sleepers; the others sleep
+  /// until their time is over. park() may return early.
   template <typename Awake>
   void park(double max_s, Awake awake) {
     parked_.store(true);

@@ -16,12 +16,12 @@ namespace {
 
 constexpr double kStalePoll_s = 250;  // a sleep that lasts longer than the test may run
 
-TEST(Parker, does_not_sleep_if_awake_returns_true) {
+TEST(Parker, does_not_sleep_if_the_awaited_condition_is_already_true) {
   Parker sleeper;
   sleeper.park(kStalePoll_s, [] { return true; });
 }
 
-TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
+TEST(Parker, sleeps_until_the_timeout_if_no_other_thread_wakes_the_sleeper) {
   Parker sleeper;
   for (int i = 0; i < 100; ++i) sleeper.wake();  // has no effect without a sleeper
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
@@ -31,7 +31,7 @@ TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
   }
 }
 
-TEST(Parker, no_wake_is_ever_missed) {
+TEST(Parker, a_wake_up_is_never_lost_even_just_before_a_thread_falls_asleep) {
   Parker sleeper;
   std::atomic<int> given{0};
   std::thread other([&] {
@@ -48,7 +48,7 @@ TEST(Parker, no_wake_is_ever_missed) {
   other.join();
 }
 
-TEST(Parker, a_thread_of_another_process_can_wake_it) {
+TEST(Parker, a_thread_of_another_process_can_wake_a_sleeping_thread) {
   struct Shared {
     Parker sleeper;
     std::atomic<bool> given{false};

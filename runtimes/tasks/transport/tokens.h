@@ -10,11 +10,13 @@
 
 namespace poise::tasks {
 
-/// Thread-safe. Tokens may outlive it, but not the arena.
+/// Makes tokens in the memory of an arena. Thread-safe. Tokens may outlive the Tokens object, but
+/// not the arena.
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
-  /// Returns a free token for `ticket`. It is reused when its last owner drops it.
+  /// Returns an unused token, set to the ticket of a replicated task. When its last owner drops the
+  /// token, it is unused again.
   std::shared_ptr<std::uint64_t> make(Ticket ticket);
 
  private:

@@ -124,9 +124,9 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
   return there != 0;
 }
 
-// Some MPI libraries answer a probe from messages that they have already read, and only then read
-// the network. After a long time without a poll, a second probe finds a new message now instead of
-// after the next task.
+// In some MPI libraries a probe first looks for a message among those already read from the
+// network, and reads the network only afterwards. So if the last poll was long ago, a probe that
+// finds nothing is repeated: the second one finds a message that the first one has read.
 void Transport::receive_headers() {
   const double now_s = clock_s();
   bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
@@ -164,7 +164,8 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_headers();
   if (max_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
-  // The handlers may send and fetch, so the list is emptied before they are called.
+  // The functions called below may change the transport, for example by send() or fetch(). So
+  // arrived_ is emptied before the first call.
   const auto arrived = std::exchange(arrived_, {});
   for (const auto& receiving : arrived) {
     if (receiving->then)

@@ -33,8 +33,8 @@ class Transport {
 
   MPI_Comm communicator() const { return communicator_; }
 
-  /// Sends a header, of which the transport writes the first 4 bytes. `keep` lives until everything
-  /// is sent.
+  /// Sends a header and payloads. The first 4 bytes of the header are reserved for the transport,
+  /// which overwrites them. The object `keep` lives until header and payloads are sent.
   void send(int to, std::vector<std::byte> header, std::vector<Payload> payloads = {},
             std::shared_ptr<const void> keep = nullptr);
 

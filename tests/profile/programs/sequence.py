@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Makes the sequence of calls that paths_test.py expects, from mpi4py."""
+"""Makes, through mpi4py, the sequence of MPI calls that paths_test.py expects."""
 from array import array
 
 from mpi4py import MPI

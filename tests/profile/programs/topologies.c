@@ -111,8 +111,8 @@ static void one_describes_all(int size, int is_weighted) {
   report(is_weighted ? "dist" : "dist_unweighted", &comm);
 }
 
-// Node i sends to node i + 3, and every second node also to the next one. The last node has no
-// edges.
+// The last node has no edges. The other nodes form a ring, in which node i sends to node i + 3 and,
+// if i is even, also to node i + 1.
 static void each_its_own(int size, int is_weighted) {
   int in[kMax], out[kMax], in_weights[kMax], out_weights[kMax], num_in = 0, num_out = 0;
   for (int from = 0; from + 1 < size; ++from)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs before files are installed. Records in install_folders.txt of the build which of the folders given in `folders`
+# do not exist yet, so that uninstalling removes exactly these. Folders that an earlier installation of this build
+# created stay recorded.
+set(created "")
+if(EXISTS ${record})
+  file(STRINGS ${record} created)
+endif()
+foreach(folder IN LISTS folders)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE)
+  while(NOT folder STREQUAL "/" AND NOT EXISTS $ENV{DESTDIR}${folder})
+    list(APPEND created ${folder})
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
+list(REMOVE_DUPLICATES created)
+list(JOIN created "\n" lines)
+file(WRITE ${record} "${lines}\n")

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The links of a machine, as ranks that lend tasks use them: every message takes CPU time at both
+// ends, waits for its latency, and occupies the resources on its route.
+#pragma once
+
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/machine/resources.h"
+#include "poise/online/link_model.h"
+
+namespace poise {
+
+/// Carries one message after the other, in the order of their sending times. A resource serves
+/// messages first come, first served, in pieces as in queues.h; a message of a single piece passes
+/// between the pieces of longer ones. The class keeps a reference to the machine.
+class LendingLinks {
+ public:
+  explicit LendingLinks(const Machine& machine);
+
+  struct Passage {
+    double sender_s = 0, receiver_s = 0;  // CPU time
+    double arrival_s = 0;                 // when the receiver can begin to receive
+  };
+  /// Returns what a message takes that the sender begins to send at `at_s`. O(tiers).
+  Passage carry(PlaceId from, PlaceId to, double bytes, double at_s);
+
+  /// Returns where a place is, as seen by another one.
+  PeerLocality locality(PlaceId self, PlaceId other) const;
+
+ private:
+  const Machine& machine_;
+  Resources resources_;
+  std::vector<double> free_s_;                      // per resource: when it has served everything
+  std::vector<PlaceId> first_place_;                // per domain
+  std::vector<ResourceRates::Crossing> crossings_;  // of the message that is carried
+};
+
+}  // namespace poise

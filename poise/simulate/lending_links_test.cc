@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/lending_links.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+// Two nodes whose cards send 1 MB/s, with a latency of 1 s; nothing else takes time.
+Machine two_nodes() {
+  return machine_from_text(
+      "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:0");
+}
+
+TEST(LendingLinks, a_message_takes_its_latency_and_its_bytes) {
+  const Machine machine = two_nodes();
+  LendingLinks links(machine);
+  // Its last piece, 4 ms, passes one card after the other.
+  EXPECT_NEAR(links.carry(0, 2, 4e6, 10).arrival_s, 10 + 1 + 4, 5e-3);
+  EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus is not limited
+}
+
+TEST(LendingLinks, messages_of_a_card_follow_one_another) {
+  const Machine machine = two_nodes();
+  LendingLinks links(machine);
+  EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 5, 0.01);
+  EXPECT_NEAR(links.carry(1, 3, 4e6, 0).arrival_s, 9, 0.01);
+  EXPECT_NEAR(links.carry(2, 0, 4e6, 0).arrival_s, 5, 0.01);  // the other way is free
+}
+
+TEST(LendingLinks, a_short_message_passes_between_the_pieces_of_a_long_one) {
+  const Machine machine = two_nodes();
+  LendingLinks links(machine);
+  links.carry(0, 2, 4e6, 0);
+  EXPECT_NEAR(links.carry(1, 3, 100, 0).arrival_s, 1, 0.01);
+}
+
+TEST(LendingLinks, takes_cpu_time_at_both_ends) {
+  const Machine machine = machine_from_text("core:2 latency:0 overhead:0.5 copy:1e-6 bus:0");
+  LendingLinks links(machine);
+  const auto passage = links.carry(0, 1, 1e6, 0);
+  EXPECT_DOUBLE_EQ(passage.sender_s, 1.5);
+  EXPECT_DOUBLE_EQ(passage.receiver_s, 1.5);
+  EXPECT_DOUBLE_EQ(passage.arrival_s, 1.5);
+}
+
+TEST(LendingLinks, places_of_a_domain_are_nearest_and_other_nodes_are_infinitely_far) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:30,4,1");
+  const LendingLinks links(machine);
+  EXPECT_EQ(links.locality(0, 1).distance, 1);
+  EXPECT_GT(links.locality(0, 2).distance, 1);
+  EXPECT_TRUE(std::isinf(links.locality(0, 4).distance));
+  EXPECT_EQ(links.locality(0, 3).group, 2u);
+  EXPECT_EQ(links.locality(0, 7).group, 4u);
+}
+
+}  // namespace
+}  // namespace poise
