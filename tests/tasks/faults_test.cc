@@ -207,7 +207,7 @@ std::uint64_t folded(std::uint64_t x, int depth) {
   return 3 * x + static_cast<std::uint64_t>(depth);
 }
 
-TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
+TEST(Faults, a_task_can_wait_for_child_tasks_that_run_in_order_on_its_data) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {.threads = threads});
     std::vector<std::uint64_t> x(1, 1);
