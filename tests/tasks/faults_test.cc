@@ -185,7 +185,7 @@ TEST(Faults, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
       FAIL() << "it was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
-                                  " of tasks is 20000 on one rank and 30000 on "
+                                  " of the tasks runtime is 20000 on one rank and 30000 on "
                                   "another; use one value on all ranks");
     }
   }
