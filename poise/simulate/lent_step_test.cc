@@ -118,7 +118,7 @@ TEST(LentStepOverLinks,
   EXPECT_LE(step.end_s, 1.05 * 0.4 / 3.25);
 }
 
-// A card sends a task in 50 ms or in 0.5 ms.
+// The slow network card needs 50 ms to send a task, the fast one 0.5 ms.
 TEST(LentStepOverLinks, the_bytes_of_lent_tasks_take_time_at_the_network_card) {
   const Workload workload = equal_tasks(100, 10e-3, 1'000'000);
   const Machine slow = machine_from_text("node:2 core:1 bandwidth:1e7 latency:1e-6"),

@@ -58,7 +58,7 @@ TEST(Decider, placements_are_balanced_whether_rank_0_or_every_rank_computes_them
   expect_balance(Mode::replicated, 0, 1.06);
 }
 
-TEST(Decider, placements_decided_first_among_hosts_and_then_within_them_are_balanced) {
+TEST(Decider, placements_are_balanced_if_hosts_are_balanced_first_and_then_the_places_of_each) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
