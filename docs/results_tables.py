@@ -46,9 +46,9 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Yields a row per mapping tool and quantity: the value for `poise` with from_scratch=1 divided by the value for
-    the tool, over all cases. `caps` says in how many cases the load stays within the cap, first for `poise`, then for
-    the tool."""
+    """Yields a row per mapping tool and quantity. It holds the median, worst case and means, over all cases, of the
+    ratio of `poise` with from_scratch=1 to the tool. Its field `caps` has the number of cases in which no place exceeds
+    the load cap, for `poise` and for the tool."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases

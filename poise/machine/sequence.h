@@ -18,7 +18,8 @@ bool append_item(std::string_view item, std::size_t limit, std::vector<double>& 
 /// length.
 bool repeat_to(std::size_t size, std::vector<double>& numbers);
 
-/// Returns the items of the shortest list that gives `numbers` when it is read and repeated.
+/// Writes `numbers` as the shortest list of items. If they repeat a pattern, the list has only the
+/// pattern; repeat_to() restores them.
 std::vector<std::string> items_of(const std::vector<double>& numbers);
 
 }  // namespace poise

@@ -66,8 +66,8 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   Peer& peer = peers_.at(from);
   const std::uint32_t arrived = std::min(news.received, peer.in_flight);
   const std::uint32_t left = peer.in_flight - arrived;
-  // The expected seconds of the tasks in flight decrease as if all these tasks took equally long,
-  // so that no rank needs a list of them.
+  // When tasks arrive, the expected time of those still on the way shrinks in proportion to their
+  // number. So no rank needs a list of the tasks that it has sent.
   peer.in_flight_s *= left == 0 ? 0 : static_cast<float>(left) / static_cast<float>(peer.in_flight);
   peer.in_flight = left;
 }

@@ -45,7 +45,8 @@ std::vector<Metrics> metrics_of_all(const Machine& machine, const Workload& work
   return all;
 }
 
-TEST(TrafficBound, is_valid_for_every_placement_of_small_problems) {
+TEST(TrafficBound,
+     no_placement_of_a_small_problem_has_less_traffic_than_the_bound_for_its_makespan) {
   Random random(11);
   int tight = 0;
   for (const char* text :

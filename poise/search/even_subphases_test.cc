@@ -91,7 +91,7 @@ TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
     }
 }
 
-TEST(EvenSubphases, balances_each_of_two_kinds_of_work_that_overlap) {
+TEST(EvenSubphases, balances_cpu_and_gpu_work_separately_if_both_run_at_the_same_time) {
   Workload workload;  // two tasks for the cores, two for the GPU
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};

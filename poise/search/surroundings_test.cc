@@ -107,7 +107,7 @@ TEST(Surroundings, predicts_busy_times_of_places_and_communication_resources_aft
   }
 }
 
-TEST(Surroundings, the_bounds_of_a_move_are_never_above_its_value) {
+TEST(Surroundings, lower_bounds_on_the_value_of_a_move_never_exceed_the_exact_value) {
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
                            "node:2 l3:2 core:2 factors:10,3,2 bus:1e5 overhead:1e-2 copy:1e-6",
                            "node:3 core:2 bandwidth:3e5 gap:1e-3 overhead:1e-2 copy:0"})

@@ -42,7 +42,7 @@ TEST(Figures, theory_and_simulation_agree_for_nine_and_twelve_threads_on_eight_p
   EXPECT_NEAR(value(data, {9}, "reactive"), 4.0 / 3, 1e-12);
 }
 
-TEST(Figures, without_jitter_balancing_once_every_two_phases_gives_no_speed_up) {
+TEST(Figures, balancing_once_every_two_phases_gives_no_speed_up_if_there_is_no_jitter) {
   const FigureData data = figure_named("11").compute();
   for (const auto& row : data.rows) {
     if (std::abs(row[0] - 4) > 1e-9) continue;
@@ -61,7 +61,7 @@ TEST(Figures,
   EXPECT_GT(value(data, {8, 7, 10}, "hybrid"), value(data, {8, 7, 10}, "proactive"));
 }
 
-TEST(Figures, table_1_has_the_static_times_of_the_paper) {
+TEST(Figures, table_1_has_the_times_of_the_paper_for_runs_without_balancing) {
   const FigureData data = figure_named("table1").compute();
   EXPECT_DOUBLE_EQ(value(data, {8, 7}, "static_s"), 136);
   EXPECT_DOUBLE_EQ(value(data, {16, 7}, "static_s"), 102);

@@ -61,7 +61,7 @@ TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   }
 }
 
-TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
+TEST(Iteration, messages_that_leave_the_same_node_share_the_bandwidth_of_its_network_card) {
   const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
@@ -131,7 +131,7 @@ TEST(Iteration, work_hides_message_time_if_computation_and_communication_overlap
   EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0.1).end_s, 9 + message_s);
 }
 
-TEST(Iteration, messages_inside_a_domain_cross_its_bus) {
+TEST(Iteration, messages_inside_a_memory_domain_share_the_bandwidth_of_its_memory_bus) {
   const char* machine = "node:1 core:4 factors:1,1 bus:1000 latency:0 overhead:0 copy:0";
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}}).end_s, 4 * 0.5);
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}, {2, 3, 1, 500}}).end_s, 2 * 4 * 0.5);

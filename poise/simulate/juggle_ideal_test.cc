@@ -116,7 +116,8 @@ TEST(IdealJuggle, time_slices_do_not_change_the_time_of_a_run_without_balancing)
         1e-9);
 }
 
-TEST(IdealJuggle, throws_if_costs_fill_the_whole_period_or_the_work_or_time_slices_are_invalid) {
+TEST(IdealJuggle,
+     throws_if_a_balancing_point_fills_the_period_or_thread_work_or_time_slices_are_invalid) {
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
                Error);
   EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
@@ -189,7 +190,7 @@ TEST(IdealJuggle, balancing_changes_nothing_if_all_places_have_equally_many_thre
   }
 }
 
-TEST(IdealJuggle, a_run_without_balancing_takes_the_static_time) {
+TEST(IdealJuggle, a_run_without_balancing_takes_the_time_that_theory_predicts) {
   for_all_pairs([](const SpmdProgram& program) {
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::none}), static_s(program),
                 1e-9);
@@ -245,7 +246,8 @@ TEST(IdealJuggle, needs_three_migrations_per_period_for_eight_threads_on_seven_p
   EXPECT_NEAR(static_cast<double>(outcome.migrations) / points, 3, 0.05);
 }
 
-TEST(IdealJuggle, moving_threads_by_swaps_or_by_sorting_changes_the_time_by_at_most_two_periods) {
+TEST(IdealJuggle,
+     moving_threads_by_swaps_instead_of_sorting_changes_the_time_by_at_most_two_periods) {
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.05, 0.11}) {
       JuggleRun run{.program = program, .period_s = period_s};
@@ -267,7 +269,8 @@ TEST(IdealJuggle, each_domain_is_balanced_separately) {
   EXPECT_THROW(equal_domains(3, 0), Error);
 }
 
-TEST(IdealJuggle, hybrid_balancing_takes_at_least_the_ideal_and_at_most_the_static_time) {
+TEST(IdealJuggle,
+     hybrid_balancing_takes_at_least_the_ideal_time_and_at_most_the_time_without_balancing) {
   // Hybrid balancing (threads move every period and also when a thread blocks) may be slower than
   // reactive balancing (only when a thread blocks). With reactive balancing, a phase of 64 threads
   // on 38 places takes 1.5 s. With hybrid balancing it takes longer, because the balancing point at

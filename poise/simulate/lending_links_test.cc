@@ -16,7 +16,7 @@ Machine two_nodes() {
       "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:0");
 }
 
-TEST(LendingLinks, a_message_takes_its_latency_and_its_bytes) {
+TEST(LendingLinks, a_message_arrives_after_its_latency_plus_the_time_to_transfer_its_bytes) {
   const Machine machine = two_nodes();
   LendingLinks links(machine);
   // Its last piece, 4 ms, passes one card after the other.
@@ -24,7 +24,7 @@ TEST(LendingLinks, a_message_takes_its_latency_and_its_bytes) {
   EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus is not limited
 }
 
-TEST(LendingLinks, messages_of_a_card_follow_one_another) {
+TEST(LendingLinks, messages_sent_by_the_same_network_card_are_transferred_one_after_the_other) {
   const Machine machine = two_nodes();
   LendingLinks links(machine);
   EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 5, 0.01);
@@ -39,7 +39,7 @@ TEST(LendingLinks, a_short_message_passes_between_the_pieces_of_a_long_one) {
   EXPECT_NEAR(links.carry(1, 3, 100, 0).arrival_s, 1, 0.01);
 }
 
-TEST(LendingLinks, takes_cpu_time_at_both_ends) {
+TEST(LendingLinks, a_message_takes_cpu_time_of_the_sender_and_of_the_receiver) {
   const Machine machine = machine_from_text("core:2 latency:0 overhead:0.5 copy:1e-6 bus:0");
   LendingLinks links(machine);
   const auto passage = links.carry(0, 1, 1e6, 0);
@@ -48,7 +48,8 @@ TEST(LendingLinks, takes_cpu_time_at_both_ends) {
   EXPECT_DOUBLE_EQ(passage.arrival_s, 1.5);
 }
 
-TEST(LendingLinks, places_of_a_domain_are_nearest_and_other_nodes_are_infinitely_far) {
+TEST(LendingLinks,
+     the_distance_between_places_is_least_inside_a_domain_and_infinite_between_nodes) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:30,4,1");
   const LendingLinks links(machine);
   EXPECT_EQ(links.locality(0, 1).distance, 1);

@@ -96,7 +96,7 @@ TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
   }
 }
 
-TEST(LendingSimulation, lends_tasks_at_once_that_wait_behind_a_long_task) {
+TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
   LendingScenario scenario;
   scenario.work = {{{1, 1.0, 0}}};
   scenario.num_ranks = 2;

@@ -18,7 +18,7 @@ double lent_step_s(const Machine& machine, const Workload& workload, const Place
   return lent_step(lending_scenario(machine, workload, placement)).end_s;
 }
 
-TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
+TEST(LentStep, approaches_perfect_balance_if_many_tasks_start_on_one_place) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload;
   workload.tasks.assign(800, {.load_s = 1e-3});
@@ -27,7 +27,7 @@ TEST(LentStep, approaches_perfect_balance_with_many_tasks_on_one_place) {
   EXPECT_LE(lent_s, 0.115);
 }
 
-TEST(LentStep, takes_as_long_as_a_task_that_dominates_all_others) {
+TEST(LentStep, a_step_takes_as_long_as_its_longest_task_if_the_other_tasks_are_short) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 0.01}, {.load_s = 0.01}};
@@ -91,7 +91,7 @@ TEST(LentStepOverLinks, lends_nothing_if_places_are_balanced) {
   }
 }
 
-TEST(LentStepOverLinks, two_places_share_the_tasks_of_one) {
+TEST(LentStepOverLinks, half_of_the_tasks_of_one_place_are_lent_to_an_idle_place) {
   const Machine machine = machine_from_text("node:2 core:1 latency:1e-5");
   const LentStep step = over_links(machine, equal_tasks(400, 1e-3), Placement(400, 0));
   EXPECT_GE(step.end_s, 0.2);
@@ -99,7 +99,8 @@ TEST(LentStepOverLinks, two_places_share_the_tasks_of_one) {
   EXPECT_NEAR(static_cast<double>(step.loans.tasks), 200, 5);
 }
 
-TEST(LentStepOverLinks, four_and_sixteen_places_come_close_to_the_ideal) {
+TEST(LentStepOverLinks,
+     tasks_that_start_on_one_place_spread_almost_evenly_over_four_or_sixteen_places) {
   for (const auto& [text, most] : {std::pair{"core:4", 1.02}, std::pair{"node:4 core:4", 1.1}}) {
     const Machine machine = machine_from_text(text);
     const std::uint32_t tasks = 100 * machine.num_places();
@@ -109,15 +110,16 @@ TEST(LentStepOverLinks, four_and_sixteen_places_come_close_to_the_ideal) {
   }
 }
 
-TEST(LentStepOverLinks, a_slow_place_keeps_the_share_that_it_can_do) {
+TEST(LentStepOverLinks,
+     faster_places_borrow_from_a_slow_place_until_the_step_is_nearly_as_short_as_possible) {
   const Machine machine = machine_from_text("core:4 speeds:0.25,1,1,1");
   const LentStep step = over_links(machine, equal_tasks(400, 1e-3), evenly(400, 4));
   EXPECT_GE(step.end_s, 0.4 / 3.25);
   EXPECT_LE(step.end_s, 1.05 * 0.4 / 3.25);
 }
 
-// A card sends a task in 50 ms or in 0.5 ms.
-TEST(LentStepOverLinks, the_bytes_of_tasks_pass_the_card) {
+// The slow network card needs 50 ms to send a task, the fast one 0.5 ms.
+TEST(LentStepOverLinks, the_bytes_of_lent_tasks_take_time_at_the_network_card) {
   const Workload workload = equal_tasks(100, 10e-3, 1'000'000);
   const Machine slow = machine_from_text("node:2 core:1 bandwidth:1e7 latency:1e-6"),
                 fast = machine_from_text("node:2 core:1 bandwidth:1e9 latency:1e-6");
@@ -130,7 +132,7 @@ TEST(LentStepOverLinks, the_bytes_of_tasks_pass_the_card) {
 }
 
 // The networks have the same latencies here, and messages are too small for cards to matter.
-TEST(LentStepOverLinks, agrees_with_the_simulation_of_cards_if_only_these_matter) {
+TEST(LentStepOverLinks, gives_nearly_the_time_of_the_simpler_network_model_if_messages_are_small) {
   for (const char* text : {"core:4", "core:16", "node:2 core:2", "node:8 core:4"}) {
     const Machine machine = machine_from_text(text);
     const std::uint32_t tasks = 50 * machine.num_places();

@@ -33,11 +33,12 @@ TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, advises_against_periodic_balancing_without_gain_even_if_its_time_is_near_the_ideal) {
+TEST(Outlook, advises_reactive_balancing_that_saves_2_percent_if_periodic_balancing_saves_nothing) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 
-TEST(Outlook, for_phases_shorter_than_the_period_advises_to_balance_reactively_or_to_pin_threads) {
+TEST(Outlook,
+     advises_reactive_balancing_or_pinning_if_phases_are_shorter_than_the_balancing_period) {
   EXPECT_THAT(advice(8, 7, 0.03, 0.1, 100), HasSubstr("react when threads block: 1.33 times"));
   EXPECT_THAT(advice(64, 33, 0.001, 0.1, 100), StartsWith("pin the threads: phases are too short"));
 }

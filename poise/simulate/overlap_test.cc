@@ -66,7 +66,8 @@ TEST(Overlap, the_task_whose_messages_arrive_first_runs_first) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, steps_that_overlap_take_no_less_than_the_work_and_no_more_than_steps_with_barriers) {
+TEST(Overlap,
+     overlapping_steps_take_at_least_the_work_of_any_place_and_at_most_the_time_with_barriers) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

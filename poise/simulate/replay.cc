@@ -53,7 +53,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
   if (plan_.steps == 0) fail("the number of steps is 0; it must be at least 1");
   if (plan_.every == 0)
-    fail("every is 0; the number of steps from one decision to the next must be at least 1");
+    fail("the number of steps from one decision to the next is 0; it must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);

@@ -222,7 +222,7 @@ TEST(Replay, if_all_steps_are_equal_letting_them_overlap_does_not_lengthen_the_r
   }
 }
 
-TEST(Replay, throws_if_the_trace_the_plan_or_a_placement_is_invalid) {
+TEST(Replay, throws_if_the_trace_or_the_plan_or_a_placement_is_invalid) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);
@@ -261,7 +261,7 @@ TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes)
   EXPECT_EQ(replay.formula_s, replay.iteration_s);
 }
 
-TEST(Replay, a_timeline_covers_all_the_time) {
+TEST(Replay, the_timeline_of_each_place_covers_the_whole_run_without_gaps) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4}, 1'000'000'000)};
   trace.phases[0].workload.messages = {{0, 3, 1, 500'000'000}, {2, 1, 1, 1'000'000'000}};
@@ -289,7 +289,7 @@ TEST(Replay, a_timeline_covers_all_the_time) {
       Error);
 }
 
-TEST(Replay, places_lend_within_steps_and_strategies_move_tasks_between_them) {
+TEST(Replay, places_lend_tasks_within_a_step_and_the_strategy_moves_tasks_between_steps) {
   Trace trace;
   trace.phases = {phase_of(std::vector<double>(40, 0.01))};
   ReplayPlan plan{.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true};

@@ -79,7 +79,8 @@ TEST(Theory, predicted_times_lie_between_the_ideal_and_the_time_without_balancin
       }
 }
 
-TEST(Theory, the_formula_for_one_balancing_point_equals_the_average_over_its_possible_times) {
+TEST(Theory,
+     the_formula_for_a_balancing_point_at_a_random_moment_equals_the_mean_over_1000_moments) {
   for (const SpmdProgram program : {SpmdProgram{8, 7, 2}, {17, 8, 2}, {33, 8, 2}}) {
     const Slots slots = slots_of(program);
     const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
@@ -107,7 +108,7 @@ TEST(Theory, one_balancing_point_per_phase_gains_nothing_if_most_threads_run_on_
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
 }
 
-TEST(Theory, throws_for_zero_threads_zero_places_zero_phases_and_invalid_durations) {
+TEST(Theory, throws_for_zero_threads_or_places_or_phases_and_for_invalid_durations) {
   EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);

@@ -126,9 +126,9 @@ ThreadsRun run_threads(const Machine& machine, const Workload& workload, const P
   const double busiest_s = *std::max_element(alone_s.begin(), alone_s.end());
   if (busiest_s > kMaxPoints * period_s)
     fail(
-        "a balancing period of {} s gives {:.3g} balancing points in an iteration of {} s; use a "
-        "period of at least {} s",
-        period_s, busiest_s / period_s, busiest_s, busiest_s / kMaxPoints);
+        "a balancing period of {} s is too short for an iteration of {} s, which would have {:.3g} "
+        "balancing points; use a period of at least {} s",
+        period_s, busiest_s, busiest_s / period_s, busiest_s / kMaxPoints);
   Threads threads(machine, workload, placement);
   ThreadsRun run;
   for (std::uint64_t point = 1; !threads.is_done(); ++point) {

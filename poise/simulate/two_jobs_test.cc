@@ -33,7 +33,7 @@ TEST(TwoJobs, with_short_balancing_periods_two_simulated_jobs_end_at_the_times_o
       }
 }
 
-TEST(TwoJobs, the_jobs_of_the_paper_approach_the_limit_with_shorter_periods) {
+TEST(TwoJobs, simulated_end_times_approach_the_formula_as_the_balancing_period_gets_shorter) {
   const TwoEnds limit = two_jobs_limit(kOfThePaper);
   double last_s = simulate_two_jobs(kOfThePaper, 0).b_s;
   EXPECT_DOUBLE_EQ(last_s, 2);  // a thread on a shared place takes twice as long

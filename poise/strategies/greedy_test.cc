@@ -41,7 +41,7 @@ TEST(Greedy, breaks_ties_by_the_lower_task_id_and_the_lower_place_id) {
   EXPECT_EQ(placed, at({0, 1, 2, 0}));
 }
 
-TEST(Greedy, counts_background_and_pinned_tasks) {
+TEST(Greedy, accounts_for_background_load_and_pinned_tasks) {
   Workload workload = with_loads({1, 1, 4});
   workload.tasks[2].movable = false;
   workload.background_s = {5, 0, 3};

@@ -26,7 +26,7 @@ class Metis : public LibraryTest {
   Metis() : LibraryTest("metis") {}
 };
 
-TEST_F(Metis, cuts_few_edges_of_a_grid_into_equal_parts) {
+TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
   const LibraryExample square = grid("core:16", 64);
   for (const char* strategy : {"metis", "metis:method=kway"}) {
     SCOPED_TRACE(strategy);
@@ -48,7 +48,7 @@ TEST_F(Metis, accounts_for_speeds_and_pinned_tasks) {
   EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);
 }
 
-TEST_F(Metis, moves_few_tasks_in_a_second_decision) {
+TEST_F(Metis, moves_no_task_in_a_second_run_on_the_same_loads_unless_the_option_stay_is_0) {
   LibraryExample again = grid("node:4 core:4", 48);
   again.current = again.placed("metis");
   const Placement next = again.placed("metis");

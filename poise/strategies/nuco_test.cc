@@ -147,7 +147,7 @@ struct Small {
   }
 };
 
-TEST(Nuco, alpha_weighs_distance_against_load) {
+TEST(Nuco, the_option_alpha_weighs_message_costs_against_load) {
   // If task 0 joins its sender on place 3, it saves a message of factor 2 and gains a local
   // message, 3 s together.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
@@ -188,7 +188,7 @@ TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) 
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
-TEST(Nuco, after_a_sender_moves_its_messages_count_from_its_new_place) {
+TEST(Nuco, a_receiver_follows_its_sender_to_the_place_to_which_the_sender_has_just_moved) {
   // The heavier sender moves from the busy place 0 to place 2, and the receiver follows it.
   Small small({{2, 0}, {1, 0}, {9, 1}, {8, 0}, {9, 3}});
   small.workload.tasks[2].movable = small.workload.tasks[3].movable = false;
@@ -206,7 +206,7 @@ TEST(Nuco, moves_nothing_in_a_balanced_placement_without_messages) {
   EXPECT_EQ(parse_strategy("nuco").rebalance({machine, workload, even, machine.costs()}), even);
 }
 
-TEST(Nuco, ignores_messages_at_alpha_0) {
+TEST(Nuco, ignores_messages_if_the_option_alpha_is_0) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);

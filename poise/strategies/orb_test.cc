@@ -67,7 +67,7 @@ TEST(Orb, spreads_tasks_without_load_that_have_equal_positions) {
               testing::ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Orb, balances_a_large_cloud_and_cuts_few_edges) {
+TEST(Orb, balances_a_large_grid_of_unequal_tasks_and_cuts_few_edges) {
   Random random(2);
   Workload workload = grid(100, 100);
   for (Task& task : workload.tasks) task.load_s = random.uniform(0.5, 1.5);

@@ -179,7 +179,7 @@ TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
             rebalanced("poise", machine, workload, current).iteration_s);
 }
 
-TEST(Poise, refuses_more_passes_if_it_starts_from_scratch) {
+TEST(Poise, refuses_the_options_passes_and_budget_s_if_it_starts_from_scratch) {
   const Machine machine = machine_from_text("core:4");
   const Workload workload = generate(parse_recipe("ring"), 12, 1).front();
   const Placement current = blocked(12, 4);
@@ -210,7 +210,7 @@ TEST(Poise, undoing_any_single_migration_would_not_shorten_the_total_time) {
   }
 }
 
-TEST(Poise, respects_the_memory_of_places) {
+TEST(Poise, puts_no_more_tasks_on_a_place_than_fit_in_its_memory) {
   // Most load is in four tasks that are so large that no two of them fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
@@ -229,7 +229,7 @@ TEST(Poise, respects_the_memory_of_places) {
   }
 }
 
-TEST(Poise, keeps_tasks_that_exchange_bytes_in_one_node_if_bandwidth_between_nodes_is_low) {
+TEST(Poise, moves_a_task_to_the_node_of_its_partner_if_bandwidth_between_nodes_is_low) {
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};

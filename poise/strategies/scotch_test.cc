@@ -19,27 +19,27 @@ class Scotch : public LibraryTest {
   Scotch() : LibraryTest("scotch") {}
 };
 
-TEST_F(Scotch, cuts_few_edges_of_a_grid_into_equal_parts) {
+TEST_F(Scotch, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
   const LibraryExample square = grid("core:16", 64);
   const Placement placed = square.placed("scotch");
   EXPECT_LT(square.metrics(placed).imbalance, 1.06);
   EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // straight cuts: 6 lines of 64
 }
 
-TEST_F(Scotch, places_communicating_tasks_close_together) {
+TEST_F(Scotch, puts_communicating_tasks_close_together) {
   const LibraryExample square = grid("node:4 core:4 factors:20,1", 64);
   // Straight cuts between the nodes would cross 2 lines of 64 edges.
   EXPECT_LT(square.metrics(square.placed("scotch")).internode_bytes, 10u * 64 * 2 * 2);
 }
 
-TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_speeds) {
+TEST_F(Scotch, puts_communicating_tasks_close_together_if_places_have_unequal_speeds) {
   const LibraryExample square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
   const Metrics metrics = square.metrics(square.placed("scotch"));
   EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_nodes) {
+TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_numbers_of_places) {
   LibraryExample square = grid("node:4 core:6 factors:20,1", 64);
   MachineParts parts = square.machine.parts();  // without the last two places
   parts.places.resize(parts.places.size() - 2);
@@ -63,7 +63,7 @@ TEST_F(Scotch, accounts_for_speeds_and_pinned_tasks) {
   for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
 }
 
-TEST_F(Scotch, remapping_moves_fewer_tasks) {
+TEST_F(Scotch, moves_fewer_tasks_with_the_options_remap_and_migration_than_without_them) {
   LibraryExample drifted = grid("node:4 core:4", 48);
   drifted.current = drifted.placed("scotch");
   for (TaskId t = 0; t < 600; ++t) drifted.workload.tasks[t].load_s *= 2;

@@ -67,7 +67,7 @@ std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& worklo
 /// Two packages of four cores; the operating system numbers cores of the packages alternately.
 constexpr const char* kNehalem = "package:2 core:4 factors:2,1";
 
-TEST(Treematch, maps_a_ring_of_tasks_with_the_fewest_hop_bytes_from_any_initial_placement) {
+TEST(Treematch, minimises_the_hop_bytes_of_a_ring_of_tasks_for_every_initial_placement) {
   const Machine machine = machine_from_text(kNehalem);
   for (const TaskId num_tasks : {8u, 16u, 64u}) {
     const Workload workload = k_neighbour(num_tasks, 1);
@@ -112,7 +112,7 @@ void expect_no_exchange_shortens_paths(const Machine& machine, const Workload& w
     }
 }
 
-TEST(Treematch, no_exchange_of_tasks_between_two_nodes_of_a_torus_reduces_hop_bytes) {
+TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_two_torus_nodes_swap_their_tasks) {
   const Machine machine = machine_from_text("torus:4x4 core:1");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -123,7 +123,7 @@ TEST(Treematch, no_exchange_of_tasks_between_two_nodes_of_a_torus_reduces_hop_by
   }
 }
 
-TEST(Treematch, no_exchange_of_tasks_between_places_without_pinned_tasks_reduces_hop_bytes) {
+TEST(Treematch, hop_bytes_of_the_result_do_not_decrease_if_places_without_pinned_tasks_swap_tasks) {
   const Machine machine = machine_from_text("numa:4 core:4");
   Random random(3);
   for (int seed = 0; seed < 5; ++seed) {
@@ -135,7 +135,7 @@ TEST(Treematch, no_exchange_of_tasks_between_places_without_pinned_tasks_reduces
   }
 }
 
-TEST(Treematch, moves_no_task_if_the_current_placement_is_its_own_result) {
+TEST(Treematch, moves_no_task_when_run_again_on_the_placement_that_it_computed) {
   Random random(3);
   const Machine machine = machine_from_text("node:4 numa:2 core:4");
   const Workload workload = stencil(10, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
@@ -249,7 +249,7 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, with_groups_current_the_tasks_on_one_node_move_to_one_node_together) {
+TEST(Treematch, tasks_that_share_a_node_move_to_one_node_together_if_the_option_groups_is_current) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
   Placement start(64);  // each node has a run of the ring, but the runs are far apart

@@ -156,8 +156,8 @@ class Parser {
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
         return refuse(
-            "a processor has a flag other than 0 or 1, a number below -1, or a time or speed that "
-            "is negative or not finite");
+            "a processor has a flag other than 0 or 1, a processor number below -1, or a time or "
+            "speed that is negative or not finite");
       dump_.processors.push_back(processor);
     }
     return true;

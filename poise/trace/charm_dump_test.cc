@@ -178,7 +178,7 @@ TEST_P(CharmDump, byte_counts_that_overflowed_int_are_read_as_unsigned) {
             3'000'000'000u);
 }
 
-TEST_P(CharmDump, refuses_every_truncated_or_extended_file_and_names_the_byte) {
+TEST_P(CharmDump, refuses_every_truncated_or_extended_file_and_gives_the_byte_offset_of_the_error) {
   writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
   const std::string bytes = writer_.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size)
@@ -200,7 +200,7 @@ TEST_P(CharmDump, duplicate_objects_are_refused) {
   EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 appears twice"));
 }
 
-TEST_P(CharmDump, refuses_dumps_of_other_machines_and_versions) {
+TEST_P(CharmDump, refuses_dumps_of_unsupported_machines_or_format_versions) {
   std::string bytes = writer_.bytes();
   bytes[10] = 0;
   EXPECT_THAT(error_of(bytes), HasSubstr("byte 10: not a Charm++ LB dump of a 64-bit"));
@@ -209,7 +209,7 @@ TEST_P(CharmDump, refuses_dumps_of_other_machines_and_versions) {
   EXPECT_THAT(error_of(bytes), HasSubstr("byte 16: the LB dump has version 2"));
 }
 
-TEST_P(CharmDump, a_series_of_dumps_is_a_trace_with_a_phase_per_dump) {
+TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump) {
   const std::string name = testing::TempDir() + "poise_charm_test_" + std::to_string(GetParam());
   for (const int number : {9, 10}) {
     writer_.objects[0].load_s = number;

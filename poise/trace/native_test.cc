@@ -34,7 +34,7 @@ TEST(Crc32, gives_the_same_checksum_as_zlib) {
   EXPECT_EQ(crc32(""), 0u);
 }
 
-TEST(Native, the_whole_trace_is_unchanged_after_writing_and_reading) {
+TEST(Native, a_trace_with_all_kinds_of_data_is_unchanged_after_writing_and_reading) {
   Trace trace = full_trace();
   trace.phases[0].workload.loads_include = LoadsInclude::send_and_receive;
   trace.phases[0].workload.overlap = 0.25;
@@ -50,7 +50,7 @@ TEST(Native, the_smallest_trace_is_unchanged_after_writing_and_reading) {
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, attachments_can_be_read_and_do_not_change_the_trace) {
+TEST(Native, attachments_of_a_file_can_be_read_and_do_not_change_its_trace) {
   const Trace trace = full_trace();
   const std::string bytes =
       native::write(trace, {{"abcd", "first"}, {"prof", std::string("a\0b", 3)}});
@@ -60,13 +60,13 @@ TEST(Native, attachments_can_be_read_and_do_not_change_the_trace) {
   EXPECT_EQ(native::attachment("t.poise", bytes, "none"), std::nullopt);
 }
 
-TEST(Native, refuses_every_truncated_file_and_names_the_byte) {
+TEST(Native, refuses_every_truncated_file_and_gives_the_byte_offset_of_the_error) {
   const std::string bytes = native::write(full_trace());
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THAT(error_of_reading(bytes.substr(0, size)), HasSubstr("t.poise: byte ")) << size;
 }
 
-TEST(Native, refuses_every_file_with_a_changed_byte_and_names_the_byte) {
+TEST(Native, refuses_every_file_with_a_changed_byte_and_gives_the_byte_offset_of_the_error) {
   const std::string bytes = native::write(full_trace());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;

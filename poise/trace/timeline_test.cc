@@ -56,7 +56,7 @@ TEST_F(TimelineTest, the_file_is_in_the_format_of_perfetto) {
                               R"("ts":500000.000,"dur":250000.000})"));
 }
 
-TEST_F(TimelineTest, threads_with_work_wait_or_balance_events_become_places) {
+TEST_F(TimelineTest, a_thread_becomes_a_place_if_it_has_events_of_work_or_waiting_or_balancing) {
   const Timeline timeline = timeline_with(
       R"({"ph":"M","name":"process_name","pid":7,"args":{"name":"rank 7"}},
          {"ph":"M","name":"thread_name","pid":7,"tid":1,"args":{"name":"thread 1"}},

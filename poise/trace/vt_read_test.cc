@@ -106,7 +106,7 @@ TEST(VtRead, tasks_with_the_same_seq_id_are_distinct_if_their_homes_differ) {
   EXPECT_EQ(trace.phases[0].names[1].kind, TaskName::Kind::sequence);
 }
 
-TEST(VtRead, reads_task_sizes_memory_footprints_and_shared_blocks_from_user_defined_data) {
+TEST(VtRead, reads_the_sizes_and_footprints_and_shared_blocks_of_tasks_from_user_defined_data) {
   const std::string user = R"(,"user_defined":{"task_serialized_bytes":1024.0,"shared_id":9,)"
                            R"("shared_bytes":1e9,"task_footprint_bytes":2048.0,"home_rank":0,)"
                            R"("task_working_bytes":64.0,"rank_working_bytes":5e8}})";
@@ -129,7 +129,7 @@ TEST(VtRead, reads_the_load_of_each_task_in_each_subphase) {
   EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
 }
 
-TEST(VtRead, a_receiver_that_cannot_move_and_is_not_listed_becomes_a_task_without_load) {
+TEST(VtRead, a_receiver_that_cannot_move_and_that_no_rank_lists_becomes_a_task_without_load) {
   const Trace trace = join_texts(
       {rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), object(4, 1, false), 1, 8))),
        rank_file(phase(0, ""))});
@@ -221,14 +221,14 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("its home must be a rank from 0 to 0"));
+      HasSubstr("the home of a task that no rank lists must be a rank from 0 to 0"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),
               HasSubstr("data.1.json: phase 1 is missing"));
 }
 
-TEST(VtRead, errors_before_the_first_phase_name_the_file) {
+TEST(VtRead, refuses_files_with_invalid_json_or_metadata_or_without_phases_and_names_them) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
@@ -271,7 +271,7 @@ class VtFiles : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(VtFiles, a_folder_or_a_stem_or_any_of_its_files_selects_the_same_trace) {
+TEST_F(VtFiles, the_folder_or_the_common_stem_or_any_one_file_selects_the_whole_trace) {
   add("data.0.json", 1);
   add("data.1.json.br", 2);
   add("unrelated.txt", 3);

@@ -87,7 +87,7 @@ TEST(Generate, two_tasks_send_each_other_the_same_number_of_messages) {
   }
 }
 
-TEST(Generate, the_bytes_of_a_trace_depend_only_on_the_recipe_and_the_seed) {
+TEST(Generate, a_workload_is_determined_by_its_recipe_and_seed) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     EXPECT_EQ(hash_of(make(kind.name, 500, 3)), hash_of(make(kind.name, 500, 3)));
@@ -96,7 +96,7 @@ TEST(Generate, the_bytes_of_a_trace_depend_only_on_the_recipe_and_the_seed) {
   }
 }
 
-TEST(Generate, the_bytes_of_a_trace_are_the_same_on_every_platform) {
+TEST(Generate, workloads_generated_on_different_platforms_are_bitwise_identical) {
   const std::map<std::string_view, std::uint64_t> golden{
       // clang-format off
       {"stencil2d", 0x370410c3ff491939},
@@ -127,7 +127,7 @@ TEST(Generate, the_bytes_of_a_trace_are_the_same_on_every_platform) {
   }
 }
 
-TEST(Generate, stencils_on_complete_grids_have_the_number_of_edges_given_by_a_formula) {
+TEST(Generate, stencils_on_full_grids_have_two_messages_per_pair_of_neighbouring_points) {
   // In a grid, each line of s points along an axis has s - 1 pairs of neighbours, or s if the grid
   // is periodic. Each pair sends one message in each direction.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
@@ -212,7 +212,7 @@ TEST(Generate, kind_rmat_gives_a_few_tasks_far_more_communication_partners_than_
   EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
 }
 
-TEST(Generate, geometric_graphs_connect_exactly_the_pairs_within_a_radius) {
+TEST(Generate, tasks_of_geometric_graphs_communicate_if_and_only_if_they_are_within_a_radius) {
   for (const char* dims : {"2", "3"}) {
     SCOPED_TRACE(dims);
     const Workload workload = make(fmt::format("geometric:degree=8,dims={}", dims), 600);
@@ -260,7 +260,7 @@ TEST(Generate, leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_
   EXPECT_THAT(error_of("leanmd", 100), HasSubstr("which makes 405 tasks"));
 }
 
-TEST(Generate, nbody_tasks_communicate_along_the_space_filling_curve_and_in_the_tree) {
+TEST(Generate, nbody_tasks_send_to_neighbours_on_a_space_filling_curve_and_in_a_tree) {
   // Each of 1000 tasks exchanges messages with the next three on the space-filling curve, which
   // gives 999 + 998 + 997 pairs. In the tree, for each 2^j from 4 on, any two consecutive multiples
   // of 2^j are another pair.
@@ -269,7 +269,7 @@ TEST(Generate, nbody_tasks_communicate_along_the_space_filling_curve_and_in_the_
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
 }
 
-TEST(Generate, tasks_of_kind_clusters_exchange_most_bytes_inside_their_own_cluster) {
+TEST(Generate, in_workloads_with_clusters_of_tasks_most_bytes_stay_inside_a_cluster) {
   std::uint64_t own = 0, all = 0;
   for (const Message& m : make("clusters", 4096).messages) {
     all += m.bytes;
@@ -294,7 +294,7 @@ TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 
-TEST(Generate, task_loads_of_kind_lb_test_are_50_to_200_ms_and_80_ms_on_average) {
+TEST(Generate, task_loads_of_the_benchmark_lb_test_are_from_50_to_200_ms_with_a_mean_of_80_ms) {
   const Workload workload = make("lb_test", 20000);
   for (const Task& task : workload.tasks) {
     EXPECT_GE(task.load_s, 0.05 - 1e-12);

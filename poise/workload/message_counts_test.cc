@@ -24,7 +24,7 @@ Workload three_tasks() {
   return workload;
 }
 
-TEST(MessageCounts, counts_received_lists_the_senders_to_a_task_in_the_order_of_the_messages) {
+TEST(MessageCounts, lists_the_senders_of_the_messages_to_each_task_in_the_order_of_the_messages) {
   const MessageCounts counts = counts_received(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 1}}));
   EXPECT_EQ(row_of(counts, 1), Row{});
@@ -32,7 +32,7 @@ TEST(MessageCounts, counts_received_lists_the_senders_to_a_task_in_the_order_of_
   EXPECT_EQ(row_of(counts, 3), Row{});
 }
 
-TEST(MessageCounts, counts_exchanged_lists_each_message_for_its_sender_and_its_receiver) {
+TEST(MessageCounts, lists_each_exchanged_message_once_for_its_sender_and_once_for_its_receiver) {
   const MessageCounts counts = counts_exchanged(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 5}, {2, 1}, {2, 2}}));
   EXPECT_EQ(row_of(counts, 1), (Row{{2, 7}}));

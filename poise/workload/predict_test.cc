@@ -36,7 +36,7 @@ TEST(Predict, every_predictor_predicts_no_change_if_the_load_was_constant) {
         << predictor.name;
 }
 
-TEST(Predict, trend_predicts_loads_on_a_straight_line_exactly) {
+TEST(Predict, the_predictor_trend_is_exact_if_a_load_changes_by_the_same_amount_in_every_phase) {
   EXPECT_THAT(predict("trend", {{1, 10}, {2, 8}, {3, 6}}, {{4}, {4}}), ElementsAre(5, 2));
   EXPECT_THAT(predict("trend", {{1}}, {{3}}), ElementsAre(5));
 }
@@ -50,7 +50,7 @@ TEST(Predict, predicted_loads_are_never_negative) {
   EXPECT_THAT(predict("trend", {{4}, {2}}, {{0}}), ElementsAre(0));
 }
 
-TEST(Predict, mean_averages_only_the_newest_loads_if_the_window_is_shorter_than_the_history) {
+TEST(Predict, the_predictor_mean_uses_only_the_newest_loads_that_fit_into_its_window) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}), ElementsAre(3));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 2), ElementsAre(4.5));
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));

@@ -103,7 +103,8 @@ class Total {
   Total(const char* what, double most) : what_(what), most_(most) {}
   void add(double value) {
     sum_ += value;
-    if (!(sum_ <= most_)) fail("workload: the total exceeds the limit of {:.3g} {}", most_, what_);
+    if (!(sum_ <= most_))
+      fail("workload: the total number of {} exceeds the limit of {:.3g}", what_, most_);
   }
   void add(std::uint64_t value) { add(static_cast<double>(value)); }
 
@@ -146,7 +147,10 @@ void check(const Workload& workload, std::uint32_t num_places) {
   check_capacity(workload, num_places);
   check_subphases(workload, num_places);
   if (!(workload.overlap >= 0 && workload.overlap <= 1))
-    fail("workload: the overlap is {}; it must be from 0 to 1", workload.overlap);
+    fail(
+        "workload: overlap, the share of communication hidden behind computation, is {}; it must "
+        "be from 0 to 1",
+        workload.overlap);
   check_totals(workload);
 }
 

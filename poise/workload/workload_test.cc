@@ -57,7 +57,7 @@ TEST(Workload, throws_for_invalid_loads_and_coordinates) {
   EXPECT_THAT(complaint(position), HasSubstr("task 1 has coordinate nan"));
 }
 
-TEST(Workload, throws_if_the_total_of_loads_messages_or_bytes_is_too_large) {
+TEST(Workload, throws_if_the_sum_of_loads_or_of_messages_or_of_bytes_is_too_large) {
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
   const auto with = [](const auto& change) {
     Workload workload = full();
@@ -65,14 +65,14 @@ TEST(Workload, throws_if_the_total_of_loads_messages_or_bytes_is_too_large) {
     return complaint(workload);
   };
   EXPECT_THAT(with([](Workload& w) { w.tasks[0].load_s = w.tasks[1].load_s = 6e14; }),
-              HasSubstr("exceeds the limit of 1e+15 seconds of work"));
+              HasSubstr("total number of seconds of work exceeds the limit of 1e+15"));
   EXPECT_THAT(with([](Workload& w) { w.background_s[0] = 1.5e308; }), HasSubstr("seconds of work"));
   EXPECT_THAT(with([](Workload& w) {
                 w.subphase_load_s[0] = {1e308, 1e308};
               }),
               HasSubstr("in subphases"));
   EXPECT_THAT(with([](Workload& w) { w.messages[0].count = kHuge; }),
-              HasSubstr("exceeds the limit of 9.01e+15 messages"));
+              HasSubstr("total number of messages exceeds the limit of 9.01e+15"));
   EXPECT_THAT(with([](Workload& w) { w.messages[0].bytes = kHuge; }),
               HasSubstr("bytes of messages"));
   EXPECT_THAT(with([](Workload& w) { w.tasks[0].bytes = w.tasks[1].bytes = kHuge / 2 + 1; }),

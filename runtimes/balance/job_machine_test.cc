@@ -66,7 +66,7 @@ TEST(JobMachine, the_latency_between_hosts_is_ten_times_the_local_one_if_it_was_
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, message_costs_are_in_seconds_and_a_shared_cache_does_not_lower_the_latency) {
+TEST(JobMachine, messages_through_a_shared_cache_have_at_least_the_latency_of_local_memory) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
   parts.network_source = Source::assumed;

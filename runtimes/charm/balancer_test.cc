@@ -55,7 +55,7 @@ TEST(Balancers, no_name_of_a_balancer_is_a_prefix_of_another) {
     for (const std::string& b : names) EXPECT_TRUE(a == b || b.rfind(a, 0) != 0) << a << ", " << b;
 }
 
-TEST(Balancers, every_strategy_has_a_balancer) {
+TEST(Balancers, every_strategy_is_offered_as_a_load_balancer_of_charm) {
   EXPECT_EQ(balancers().size(), strategies().size() + 4);
   for (const char* name : {"PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseGreedyRefineLB"})
     row_of(name);
@@ -207,7 +207,7 @@ TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
   }
 }
 
-TEST(Balancer, a_restart_without_checkpoint_leads_to_other_decisions_than_no_restart) {
+TEST(Balancer, decisions_after_a_restart_without_checkpoint_differ_from_an_uninterrupted_run) {
   for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
     SCOPED_TRACE(name);
     Balancer first(row_of(name), ""), second(row_of(name), "");

@@ -163,8 +163,8 @@ std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
       fail("PE {} sends a message, but there are {} PEs", row.from_pe, statistics.pes.size());
     if (std::uint64_t{row.first_receiver} + row.num_receivers > statistics.receivers.size())
       fail(
-          "a multicast has {} receivers, from row {} of the list of receivers on, but the list has "
-          "only {} rows",
+          "a multicast has {} receivers, starting at row {} of the list of receivers; this "
+          "list has only {} rows",
           row.num_receivers, row.first_receiver, statistics.receivers.size());
     const bool from_object = row.from_pe == -1;
     if (!from_object && pe_map.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)

@@ -63,7 +63,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, a_place_gets_the_background_load_of_its_pe_and_negative_loads_count_as_0) {
+TEST(Convert, a_place_gets_the_background_load_of_its_pe_or_0_if_that_load_is_negative) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
@@ -148,7 +148,7 @@ TEST(Convert, contradictory_statistics_are_refused) {
   EXPECT_THAT(error_of(statistics), HasSubstr("PE 2 sends a message, but there are 2 PEs"));
   statistics.messages = {{{5, 8}, {}, -1, 0xffffffff, 0xffffffff, 1, 1}};
   EXPECT_THAT(error_of(statistics),
-              HasSubstr("a multicast has 4294967295 receivers, from row 4294967295 of the list"));
+              HasSubstr("a multicast has 4294967295 receivers, starting at row 4294967295 of"));
 }
 
 /// Random statistics: names that differ in few or in many bits, all kinds of messages, half of them

@@ -61,7 +61,7 @@ TEST(Leaving, half_of_a_ring_of_objects_leaves_the_group_as_one_connected_piece)
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(Leaving, the_object_with_the_fewest_messages_per_second_of_load_leaves_first) {
+TEST(Leaving, the_object_with_the_fewest_messages_per_second_of_load_leaves_the_group_first) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
   send(statistics, 1, 2, 5);  // half as many messages per second of load

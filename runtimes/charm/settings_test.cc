@@ -27,14 +27,14 @@ std::string strategy(const Named& named, const std::string& asked, const Variabl
   return settings(named, asked, variables).choice.text();
 }
 
-TEST(Settings, the_user_chooses_the_strategy_of_PoiseLB_but_not_that_of_NucoLB) {
+TEST(Settings, PoiseLB_uses_the_strategy_that_the_user_chooses_but_NucoLB_always_uses_nuco) {
   EXPECT_EQ(strategy(kNuco, "", {}), "nuco");
   EXPECT_EQ(strategy(kFree, "", {}), "poise");
   EXPECT_EQ(strategy(kFree, "", {{"POISE_STRATEGY", "greedy"}}), "greedy");
   EXPECT_EQ(strategy(kNuco, "", {{"POISE_STRATEGY", "greedy"}}), "nuco");
 }
 
-TEST(Settings, knobs_of_a_strategy_are_set_in_PoiseLB_and_in_the_balancer_named_after_it) {
+TEST(Settings, nuco_parameters_from_the_environment_apply_in_PoiseLB_and_in_NucoLB) {
   const Variables knobs{{"POISE_STRATEGY", "nuco:alpha=0.001"}};
   EXPECT_EQ(strategy(kNuco, "", knobs), "nuco:alpha=0.001");
   EXPECT_EQ(strategy(kFree, "", knobs), "nuco:alpha=0.001");

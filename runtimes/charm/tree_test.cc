@@ -130,7 +130,7 @@ TEST(Tree, a_migration_identifies_an_object_by_its_pe_and_its_index_on_that_pe) 
   EXPECT_EQ(moves[1].to_pe, 1);
 }
 
-TEST(Tree, a_decision_is_the_same_whether_statistics_come_along_a_tree_or_directly) {
+TEST(Tree, a_decision_is_the_same_whether_statistics_reach_the_root_along_a_tree_or_directly) {
   Statistics all;
   all.pes_are_here = false;
   std::vector<char> bytes;

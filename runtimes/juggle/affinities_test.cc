@@ -90,7 +90,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_child_whose_parent_was_moved_l
   EXPECT_EQ(on(200), kAll);
 }
 
-TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_only_the_program_can_have_set_it) {
+TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_that_is_not_inherited_from_its_parent) {
   pin(101, 1);
   kernel.start(200, 200, {3});
   scan();
@@ -122,7 +122,7 @@ TEST_F(AffinitiesTest, restores_a_thread_after_the_kernel_reset_its_affinity_to_
   EXPECT_THAT(on(101), ElementsAre(1));
 }
 
-TEST_F(AffinitiesTest, ignores_changed_affinities_while_the_kernel_removes_cpus) {
+TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_are_taken_away) {
   pin(101, 3);
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(101).affinity = {0, 1};
@@ -143,7 +143,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_becomes_another_pr
   EXPECT_TRUE(affinities.is_itself(kernel.key_of(100))) << "told once";
 }
 
-TEST_F(AffinitiesTest, a_refused_move_is_final_unless_this_process_may_no_longer_use_the_cpu) {
+TEST_F(AffinitiesTest, gives_up_pinning_a_thread_after_a_refusal_unless_the_cpu_was_taken_away) {
   kernel.threads_by_id.at(101).is_bound = true;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   kernel.allowed = {0};

@@ -29,7 +29,7 @@ namespace poise::juggle {
 struct Options {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
-  // Index of a thread within its process: in every process, this thread is not balanced.
+  // In every process, the thread with this index (0: the first) is left alone.
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;

@@ -119,7 +119,7 @@ TEST_F(BalancerTest, lets_unevenly_bound_threads_use_all_cpus_if_barriers_are_fr
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, leaves_alone_a_thread_that_the_program_binds_after_it_could_use_all_cpus) {
+TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_binds_after_the_balancer_unbound_it) {
   options.settings.policy = JugglePolicy::automatic;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -130,7 +130,7 @@ TEST_F(BalancerTest, leaves_alone_a_thread_that_the_program_binds_after_it_could
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-TEST_F(BalancerTest, reports_uneven_binding_but_moves_no_thread_if_the_policy_is_off) {
+TEST_F(BalancerTest, reports_uneven_binding_but_moves_no_thread_if_balancing_is_off) {
   options.settings.policy = JugglePolicy::off;
   bind_unevenly(kernel);
   Balancer balancer(options, store, kernel);
@@ -166,7 +166,7 @@ TEST_F(BalancerTest, moves_a_thread_at_once_if_a_thread_on_another_cpu_begins_to
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(BalancerTest, says_once_that_it_looks_for_waits_if_the_program_reports_none) {
+TEST_F(BalancerTest, if_no_thread_reports_its_waits_one_message_says_that_the_balancer_polls) {
   options.settings.policy = JugglePolicy::hybrid;
   Balancer balancer(options, store, kernel);
   run(balancer, 5);
@@ -209,7 +209,7 @@ TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, leaves_threads_alone_if_they_may_wait_by_spinning) {
+TEST_F(QuotaTest, does_not_bind_threads_that_may_wait_by_spinning) {
   for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);

@@ -72,7 +72,7 @@ TEST(Counter, returns_nothing_if_the_counter_of_a_thread_cannot_be_opened_or_rea
   EXPECT_FALSE(open_counter(1 << 30, Counted::time));
 }
 
-TEST(Counter, every_source_of_progress_has_a_name) {
+TEST(Counter, the_measure_of_progress_is_selected_by_name_such_as_instructions) {
   EXPECT_EQ(progress_source_named("instructions"), ProgressSource::instructions);
   EXPECT_EQ(progress_source_named("auto"), ProgressSource::automatic);
   EXPECT_THROW(progress_source_named("instruction"), Error);

@@ -62,7 +62,7 @@ TEST(Guard, does_not_change_a_new_thread_that_reuses_the_id_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, restores_only_the_thread_affinities_that_are_still_stored_when_it_ends) {
+TEST(Guard, destructor_restores_stored_thread_affinities_but_not_those_dropped_before) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();
@@ -91,7 +91,7 @@ TEST(Guard, a_new_guard_process_can_be_started_after_the_old_one_was_killed) {
   EXPECT_FALSE(guard.has_died());
 }
 
-TEST(Guard, when_full_stores_another_thread_only_after_one_was_dropped) {
+TEST(Guard, refuses_affinities_while_its_store_is_full_and_accepts_them_once_there_is_space) {
   Guard guard;
   for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
   EXPECT_FALSE(guard.keep(kMaxThreads, {}));

@@ -203,7 +203,7 @@ TEST(Threads, a_thread_that_has_ended_has_no_times) {
   EXPECT_THAT(finder.threads(), IsEmpty());
 }
 
-TEST(Threads, the_last_process_id_changes_with_every_new_process) {
+TEST(Threads, the_most_recently_assigned_process_id_changes_whenever_a_process_starts) {
   const LastBorn last_born;
   const auto before = last_born.id();
   ASSERT_TRUE(before);

@@ -52,7 +52,7 @@ void wait_by(const std::string& call) {
 
 /// Disabled because it never ends: a thread waits for ever. PreloadedProgram starts this test in a
 /// process of its own and ends that process.
-TEST(Preloaded, DISABLED_a_thread_waits_for_ever_in_a_given_call) {
+TEST(Preloaded, DISABLED_waits_for_ever_in_a_given_call_as_a_helper_process_of_other_tests) {
   std::string call = std::getenv("WAITS_BY");
   std::thread([&call] {
     std::printf("thread %d\n", static_cast<int>(::syscall(SYS_gettid)));
@@ -136,7 +136,7 @@ TEST(WaitWatch, names_the_library_that_cannot_be_preloaded) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, a_thread_gets_a_table_slot_unless_all_slots_in_its_range_are_in_use) {
+TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_its_id_may_use_are_taken) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

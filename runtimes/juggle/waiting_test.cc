@@ -25,7 +25,7 @@ TEST(Waiting, threads_wait_actively_if_the_process_uses_an_mpi_library_that_poll
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }
 
-TEST(Waiting, threads_are_assumed_to_sleep_unless_a_setting_or_library_says_otherwise) {
+TEST(Waiting, waiting_threads_are_assumed_to_sleep_unless_a_setting_or_library_makes_them_spin) {
   EXPECT_FALSE(waits_actively("", ""));
   EXPECT_FALSE(waits_actively("OMP_WAIT_POLICY=passive", "7f00 r-xp /usr/lib/libgomp.so.1\n"));
   EXPECT_FALSE(waits_actively("MY_OMP_WAIT_POLICY=active", "7f00 r-xp /usr/lib/libc.so.6\n"));

@@ -61,7 +61,7 @@ TEST(Watcher, scans_at_once_after_a_process_has_ended) {
   EXPECT_FALSE(watched.scans_at(10));
 }
 
-TEST(Watcher, in_a_program_of_few_processes_scans_as_soon_as_a_thread_count_changes) {
+TEST(Watcher, scans_as_soon_as_the_number_of_threads_changes_if_the_program_has_few_processes) {
   Watched watched(10);
   watched.kernel.changed = true;
   EXPECT_TRUE(watched.scans_at(10.2));
@@ -75,7 +75,7 @@ TEST(Watcher, does_not_count_threads_again_before_the_count_interval_has_passed)
   EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
-TEST(Watcher, in_a_program_of_many_processes_counts_threads_only_if_a_process_has_started) {
+TEST(Watcher, counts_threads_of_a_program_with_many_processes_only_after_a_process_started) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;

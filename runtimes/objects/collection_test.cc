@@ -229,7 +229,7 @@ TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
   EXPECT_THROW(objects.step(), Error);
 }
 
-TEST(Collection, a_vt_trace_is_complete_at_the_end_and_its_temporary_file_is_gone) {
+TEST(Collection, a_trace_in_vt_json_format_is_complete_after_the_run_and_leaves_no_temporary_file) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string stem =
@@ -281,7 +281,7 @@ TEST(Collection, a_timeline_covers_every_place) {
   }
 }
 
-TEST(Collection, a_trace_has_one_phase_per_decision_and_one_for_the_steps_after_the_last) {
+TEST(Collection, a_trace_has_one_phase_before_each_decision_and_one_after_the_last_decision) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

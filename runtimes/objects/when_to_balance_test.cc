@@ -35,7 +35,7 @@ TEST(WhenToBalance,
   }
 }
 
-TEST(WhenToBalance, does_not_balance_if_the_last_decision_predicted_no_lower_imbalance) {
+TEST(WhenToBalance, does_not_balance_if_the_last_decision_predicted_an_imbalance_as_high_as_now) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);
@@ -54,7 +54,7 @@ TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_doe
   EXPECT_EQ(when_to_balance(state).next_check, 1000 + tuning::kMaxStepsBetweenChecks);
 }
 
-TEST(WhenToBalance, checks_after_a_decision_as_soon_as_at_the_start_of_the_run) {
+TEST(WhenToBalance, first_check_comes_as_many_steps_after_a_decision_as_after_the_program_start) {
   EXPECT_EQ(when_to_balance(unbalanced()).next_check, first_check());
 }
 

@@ -33,7 +33,7 @@ TEST(clock, the_true_clock_offset_is_within_the_stated_error) {
   }
 }
 
-TEST(clock, converts_times_measured_with_a_clock_that_runs_faster) {
+TEST(clock, converts_times_between_clocks_that_run_at_different_rates) {
   Random random(4);
   CommonClock clock(offset_of(trips_from(0, random)));
   const std::int64_t end_ns = 1'000'000'000'000;

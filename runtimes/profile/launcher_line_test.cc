@@ -23,7 +23,7 @@ TEST(launcher_line, recognises_launchers_by_the_version_text_that_they_print) {
   EXPECT_EQ(launcher_of("something else"), Launcher::other);
 }
 
-TEST(launcher_line, puts_variables_before_all_options_of_the_user) {
+TEST(launcher_line, inserts_environment_variables_before_the_launcher_arguments_of_the_user) {
   const Words command = {"mpirun", "-np", "2", "a", ":", "-np", "1", "b", "-x"};
   EXPECT_EQ(
       with_variables(command, Launcher::open_mpi, {{"A", "1"}, {"B", "x=y"}}),

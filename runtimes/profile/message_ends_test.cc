@@ -129,7 +129,7 @@ TEST(message_ends, sender_and_receiver_give_a_message_the_same_number) {
 
 /// One rank has many more messages than the other, so it keeps a smaller part of their common
 /// messages.
-TEST(message_ends, two_ranks_record_common_messages_even_if_one_has_many_more_messages) {
+TEST(message_ends, records_both_ends_of_some_messages_even_if_one_rank_has_many_more_messages) {
   MessageEnds busy(0), idle(1);
   const Envelope to_idle{.communicator = 1, .partner = 1, .tag = 4};
   const Envelope from_busy{.communicator = 1, .partner = 0, .tag = 4};
@@ -151,7 +151,7 @@ TEST(message_ends, two_ranks_record_common_messages_even_if_one_has_many_more_me
   EXPECT_GT(common, tuning::kMaxEnds / 32);
 }
 
-TEST(message_ends, stops_recording_if_too_many_receives_from_any_source_are_queued) {
+TEST(message_ends, stops_recording_if_too_many_receives_with_MPI_ANY_SOURCE_are_queued) {
   MessageEnds ends(0);
   for (std::size_t i = 0; i <= tuning::kMaxQueuedReceives; ++i) {
     EXPECT_FALSE(ends.has_given_up());

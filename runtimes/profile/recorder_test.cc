@@ -38,7 +38,7 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
 
 /// Computes in 1,000 stretches of 20 us each, which is too short for reading the CPU clock.
 /// According to the kernel, the thread waited for a cpu for a quarter of the time.
-TEST(recorder, short_computations_are_charged_the_average_share_of_waiting_for_a_cpu) {
+TEST(recorder, cpu_time_of_short_computations_is_estimated_from_the_average_wait_for_a_cpu) {
   Recorder recorder;
   recorder.start(0, 0, {});
   std::int64_t now_ns = 0;
@@ -54,7 +54,7 @@ TEST(recorder, short_computations_are_charged_the_average_share_of_waiting_for_a
   EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), 15 * kMs, 10);
 }
 
-TEST(recorder, computing_for_longer_than_a_time_slice_is_divided_among_the_slices) {
+TEST(recorder, a_computation_longer_than_a_time_slice_is_divided_among_all_slices_that_it_spans) {
   Recorder recorder;
   recorder.start(0, 0, {});
   const std::int64_t now_ns = 2 * tuning::kSlice_ns + 5;

@@ -41,7 +41,7 @@ TEST(Settings, valid_values_are_applied) {
   EXPECT_THAT(given.notes, IsEmpty());
 }
 
-TEST(Settings, each_wrong_value_gives_one_sentence_and_the_default) {
+TEST(Settings, for_each_invalid_value_gives_one_message_and_uses_the_default) {
   for (const char* text : {"1", "-1", "2s", " 20000000", "1e9", "99999999999999999999", "nan"}) {
     const Settings wrong = read({{"POISE_PROFILE", "f"}, {"POISE_PROFILE_PERIOD_NS", text}});
     EXPECT_EQ(wrong.period_ns, 0) << text;
@@ -56,7 +56,7 @@ TEST(Settings, each_wrong_value_gives_one_sentence_and_the_default) {
   }
 }
 
-TEST(Settings, the_period_is_not_read_without_a_profile) {
+TEST(Settings, an_invalid_phase_length_is_not_reported_if_no_profile_is_written) {
   EXPECT_THAT(read({{"POISE_PROFILE_PERIOD_NS", "often"}}).notes, IsEmpty());
 }
 

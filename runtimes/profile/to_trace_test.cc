@@ -61,7 +61,7 @@ TEST(to_trace, waiting_for_a_cpu_does_not_count_as_load_but_sleeping_does) {
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
 }
 
-TEST(to_trace, a_job_that_died_has_the_phases_that_all_ranks_completed) {
+TEST(to_trace, the_trace_of_a_job_that_died_contains_only_phases_that_all_ranks_completed) {
   const std::vector<RankProfile> blocks = {rank_of(0, Cuts::slices, {phase_of(5, 0)}),
                                            rank_of(0, Cuts::collectives, {phase_of(1, 0)}),
                                            rank_of(0, Cuts::collectives, {phase_of(2, 0)}),

@@ -71,7 +71,7 @@ TEST(TopologyEdges, a_grid_that_mpi_refuses_has_no_edges) {
   EXPECT_FALSE(cart_edges(std::vector{1 << 30, 1 << 30, 1 << 30}, open, 11));
 }
 
-TEST(TopologyEdges, a_graph_has_the_neighbours_that_the_example_in_the_mpi_standard_lists) {
+TEST(TopologyEdges, edges_of_an_mpi_graph_topology_match_the_example_in_the_mpi_standard) {
   // MPI-3.1, section 7.5.3: rank 0 has the neighbours 1 and 3, rank 1 has 0, rank 2 has 3, and rank
   // 3 has 0 and 2.
   const std::vector<int> index = {2, 3, 4, 6}, edges = {1, 3, 0, 3, 0, 2};

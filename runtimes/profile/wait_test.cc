@@ -31,7 +31,7 @@ TEST(wait, a_wait_belongs_to_the_phase_in_which_its_call_began) {
             (std::vector<std::pair<std::uint32_t, std::int64_t>>{{2, 4}}));
 }
 
-TEST(wait, the_estimate_is_exact_if_every_call_was_sampled) {
+TEST(wait, the_estimated_wait_is_exact_if_every_call_was_sampled) {
   Waiting waiting;
   add({.took_ns = 2'000'000'000, .waited_ns = 1'000'000'000, .for_whom = 0}, waiting);
   const Estimate estimate = estimated(waiting, 1, 2'000'000'000);

@@ -406,8 +406,8 @@ void Runtime::wait(unsigned team) {
   }
   if (context_of_thread == &owner_)
     fail(
-        "wait was called in on_finish, on_lend or a policy; only tasks and the program may call "
-        "it");
+        "wait was called in on_finish, on_lend or a policy; call it in a task or outside of these "
+        "callbacks");
   if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");

@@ -87,7 +87,7 @@ TEST(Trace, draws_an_arrow_from_the_last_rank_that_lent_a_task_to_the_rank_that_
   EXPECT_NE(starts[0]["id"], starts[1]["id"]);
 }
 
-TEST(Trace, shows_the_times_in_which_a_rank_runs_no_task_as_idle) {
+TEST(Trace, contains_idle_events_for_all_times_in_which_a_rank_runs_no_task) {
   std::vector<double> idle_s(3);
   for (const json& event : events_like("X", "idle"))
     idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();

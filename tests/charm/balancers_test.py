@@ -104,7 +104,7 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.checkpoint("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
-    def test_a_balancer_continues_its_random_numbers_after_a_restart_from_a_checkpoint(self):
+    def test_a_run_restarted_from_a_checkpoint_makes_the_same_random_decisions_as_a_run_without_restart(self):
         # The seed of a decision is the number of earlier decisions, including those before a restart.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
         self.assertEqual(self.restarted(step=10), moved)  # this run also writes the checkpoints of steps 20 and 30
@@ -158,7 +158,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_the_tree_balancer_decides_at_one_level_per_step_and_each_level_steps_through_its_strategies(self):
+    def test_at_each_step_one_level_of_the_tree_balancer_decides_with_the_next_strategy_in_its_list(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # The balancer is called three times. The process level of the tree decides in the first and third call, the

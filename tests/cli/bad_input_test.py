@@ -26,10 +26,10 @@ class BadInput(CliTest):
     def test_poise_without_a_command_is_refused(self):
         self.assert_refused(says="--help")
 
-    def test_the_error_of_an_unknown_command_suggests_the_nearest(self):
+    def test_the_error_of_an_unknown_command_suggests_the_command_with_the_most_similar_name(self):
         self.assert_refused("comapre", "g.graph", says=['"comapre"', 'did you mean "compare"?', "plan"])
 
-    def test_the_error_of_an_unknown_option_suggests_the_nearest(self):
+    def test_the_error_of_an_unknown_option_suggests_the_option_with_the_most_similar_name(self):
         self.assert_refused("--verson", says='did you mean "--version"?')
         self.assert_refused("compare", "g.graph", "--stratgies", "keep",
                             says=['did you mean "--strategies"?', "poise compare --help"])
@@ -62,7 +62,7 @@ class BadInput(CliTest):
 
     # Strategies.
 
-    def test_the_error_of_an_unknown_strategy_suggests_the_nearest_and_lists_all(self):
+    def test_the_error_of_an_unknown_strategy_suggests_the_most_similar_name_and_lists_all_strategies(self):
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "gredy",
                             says=['"gredy"', 'did you mean "greedy"?', "nuco"])
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",
@@ -83,7 +83,7 @@ class BadInput(CliTest):
 
     # Machines.
 
-    def test_invalid_machines_are_refused(self):
+    def test_invalid_machine_descriptions_are_refused(self):
         compare = "compare", "g.graph", "--machine"
         self.assert_refused(*compare, "core:0", says="core:0")
         self.assert_refused(*compare, "node:x core:2", says='"x"')
@@ -140,7 +140,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("nothing", ""), says="nothing")
         self.assert_refused("compare", self.write("noise", bytes(range(256))), says="noise")
 
-    def test_empty_files_are_refused_with_their_name(self):
+    def test_empty_files_are_refused_with_an_error_that_names_the_file(self):
         for name in "empty", "empty.json", "empty.xml", "empty.graph", "empty.poise", "empty.0.json":
             self.write(name, "")
             self.assert_refused("compare", name, says=f"{name}: the file is empty")
@@ -210,7 +210,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
                             says="b.0.json")
 
-    def test_poise_trace_files_that_are_truncated_or_have_wrong_counts_in_the_header_are_refused(self):
+    def test_poise_trace_files_that_are_truncated_or_whose_header_is_corrupted_are_refused(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         for cut in 4, 16, len(good) // 2, len(good) - 1:
@@ -238,7 +238,7 @@ class BadInput(CliTest):
 
     # Outputs.
 
-    def test_outputs_that_cannot_be_written_are_refused(self):
+    def test_paths_of_output_files_that_cannot_be_written_are_refused(self):
         plan = "plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"
         self.assert_refused(*plan, "absent/places", says="absent/places")
         (self.folder / "folder").mkdir()

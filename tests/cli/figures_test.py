@@ -52,7 +52,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble(f"It gains x1.31 {REFERENCE}.\n", "the page says 1.31, the kept result 1.3160")
         self.assert_trouble(f"It gains {REFERENCE}.\n", "no number")
 
-    def test_a_document_can_quote_a_nested_or_scaled_result_or_the_minimum_or_median_of_several(self):
+    def test_a_document_can_quote_a_nested_key_or_a_value_in_percent_or_the_minimum_or_median_of_several_rows(self):
         self.assert_fine('It reaches 98.7 % <!-- figure: bench "T" deep.share where kind="a b" times 100 -->.\n')
         self.assert_fine('stale: x0.56 <!-- figure: bench "T" min gain --> to x2.0 <!-- figure: bench "T" max gain -->\n')
         self.assert_fine('stale: x1.3 <!-- figure: bench "T" median gain -->\n')
@@ -63,7 +63,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble('It gains x1.32 <!-- figure: bench "U" gain -->.\n', 'no table "U"')
         self.assert_trouble('It gains x1.32 <!-- figure: bench "T" loss where kind=c -->.\n', 'no column "loss"')
 
-    def test_a_document_that_quotes_an_outdated_result_must_call_it_stale_nearby(self):
+    def test_if_a_document_quotes_an_outdated_result_the_same_or_an_adjacent_paragraph_must_contain_the_word_stale(self):
         old = 'It gains x2.0 <!-- figure: bench "T" gain where kind=old -->.\n'
         self.assert_trouble(old, "stale")
         self.assert_fine(f"These figures are stale.\n\n{old}")

@@ -100,7 +100,7 @@ class Guides(CliTest):
             text = PART.sub("", page.read_text(encoding="utf-8"))
             self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
 
-    def test_lines_that_a_guide_promises_but_the_command_does_not_print_are_found(self):
+    def test_the_check_of_guides_reports_promised_output_lines_that_the_command_does_not_print(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])

@@ -134,7 +134,7 @@ class Faults(JuggleTest):
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)),
                         [affinity(pid) for pid in workers])
 
-    def test_a_killed_guard_process_is_restarted_and_restores_affinities_if_the_balancer_is_killed(self):
+    def test_a_killed_guard_process_is_replaced_and_the_new_guard_restores_affinities_if_the_balancer_is_killed(self):
         process, shell, workers = self.start_busy()
         for _ in range(2):
             first = self.guard_of(process.pid)
@@ -159,7 +159,7 @@ class Faults(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_suspending_the_balancer_restores_the_cpu_to_which_the_user_bound_the_program(self):
+    def test_while_the_balancer_is_suspended_threads_return_to_the_cpu_to_which_the_user_bound_them(self):
         one = min(CPUS)
         process = self.start(*QUICK, "--", "taskset", "-c", str(one), "sh", "-c", BUSY)
         workers = []

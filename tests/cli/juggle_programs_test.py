@@ -74,7 +74,7 @@ class Programs(JuggleTest):
                                    "os._exit(0)\n")
         self.assert_freed(child)
 
-    def test_a_program_started_by_exec_does_not_keep_the_cpu_to_which_its_thread_was_pinned(self):
+    def test_a_program_started_by_exec_is_not_left_pinned_to_the_cpu_of_the_thread_that_called_exec(self):
         _, program = self.start_with(
             "def become():\n"
             "    compute_until_kept()\n"
@@ -176,7 +176,7 @@ class Watching(JuggleTest):
         self.assertEqual(summary["migrations"], 0)
         self.assertIn("one_cpu", [cause["kind"] for cause in summary["causes"]])
 
-    def test_the_terminal_keeps_its_settings_and_signals_from_the_keyboard_reach_the_program(self):
+    def test_terminal_settings_are_unchanged_and_control_c_on_the_keyboard_interrupts_the_program(self):
         script = "trap 'echo caught; exit 5' INT; echo up; while :; do sleep 0.05; done"
         leader, follower = pty.openpty()
         before = termios.tcgetattr(follower)

@@ -102,7 +102,7 @@ class Statuses(JuggleTest):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
-    def test_the_program_inherits_stdin_stdout_and_stderr_of_the_command(self):
+    def test_the_balanced_program_inherits_stdin_stdout_and_stderr_of_the_balancer(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
 

@@ -35,7 +35,7 @@ class JuggleVariables(CliTest):
                         self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
         self.assertGreater(refused, 2 * len(nonsense.KINDS))
 
-    def test_nonexistent_cpus_in_the_option_or_the_environment_variable_are_reported_in_one_line(self):
+    def test_nonexistent_cpus_in_the_option_cpus_or_in_its_environment_variable_are_reported_in_one_line(self):
         absent = max(os.sched_getaffinity(0)) + 1
         for arguments, variables in ((["--cpus", f"0-{absent}"], {}), ([], {"POISE_JUGGLE_CPUS": f"0-{absent}"})):
             done = self.run_poise("juggle", *arguments, "--", "echo", "it runs", env={**os.environ, **variables})

@@ -48,7 +48,7 @@ class Keep(unittest.TestCase):
         self.keep("bbb", [{"part": "b", "x": 5}, {"part": "d", "x": 6}], key=("part",))
         self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 5, "bbb"), ("c", 4, "aaa"), ("d", 6, "bbb")])
 
-    def test_stored_rows_can_be_identified_by_several_columns_or_by_a_list_in_a_column(self):
+    def test_a_new_row_replaces_the_stored_row_with_equal_key_columns_even_if_a_key_column_contains_lists(self):
         self.keep("aaa", [{"part": "a", "x": [1]}, {"part": "a", "x": [2]}])
         self.keep("bbb", [{"part": "a", "x": [2]}], key=("part", "x"))
         self.assertEqual(self.kept(), [("a", [1], "aaa"), ("a", [2], "bbb")])
@@ -63,13 +63,13 @@ class Keep(unittest.TestCase):
         whole = json.loads((self.folder / "some.json").read_text())
         self.assertEqual((whole["verdicts"], whole["measured"]["commit"]), ({"tau": 0.9}, "aaa"))
 
-    def test_a_result_that_cannot_be_written_does_not_replace_the_stored_one(self):
+    def test_the_stored_result_is_unchanged_if_writing_a_new_result_fails(self):
         self.keep("aaa", [{"part": "a", "x": 1}])
         with self.assertRaises(TypeError):
             self.keep("bbb", [{"part": "a", "x": object()}])
         self.assertEqual(self.kept(), [("a", 1, "aaa")])
 
-    def test_a_stored_summary_of_some_cases_names_the_option_that_selected_the_cases(self):
+    def test_the_stored_name_of_a_benchmark_summary_contains_the_options_given_to_the_benchmark(self):
         measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
         self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
         self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")

@@ -151,7 +151,7 @@ class LaunchFiles(CliTest):
                               "--for", launcher, *arguments)
         return {name: (self.folder / name).read_text() for name in report["files"]}, report["commands"]
 
-    def test_the_rankfile_for_openmpi_binds_each_rank_to_its_place(self):
+    def test_the_rankfile_for_openmpi_binds_each_rank_to_the_cores_that_the_map_assigns_to_it(self):
         files, commands = self.launch("openmpi", [0, 2, 1, 3], "--hosts", "aa,bb")
         self.assertEqual(files, {"rankfile": "rank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n"})
         self.assertIn("mpirun -np 4 --rankfile rankfile ./program", commands[0])
@@ -160,7 +160,7 @@ class LaunchFiles(CliTest):
         self.assertEqual(files["rankfile"],
                          "rank 0=+n0 slot=0-3\nrank 1=+n1 slot=0-3\nrank 2=+n0 slot=4-7\nrank 3=+n1 slot=4-7\n")
 
-    def test_the_host_list_for_mpich_follows_the_map(self):
+    def test_the_host_list_and_cpu_binding_for_mpich_place_ranks_as_the_map_says(self):
         files, commands = self.launch("mpich", [1, 0, 3, 2], "--hosts", "aa,bb")
         self.assertEqual(files, {"hosts": "aa:2\nbb:2\n"})
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to user:1,0 ./program"])

@@ -84,7 +84,7 @@ class Output(CliTest):
         done = self.run_poise("--version")
         self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\nbuilt with \w+ [\d.]+ \(\w+\), hwloc \d.*\n$")
 
-    def test_json_has_the_documented_keys_and_nothing_else_is_printed(self):
+    def test_with_the_option_json_stdout_is_a_json_object_that_has_the_documented_keys(self):
         plan = self.json_of("plan", "g.graph", "--placement", "places", "-s", "greedy", "--json")
         for key in METRICS + ["strategy", "decision_s", "decision_wall_s", "amortised_s", "every",
                               "machine", "trace", "phase", "bounds"]:
@@ -115,12 +115,12 @@ class Output(CliTest):
                     self.assertLessEqual(knob["min"], knob["initial"])
                     self.assertLessEqual(knob["initial"], knob["max"])
 
-    def test_compare_prints_a_row_with_the_reason_for_a_strategy_that_fails(self):
+    def test_if_a_strategy_fails_its_row_in_the_output_of_compare_contains_the_error(self):
         rows = self.json_of(*self.compare, "-s", "keep,orb", "--json")["results"]
         self.assertIn("position", rows[1]["error"])
         self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)
 
-    def test_compare_has_a_row_per_strategy_on_every_machine(self):
+    def test_compare_prints_one_row_for_each_pair_of_a_machine_and_a_strategy(self):
         rows = self.json_of(*self.compare, "-m", "core:3", "-s", "keep,greedy", "--json")["results"]
         self.assertEqual([(row["machine"], row["places"]) for row in rows],
                          [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
@@ -329,7 +329,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_the_trade_off_curve_of_compare_undoes_moves_from_the_best_placement_back_to_the_current_one(self):
+    def test_the_trade_off_curve_of_compare_starts_at_the_best_placement_and_ends_with_all_moves_undone(self):
         compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
         keep, greedy = self.json_of(*compare, "--json")["results"]
         best = keep if keep["best"] else greedy

@@ -30,7 +30,7 @@ class Pages(CliTest):
     def in_browser(self, page, *arguments):
         return clicked(self.folder / page, *arguments)
 
-    def test_in_a_browser_the_page_of_compare_sorts_its_table_and_saves_its_data_and_shows_exact_values(self):
+    def test_in_a_browser_buttons_of_the_compare_report_sort_its_table_and_save_it_and_pointing_at_plots_shows_values(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
                        "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
@@ -63,7 +63,7 @@ class Pages(CliTest):
                 self.assertEqual(len(found), shown)
                 self.assertEqual(found[-1:], [str(int(phases) - 1)] if shown else [], "the last phase is shown")
 
-    def test_in_a_browser_the_page_of_simulate_sorts_its_table_by_value_and_saves_its_data(self):
+    def test_in_a_browser_buttons_of_the_simulate_report_sort_its_table_by_total_time_and_save_it_as_json_and_csv(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
         self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5",
                        "--html", "page.html", "--json")
@@ -77,7 +77,7 @@ class Pages(CliTest):
         self.assertEqual(result["up"], sorted(total_s, key=total_s.get))
         self.assertEqual(result["up"][::-1], result["down"])
 
-    def test_in_a_browser_the_page_of_reproduce_sorts_its_sections_by_ratio_and_saves_its_data(self):
+    def test_in_a_browser_buttons_of_the_report_on_papers_sort_results_by_ratio_to_the_published_value_and_save_them(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text())
         text = report.page(kept["sections"], kept["headlines"], kept["measured"])
         (self.folder / "page.html").write_text(text)
@@ -93,7 +93,7 @@ class Pages(CliTest):
                 self.assertIn("nucolb-figure-2,iterations become shorter,> 1,", saved_csv)
                 self.assertTrue(result["width"], "the page is wider than the window")
 
-    def test_timelines_of_all_runtimes_are_drawn_on_the_same_page(self):
+    def test_one_page_can_show_the_timelines_of_objects_and_of_tasks_and_of_threads(self):
         self.run_poise("generate", "ring", "--tasks", "8", "--machine", "core:2", "-o", "t.poise")
         self.run_poise("simulate", "t.poise", "-s", "greedy", "--steps", "4", "--engine", "events", "--timeline", "objects.json")
         done = self.run_poise("juggle", "--trace", "threads.json", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")

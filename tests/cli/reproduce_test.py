@@ -30,7 +30,7 @@ POISE = os.environ.get("POISE", str(ROOT / "build" / "bin" / "poise"))
 
 
 class Verdicts(unittest.TestCase):
-    def test_a_reproduced_value_confirms_a_paper_if_it_differs_by_at_most_10_percent(self):
+    def test_a_published_value_is_confirmed_if_the_reproduced_value_differs_from_it_by_at_most_10_percent(self):
         self.assertEqual(verdict([about("f", 10, 11)]), CONFIRMED)
         self.assertEqual(verdict([about("f", 10, 11.1)]), REFINED)
         self.assertEqual(verdict([about("f", 10, 20.1)]), CONTRADICTED)
@@ -55,7 +55,7 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(ValueError):
             verdict(base, [[above("other", 1, 1)]])
 
-    def test_values_of_a_paper_used_to_calibrate_an_input_do_not_count_as_evidence_for_it(self):
+    def test_a_published_value_does_not_count_as_evidence_if_an_input_was_calibrated_with_it(self):
         self.assertEqual(verdict([about("f", 1, 1, is_used=True)]), UNDECIDED)
         self.assertEqual(verdict([above("f", 1, 0, is_used=True), about("g", 1, 1)]), CONFIRMED)
         self.assertEqual(verdict([]), UNDECIDED)
@@ -73,7 +73,7 @@ def paper_of(*members):
 
 
 class Sections(unittest.TestCase):
-    def test_every_table_and_plot_of_the_papers_has_one_section(self):
+    def test_the_report_has_one_section_for_each_table_and_plot_of_the_papers(self):
         ids = [section.id for paper in reproduce.PAPERS for section in paper.sections]
         self.assertEqual(len(set(ids)), len(ids))
         self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)
@@ -84,7 +84,7 @@ class Sections(unittest.TestCase):
                 with self.subTest(section.id):
                     self.assertNotEqual(section.compute is None, section.why_not == "")
 
-    def test_an_assumed_input_is_also_tried_at_half_and_twice_its_value_within_its_bounds(self):
+    def test_an_assumed_input_is_also_tried_at_half_and_twice_its_value_but_never_beyond_its_upper_bound(self):
         seen = []
 
         def compute(_, inputs):
@@ -104,7 +104,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(row["verdict"], UNDECIDED)
         self.assertRegex(row["sentence"], "^Broken input: .*unknown")
 
-    def test_the_error_names_the_path_of_the_poise_program_if_it_is_missing(self):
+    def test_if_the_poise_program_is_missing_the_error_names_the_path_where_it_was_expected(self):
         lab = labs.Lab("/nowhere/poise")
         self.addCleanup(lab.close)
         with self.assertRaisesRegex(labs.Trouble, "nowhere"):
@@ -159,7 +159,7 @@ class Pages(unittest.TestCase):
         for heading in "### Table <1> | one", "### Figure 2", "## Does the conclusion hold?":
             self.assertIn(heading, text.splitlines())
 
-    def test_a_figure_of_a_paper_is_recomputed_with_the_poise_program(self):
+    def test_a_plot_of_a_paper_is_recomputed_with_the_poise_program(self):
         lab = labs.Lab(POISE)
         self.addCleanup(lab.close)
         paper = next(paper for paper in reproduce.PAPERS if paper.name == "Juggle")

@@ -53,7 +53,7 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(spread["geometric"], 1.0)
         self.assertAlmostEqual(spread["arithmetic"], 3.5 / 3)
 
-    def test_the_page_of_results_states_whether_measurements_confirm_the_paper(self):
+    def test_the_page_of_results_states_whether_measured_speedups_confirm_a_published_result(self):
         def rows(*pairs):
             return [{"ranks": 2, "paired gain": ours, "lightest gain": theirs} for ours, theirs in pairs]
         self.assertIn("**do not confirm**", results_tables.sorted_victims(rows((1.57, 1.58), (2.79, 2.78))))

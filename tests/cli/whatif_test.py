@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_with_beyond_cycle_a_simulation_longer_than_its_trace_begins_the_trace_again(self):
+    def test_the_option_beyond_cycle_repeats_a_trace_that_is_shorter_than_the_simulation(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -84,7 +84,7 @@ class Events(CliTest):
                      "--decision-time", "0s", "--engine", "events")
         self.command = (*self.base[:-2], "--every", 2, "--engine", "events")
 
-    def test_without_messages_the_event_engine_and_the_formula_give_equal_step_times(self):
+    def test_event_simulation_and_the_cost_formula_give_equal_step_times_if_tasks_send_no_messages(self):
         answer = self.json_of("simulate", "run", "-m", "core:2 migrated_task:0", "--decision-time", "0s", "-s", "greedy",
                               "--steps", 4, "--every", 2, "--engine", "events", "--json")
         self.assertEqual((answer["engine"], answer["sharing"]), ("events", "fluid"))
@@ -92,7 +92,7 @@ class Events(CliTest):
             self.assertEqual(result["formula_s"], result["iteration_s"])
         self.assertEqual(answer["results"][1]["series"]["iteration_s"], [6, 6, 8, 8])
 
-    def test_times_by_the_event_engine_and_by_the_formula_are_shown_side_by_side(self):
+    def test_step_times_by_event_simulation_and_by_the_cost_formula_are_shown_side_by_side(self):
         done = self.run_poise(*self.command)
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("event by event, sharing: fluid", "by formula", "events vs", "idle", "collect-"):
@@ -141,7 +141,7 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
-    def test_with_the_option_juggle_three_equal_threads_share_two_cores_evenly(self):
+    def test_the_option_juggle_makes_three_equal_threads_share_two_cores_evenly(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
                        "three.poise")
         base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,
@@ -150,7 +150,7 @@ class Events(CliTest):
         juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
         self.assertAlmostEqual(juggled / apart, 0.75, 2)
 
-    def test_places_lend_tasks_within_a_step_alone_and_with_a_strategy(self):
+    def test_the_option_lend_shortens_simulated_runs_both_with_and_without_a_strategy(self):
         self.run_poise("generate", "ring:skew=equal", "--tasks", 80, "-m", "core:4", "-o", "ring.poise")
         (self.folder / "places").write_text("0\n" * 80)
         base = ("simulate", "ring.poise", "-m", "core:4", "--placement", "places", "-s", "greedy", "--steps", 4, "--every", 2,
@@ -169,7 +169,7 @@ class Events(CliTest):
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 
-    def test_the_table_the_page_and_the_timeline_show_loans(self):
+    def test_lent_tasks_are_shown_in_the_table_and_in_the_html_page_and_in_the_timeline(self):
         command = (*self.command, "--lend", "--timeline", "lent.json", "--html", "lent.html")
         done = self.run_poise(*command)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -42,7 +42,7 @@ class CrashTest(unittest.TestCase):
     def run_until_killed(self, trace):
         self.trouble_of("kill", POISE_TRACE=trace)
 
-    def test_if_an_object_throws_the_error_of_the_job_names_the_object(self):
+    def test_the_error_of_the_job_names_the_object_that_threw_an_exception(self):
         for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
                                    ("odd", 3, "it threw something that is not a std::exception")):
             with self.subTest(trouble):

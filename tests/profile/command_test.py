@@ -140,7 +140,7 @@ class Command(unittest.TestCase):
                     self.check_trace()
                     (self.folder / "run.poise").unlink()
 
-    def test_poise_profile_runs_programs_without_mpi_unchanged(self):
+    def test_poise_profile_keeps_the_output_and_the_exit_status_of_programs_that_do_not_use_mpi(self):
         for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], 2), "sh", "-c", "echo hello; exit 4"]):
             done = self.poise("profile", "--", *words)
             self.assertEqual(done.returncode, 4, done.stderr)

@@ -67,7 +67,7 @@ class Nonsense(unittest.TestCase):
         self.assertEqual("".join(errors.values()), "")
         return name if text else None
 
-    def test_the_program_runs_and_rank_0_prints_at_most_one_line(self):
+    def test_if_an_environment_variable_is_nonsense_the_program_runs_and_the_profiler_prints_at_most_one_line(self):
         which, seed = sys.argv[1], int(os.environ.get("POISE_SEED", "1"))
         found = names()
         self.assertEqual(len(found), 5)
@@ -80,7 +80,7 @@ class Nonsense(unittest.TestCase):
             if which == "all":
                 self.assertEqual(noted - {None}, set(found))
 
-    def test_each_variable_with_a_wrong_value_is_named_and_its_default_applies(self):
+    def test_the_error_about_a_wrong_environment_variable_names_the_variable_and_its_default_applies(self):
         profiled = {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": "profile"}
         wrong = {"POISE_REORDER": ("nonsense", "POISE_REORDER=nonsense is not one of 0, 1, verbose"),
                  "POISE_REORDER_MACHINE": ("node:1 core:1", "POISE_REORDER_MACHINE: machine \"node:1 core:1\" has fewer places (1)"),

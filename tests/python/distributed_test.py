@@ -91,7 +91,7 @@ def moves(plans):
 
 
 class Distributed(unittest.TestCase):
-    def test_if_tasks_are_few_plan_distributed_returns_the_same_placement_as_plan(self):
+    def test_plan_distributed_returns_the_same_placement_as_plan_if_there_are_few_tasks(self):
         ids = np.arange(160)
         load_s = np.where(ids < 40, 3e-3, 1e-3)
         workload = poise.Workload(load_s, np.full(160, 10), (ids, (ids + 1) % 160, np.full(160, 800)))
@@ -117,7 +117,7 @@ class Distributed(unittest.TestCase):
                 self.assertRegex(str(found[1]), text)
                 self.assertRegex(str(found[2]), "rank 1 failed")
 
-    def test_if_a_communication_function_raises_on_one_rank_the_errors_on_the_others_name_that_rank(self):
+    def test_errors_on_all_other_ranks_name_the_rank_whose_communication_function_raised(self):
         def body(rank):
             rank.fails_at = 5 if rank.rank == 2 else None
             return plan(rank, rank.rank, 3)

@@ -143,7 +143,7 @@ TEST(Lending, does_not_copy_task_data_that_lies_in_shared_memory) {
   EXPECT_EQ(all.returned > 0, count_ranks() > 1);
 }
 
-TEST(Lending, copies_task_data_that_lies_in_private_memory_once_in_each_direction) {
+TEST(Lending, task_data_in_private_memory_is_copied_once_to_the_borrower_and_once_back) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);

@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Context, Settings,
                                          "poll_us=0,batch_bytes=1", "delay_us=300",
                                          "delay_us=300,shared_bytes=0"));
 
-TEST(Context, lends_to_ranks_without_tasks) {
+TEST(Context, every_rank_runs_some_tasks_even_if_one_rank_submits_all_tasks) {
   Context context(MPI_COMM_WORLD);
   std::vector<Future<int>> ran_on;
   for (int t = 0; t < 60 && own_rank() == 0; ++t) ran_on.push_back(context.submit(kSleep, 1000));
@@ -176,7 +176,7 @@ TEST(Context, lends_to_ranks_without_tasks) {
   for (const int count : tasks) EXPECT_GT(count, 0);
 }
 
-TEST(Context, takes_and_returns_arguments_of_any_serializable_type) {
+TEST(Context, arguments_and_results_of_tasks_can_have_any_serializable_type) {
   Context context(MPI_COMM_WORLD, {.settings = "large_bytes=2000"});
   std::vector<Future<Story>> stories;
   std::vector<Future<std::string>> failed;
@@ -258,7 +258,7 @@ TEST(Context, a_task_can_wait_for_the_tasks_that_it_submitted) {
   EXPECT_EQ(result.get(), n == 13 ? 233u : 144u);
 }
 
-TEST(Context, a_task_can_wait_for_tasks_that_it_submitted_and_other_ranks_run) {
+TEST(Context, a_task_can_wait_for_child_tasks_that_other_ranks_run) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   still_to_leave = context.rank() == 0 && context.num_ranks() > 1 ? 1 : 0;
   meet();  // before tasks of other ranks arrive
@@ -330,7 +330,7 @@ const auto kAffine = function(
 // Each task has 1 MiB of data and batch_bytes is 7 MiB, so at most seven tasks wait at a borrower
 // while one runs. The test allows 40 tasks per borrower, because this rank learns only with a delay
 // that a task has ended.
-TEST(Context, limits_the_data_of_lent_tasks_that_are_queued_at_a_borrower) {
+TEST(Context, the_setting_batch_bytes_limits_the_total_data_size_of_tasks_queued_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);
   std::atomic<int> away{0}, most_away{0};

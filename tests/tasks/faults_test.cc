@@ -185,7 +185,7 @@ TEST(Faults, settings_that_change_the_message_format_must_be_equal_on_all_ranks)
       FAIL() << "it was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
-                                  " of tasks is 20000 on one rank and 30000 on "
+                                  " of the tasks runtime is 20000 on one rank and 30000 on "
                                   "another; use one value on all ranks");
     }
   }
@@ -207,7 +207,7 @@ std::uint64_t folded(std::uint64_t x, int depth) {
   return 3 * x + static_cast<std::uint64_t>(depth);
 }
 
-TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
+TEST(Faults, a_task_can_wait_for_child_tasks_that_run_in_order_on_its_data) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {.threads = threads});
     std::vector<std::uint64_t> x(1, 1);

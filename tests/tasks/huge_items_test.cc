@@ -50,10 +50,12 @@ void lend_huge_item(const std::string& settings) {
   for (const std::uint64_t number : numbers) ASSERT_EQ(number, 8u);
 }
 
-TEST(Context, lends_more_than_two_gigabytes_in_messages) {
+TEST(Context, lends_a_task_with_more_than_two_gigabytes_of_data_by_messages) {
   lend_huge_item("shared_bytes=0,min_gain=0");
 }
-TEST(Context, lends_more_than_two_gigabytes_in_shared_memory) { lend_huge_item("min_gain=0"); }
+TEST(Context, lends_a_task_with_more_than_two_gigabytes_of_data_through_shared_memory) {
+  lend_huge_item("min_gain=0");
+}
 
 }  // namespace
 }  // namespace poise::tasks

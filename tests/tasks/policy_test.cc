@@ -106,7 +106,7 @@ TEST(Policy, a_policy_sees_the_loads_that_other_ranks_report) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, a_policy_sees_that_a_rank_is_busy_before_that_rank_has_timed_its_tasks) {
+TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_timed_any_task) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {

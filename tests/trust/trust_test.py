@@ -123,11 +123,11 @@ class Judge(unittest.TestCase):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             self.assertAlmostEqual(predict({**CLUSTER, "shape": (3, 2, 2)}, THREE_RACKS), 2)
 
-    def test_the_queue_model_delays_large_messages_until_the_receiver_is_ready_but_not_small_ones(self):
+    def test_in_the_queue_model_only_large_messages_wait_until_the_receiver_is_ready(self):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_messages_start_after_the_work_of_their_sender_in_the_queue_model_and_after_all_work_in_the_bottleneck_model(self):
+    def test_messages_wait_for_the_work_of_their_sender_in_the_queue_model_but_of_all_tasks_in_the_bottleneck_model(self):
         # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
         # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
@@ -174,7 +174,7 @@ class SimGrid(unittest.TestCase):
         for row, (name, (_, expected_s)) in zip(rows, CLOSED_FORMS.items()):
             self.assertAlmostEqual(row["iteration_s"], expected_s, 6, msg=name)
 
-    def test_simgrid_delays_large_messages_until_the_receiver_is_ready_but_not_small_ones(self):
+    def test_in_simgrid_only_large_messages_wait_until_the_receiver_is_ready(self):
         for description, expected_s in WAITING:
             done = run_harness("SIMGRID", [description])
             self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], expected_s, 6)

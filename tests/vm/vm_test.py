@@ -230,7 +230,7 @@ class EightCpus(MachineTest):
         self.assert_even(self.samples("cpuset widened", 3), range(8))
         self.assertNotIn("affinities of some threads itself", self.said["cpuset shrunk"] + self.said["cpuset widened"])
 
-    def test_eight_threads_on_seven_cpus_take_the_predicted_time(self):
+    def test_eight_threads_balanced_over_seven_cpus_take_eight_sevenths_of_the_time_of_one_thread(self):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["balanced"]), PHASE_S * 8 / 7)
 
@@ -240,11 +240,11 @@ class TwelveCpus(MachineTest):
     def setUpClass(cls):
         cls.boot(3, TWELVE)
 
-    def test_sixteen_threads_on_twelve_cpus_take_the_predicted_time(self):
+    def test_sixteen_threads_balanced_over_twelve_cpus_take_four_thirds_of_the_time_of_one_thread(self):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_sixteen_threads_that_stay_in_their_numa_domains_take_the_predicted_time(self):
+    def test_sixteen_threads_balanced_within_four_numa_domains_take_four_thirds_of_the_time_of_one_thread(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 

@@ -80,7 +80,7 @@ TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
     }
 }
 
-TEST(TreeMatch, a_graph_with_fewer_vertices_than_the_tree_has_leaves_is_mapped_at_least_cost) {
+TEST(TreeMatch, maps_a_graph_with_fewer_vertices_than_tree_leaves_at_the_lowest_possible_cost) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -108,7 +108,7 @@ Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<V
   return affinity_graph(workload, Affinity::bytes);
 }
 
-TEST(TreeMatch, recovers_a_hidden_tree_of_any_arity) {
+TEST(TreeMatch, recovers_trees_of_any_arity_from_message_sizes_that_follow_the_tree) {
   const std::vector<std::vector<std::uint32_t>> trees = {
       {4, 4, 4}, {3, 5, 2}, {8, 8}, {2, 2, 12}, {2, 3, 31}, {16, 2}, {2, 300, 2}};
   for (const auto& arities : trees) {

@@ -54,7 +54,7 @@ TEST_F(Batches, contain_at_most_the_requested_number_of_tasks) {
   EXPECT_EQ(ran_, 7u);
 }
 
-TEST_F(Batches, count_all_their_tasks_as_finished_when_they_end) {
+TEST_F(Batches, the_end_of_a_batch_counts_all_its_tasks_as_finished) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_FALSE(pool_.state().idle());
   run();
@@ -99,7 +99,7 @@ TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Batches, end_after_a_task_that_fails_and_do_not_learn_from_its_run_time) {
+TEST_F(Batches, end_after_a_failed_task_and_ignore_its_run_time_in_time_estimates) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);

@@ -62,7 +62,8 @@ void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const
     const std::uint64_t min = ~extremes[2 * i + 1], max = extremes[2 * i];
     if (min != max)
       fail(
-          "the setting {} of tasks is {} on one rank and {} on another; use one value on all ranks",
+          "the setting {} of the tasks runtime is {} on one rank and {} on another; "
+          "use one value on all ranks",
           names[i], min, max);
   }
 }

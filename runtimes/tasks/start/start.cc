@@ -28,7 +28,8 @@ constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "share
 
 void check_threads(unsigned threads) {
   if (threads < 1 || threads > kMaxThreads)
-    fail("the number of threads is {}; a tasks::Context takes 1 to {}", threads, kMaxThreads);
+    fail("the number of threads is {}; a tasks::Context can have 1 to {} threads", threads,
+         kMaxThreads);
 }
 
 void check_progress_thread(const Knobs& settings, const char* setting) {
