@@ -31,7 +31,8 @@ std::uint64_t hash_of(const Placement& placement) {
   return hash;
 }
 
-/// Returns the text of the lowest rank whose text is not empty, on every rank. Collective.
+/// Returns, on every rank, the text of the first rank that has one: the lowest rank whose text is
+/// not empty. Collective.
 std::string first_text(MPI_Comm comm, const std::string& text) {
   std::vector<char> row(text.begin(), text.end());
   if (!row.empty()) row.push_back('\0');

@@ -20,8 +20,8 @@ struct LocalObject {
   double wall_s = 0;                    // of all its steps
   std::vector<double> subphase_s = {};  // loads by subphase, measured by Options::clock
 
-  /// Moving average of the object's time per step, in seconds by subphase; 0: unknown. Maintained
-  /// only if steps may be offloaded.
+  /// Moving average of the time that a step of the object takes, in seconds, with one entry per
+  /// subphase; 0 if it is unknown. Maintained only if steps may be offloaded.
   std::vector<float> step_s = {};
 };
 
@@ -42,7 +42,8 @@ class LocalObjects {
 
   LocalObject& by_id(ObjectId id) { return objects_[index_of_[id]]; }
   std::uint32_t index_of(ObjectId id) const { return index_of_[id]; }
-  /// The indices of the objects at each of this rank's places; empty without one place per thread.
+  /// The indices of the objects at each of this rank's places. Empty if the rank does not have one
+  /// place per thread.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
   /// Removes the objects that have left this rank (their `object` is null) and adds those that have
