@@ -21,8 +21,8 @@ class ObjectDirectory {
   PlaceId place_of(ObjectId id) const { return placement_.of(id); }
   int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
   bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
-  /// Throws Error if there is no object `to`. The error text does not name the sender, because the
-  /// message with which the job then ends names it.
+  /// Throws Error if there is no object `to`. The text of the error does not name the sender: the
+  /// job then ends with a message that contains this text and names the sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,

@@ -9,7 +9,8 @@
 
 namespace poise::objects {
 
-/// `recorded` holds the CPU times of the objects and their messages.
+/// Returns the measurements of this rank's objects. `recorded` holds the CPU time of each object,
+/// and the messages between objects.
 Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory& directory,
                               const Meter& meter, Workload recorded, const ObjectGuard& guard);
 
