@@ -36,7 +36,7 @@ class Reader:
 
 
 def read_record(reader):
-    """Returns the bytes of a record, whether an object sent it, and its kind."""
+    """Returns a communication record as bytes, whether its sender is an object, and the record's kind."""
     begin = reader.at
     sender, _, _, kind = reader.take(struct.Struct("<iiQB"))
     if kind == 3:

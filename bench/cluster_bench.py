@@ -142,9 +142,9 @@ def time_of(ends, message_bytes):
 
 
 def measure_inside(wanted):
-    """Prints the seconds of all repeats, one line per case. A message that is not measured first warms up each
-    connection. This process has real-time priority if allowed, because the time to wait for a core is no
-    property of the network."""
+    """Prints the seconds of all repeats, one line per case. To warm up the connections, every case begins with one
+    message per connection whose time is not measured. This process has real-time priority if allowed, because the time
+    to wait for a core is no property of the network."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     for name in wanted["cases"]:

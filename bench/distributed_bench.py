@@ -14,7 +14,8 @@ from keep import ROOT, keep
 from mpi import mpiexec
 
 BIN = ROOT / "build" / "bin"
-# Number of ranks, tasks per rank, and messages that each task sends in each of two directions.
+# Each row: number of ranks, tasks per rank, and d. All tasks form a ring, and each sends a message to the d tasks
+# before it and to the d tasks after it.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
           (4, 250_000, 3), (8, 125_000, 3)]
 # Ranks, tasks, recipe of the workload.
@@ -24,7 +25,7 @@ LINE = re.compile(r"messages per task: ([\d.]+) MB at most, ([\d.]+) allowed")
 
 
 def memory(ranks, tasks, degree):
-    """Measures the memory of a rank. Ends this program if it exceeds the allowed memory."""
+    """Measures the memory of a rank. If a rank needs more than it is allowed, this program ends."""
     megabytes, allowed = map(float, LINE.search(mpiexec(ranks, [BIN / "distributed_in_c", tasks, degree])).groups())
     return {"name": "memory", "ranks": ranks, "tasks_per_rank": tasks, "messages_per_task": 2 * degree,
             "megabytes": megabytes, "bound_megabytes": allowed}

@@ -19,8 +19,9 @@ def rank_of_interval(count, confidence):
 
 
 def median_interval(samples, confidence=0.95):
-    """Returns [median, low, high], with the interval of order statistics by the binomial distribution. With fewer
-    than six samples the interval is from the smallest to the largest, and its confidence is below 95 %."""
+    """Returns [median, low, high]. The ends of the confidence interval are two of the samples, chosen by the binomial
+    distribution. With fewer than six samples they are the smallest and the largest, and the confidence is less than
+    95 %."""
     ordered = sorted(samples)
     rank = rank_of_interval(len(ordered), confidence)
     return [statistics.median(ordered), ordered[rank - 1], ordered[-rank]]

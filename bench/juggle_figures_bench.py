@@ -37,8 +37,8 @@ TIMEOUT_S = 60
 PHASE_S = 0.6  # length of a phase; in the paper 30 s
 PERIOD_S = 0.01
 LANE = 8  # number of cpus of one experiment, as on the paper's machines
-# OpenMP programs, with the work for one cpu. ep has one long phase, ft and is have phases of milliseconds, and cg has
-# shorter ones.
+# OpenMP programs. For each: the option that sets its work, the value of this option for one cpu, and other options. ep
+# has one long phase, ft and is have phases of milliseconds, and cg has shorter ones.
 KERNELS = {"ep": ("--points", 30_000_000, []), "cg": ("--iterations", 60, ["--side", "500"]),
            "ft": ("--steps", 1.5, ["--size", "128"]), "is": ("--steps", 4, ["--keys", "8000000"])}
 
@@ -58,8 +58,8 @@ def by_period(shares, phase_s):
 
 
 def synthetic(m, less):
-    """Yields the experiments with the program `phases` on m cpus. Where the paper uses 7 of its 8 cpus, the
-    experiment uses `less` cpus."""
+    """Yields the experiments with the program `phases` on m cpus. In experiments for which the paper uses 7 of its 8
+    cpus, only `less` of the m cpus are used."""
     over = less + 1  # threads on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
@@ -223,8 +223,7 @@ def key_of(row):
 
 
 def point(row):
-    """Returns the row, which has the samples of all rounds, with the medians of these samples and their
-    intervals added."""
+    """Returns a copy of the row that also has the medians of its samples, with confidence intervals."""
     ratios = [plain / own for plain, own in zip(row["plain_s"], row["with_s"])]
     return {**row, "rounds": len(ratios), "speedup": median_interval(ratios), "plain": median_interval(row["plain_s"]),
             "with": median_interval(row["with_s"]), "migrations_per_s": median_interval(row["migrations_per_s_each"]),
@@ -269,7 +268,8 @@ def keep_added(files):
     """Stores points that a run with --out measured on another machine. The file has the form in which keep()
     stores the points of this machine."""
     first = json.loads(files[0].read_text())
-    # The load average from before the runs is stored, because at their end it includes their own threads.
+    # Stores the load average from before the runs, because the one from after them includes the load of the runs
+    # themselves.
     measured = first["measured"] | {"load_average": round(first["load_before"][0], 2)}
     rows = [{**row, "measured": measured} for row in added(files)]
     whole = {"benchmark": "juggle_figures", "command": "./dev bench juggle_figures", "results": rows}

@@ -26,8 +26,8 @@ FIGURES = {
     "17": ("{threads} threads on {cpus} cpus, one phase", "period in ms", lambda row: 1e3 * period_s(row), True),
     "reactive": ("{threads} threads on {cpus} cpus, a period of 20 ms", "phase in ms", lambda row: 1e3 * row["phase_s"], True),
 }
-# The theoretical value that is drawn as a curve beside the measured points, by balancer. For balancers that are not
-# listed, it is `simulated`.
+# Names the theoretical value that is drawn as a curve beside a balancer's measured points. For balancers that are not
+# listed, it is the value `simulated`.
 PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
 
 
@@ -50,6 +50,6 @@ def draw_one(rows, figure):
 
 
 def draw(rows):
-    """Returns {figure: SVG} for the figures that have rows."""
+    """Returns {figure: SVG}. Figures for which there are no measured rows are left out."""
     own = {figure: [row for row in rows if row["figure"] == figure] for figure in FIGURES}
     return {figure: draw_one(of, figure) for figure, of in own.items() if of}

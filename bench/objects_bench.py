@@ -92,7 +92,8 @@ def foreign_s():
 
 
 def places_of(events):
-    """Returns a list of [begin, end, what] for each place, in seconds."""
+    """Returns one list per place. Its items are [begin, end, what]: what the place did, from when to when, in
+    seconds."""
     places = {}
     for event in events:
         if event["ph"] == "X":

@@ -90,9 +90,9 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """Experiments 1 and 2: two ranks have equal work, and the core of the second one is slow. The paper slows it
-    down by a power cap or a lower clock; here, a competing process runs on it. A step takes much longer than a
-    time slice of the system's scheduler, and than the time that the competitor computes at a stretch."""
+    """Experiments 1 and 2: two ranks have equal work, and the core of the second one is slow. The paper slows it down
+    by a power cap or a lower clock; here, a competing process runs on it. A step is so long that, during it, the core
+    switches many times between the rank and its competitor."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"
@@ -111,8 +111,8 @@ def slow_core(repeats):
 
 
 def one_owner(repeats):
-    """Experiment 3: at the start, the first of two ranks has all tasks. The tasks of the first row are the
-    smallest, those of the last row the largest."""
+    """Experiment 3: at the start, the first of two ranks has all tasks. From row to row of the table, the tasks become
+    larger and fewer."""
     table = Table("one rank has everything", ["size", "tasks", "without s", "with s", "gain",
                                               "one process s", "of ideal"])
     for size, tasks in (50, 2400), (100, 1200), (150, 400), (300, 60), (450, 20), (600, 10):
@@ -174,10 +174,10 @@ OFTENER = 3
 
 
 def moving(experiment, programs, repeats):
-    """Experiments 4 and 5, and the paper's conclusion. Runs AMR, a limiter and loads that jump in three ways:
-    with balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times.
-    Runs of the same round see the same state of the host, so the gain of both ways together over one of them is
-    the median of the ratios within each round."""
+    """Experiments 4 and 5, and the paper's conclusion. Runs each of the programs, whose loads move or jump, in three
+    ways: with balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times.
+    Runs of the same round see the same state of the host, so the gain of both ways together over one of them is the
+    median of the ratios within each round."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{
@@ -232,7 +232,7 @@ def strong_scaling(repeats):
 
 
 def beside_one_process(repeats):
-    """Experiments 4 and 5, compared with a single process that has one OpenMP thread per core."""
+    """Compares the programs of experiments 4 and 5 with a single process that has one OpenMP thread per core."""
     table = Table("beside one process", ["program", "two ranks s", "lending s", "one process s", "of ideal"])
     for _, name, arguments, _ in MOVING_PROGRAMS:
         best = best_in_turns(
@@ -245,8 +245,8 @@ def beside_one_process(repeats):
 
 
 def imbalances(busy):
-    """Returns the imbalance of each iteration: the time of the busiest worker of each step divided by the
-    average. `busy` has the busy times of two workers for every step; an iteration has two steps."""
+    """Returns the imbalance of each iteration, which has two steps: the sum over both steps of the longest busy time,
+    divided by the sum of the mean busy times. `busy` has the busy times of two workers for every step."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 

@@ -42,7 +42,8 @@ class Lammps:
 
 
 BALANCE = "balance 1.0 shift z 20 1.02"
-# Each case has a name, the original run, and, for each advice that would be right, a run that follows it.
+# Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
+# applied (None for `nothing`).
 CASES = [
     ("lammps, a third of the box full", Lammps("void.lmp", 2, 300), {"objects": Lammps("void.lmp", 2, 300, BALANCE)}),
     ("lammps, the box full", Lammps("full.lmp", 2, 300), {"nothing": None}),

@@ -49,7 +49,7 @@ void messages_in_order(benchmark::State& state) {
   state.SetItemsProcessed(6 * state.iterations());
 }
 
-/// The worst case: pairs of tasks come in random order.
+/// The worst case for the recorder: consecutive messages belong to random pairs of tasks.
 void messages_in_disorder(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));

@@ -21,7 +21,7 @@ SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
 # The fastest run counts. Two cores need more runs than one, because both must be undisturbed at the same time.
 LONG = ["--repeats", "30"]
-CASES = [  # each row: number of ranks, arguments of the program, gain by lending that is the target
+CASES = [  # each row: number of ranks, arguments of the program, target for the gain by lending
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
     (2, ["--tasks", "1000", "--us", "200", *OFTEN], 1.95),
     (2, ["--tasks", "1000", "--us", "50", *OFTEN], 1.6),
@@ -34,11 +34,11 @@ CASES = [  # each row: number of ranks, arguments of the program, gain by lendin
 ]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
-# The progress thread sleeps longer while long tasks run. With longer tasks than these, it would sleep for longer than
-# its minimum.
+# With longer tasks than these, the progress thread would sleep for longer than its minimum time between polls, and
+# would use less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
-STARTS_US = {360000: 50, 64: 50}  # {bytes of a task: target, the maximum time in µs until the lent task starts}
+STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
 
 
 def measure(np, arguments, **variables):

@@ -29,7 +29,8 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Does the same work on every rank, even if the rank is interrupted.
+// Computes for a given number of iterations instead of a given time, so a rank that is interrupted
+// does no less work.
 std::uint64_t compute(std::uint64_t iterations) {
   std::uint64_t x = iterations | 1;
   for (std::uint64_t i = 0; i < iterations; ++i) {

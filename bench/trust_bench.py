@@ -165,7 +165,7 @@ def lines_of(command, **options):
 
 
 def measured(cluster, descriptions, rounds):
-    """Returns for each program and map the times of an iteration on the cluster in seconds, one per round."""
+    """Runs programs on the cluster. Returns a list for each description: the seconds of an iteration in each round."""
     racks, nodes, cores = cluster["shape"]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "replays")
@@ -181,7 +181,8 @@ def measured(cluster, descriptions, rounds):
 
 
 def simulated(descriptions):
-    """Returns the seconds of each program and map in SimGrid, or None for each if SimGrid is not installed."""
+    """Simulates the programs with SimGrid. Returns for each description the seconds of an iteration. If SimGrid is not
+    installed, returns None for each."""
     if not (BIN / "trust_simgrid").exists():
         return [None] * len(descriptions)
     with tempfile.TemporaryDirectory() as folder:
@@ -310,8 +311,8 @@ def described_row(row, made):
 
 
 def tau(rows, value_of, truth_of, are_ordered):
-    """Returns (Kendall's tau, number of pairs) over the pairs of maps of one program on one cluster that can be
-    ordered."""
+    """Returns Kendall's tau of two measures of the rows, and the number of pairs of rows that it compares. Two rows
+    are compared if they have the same program and cluster, and if are_ordered() accepts the pair."""
     agreeing = pairs = 0
     for _, group in itertools.groupby(rows, key=lambda row: (row["cluster"], row["program"])):
         for one, other in itertools.combinations(list(group), 2):
@@ -405,7 +406,7 @@ def measure(cluster_name, options):
 
 
 def measure_lending(rounds):
-    """Returns the rows of steps whose ranks lend tasks."""
+    """Measures and simulates steps whose ranks lend tasks to each other. Returns the results, one row per step."""
     print("lending, measured and simulated")
     rows = list(lending.rows(BIN, rounds))
     held_out = [row for row in rows if row["held_out"]]
@@ -415,7 +416,7 @@ def measure_lending(rounds):
 
 
 def keep_lending(rows):
-    """Replaces the rows of lending in the kept results."""
+    """Replaces the results for steps whose ranks lend tasks in the file of kept results."""
     path = RESULTS / "trust.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"lending": rows}, indent=1) + "\n")
 

@@ -5,12 +5,14 @@
 //     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
 //                  [--benchmark_out=FILE]
 //
-// For each number and value it prints ratios of the results with this value to the results with
-// the original one. For the total time (steps * iteration + migration), and for the iteration time
-// of `poise:from_scratch=1`, these are the geometric mean, the minimum and the maximum over all
-// cases. For the CPU seconds there is one ratio of the sums over all decisions. --together sets
-// several numbers at once instead. A number is not needed if all its ratios of times stay within
-// half a per cent. These ratios repeat exactly; those of CPU seconds do not.
+// For each changed value the benchmark divides results with this value by results with the original
+// value. For the total time (steps * iteration + migration), and for the iteration time of
+// `poise:from_scratch=1`, it prints the geometric mean, the minimum and the maximum of these ratios
+// over all cases. For the CPU seconds it prints one ratio: the sum over all decisions with the
+// changed value, divided by the sum with the original one. With --together the benchmark instead
+// makes a single run in which all listed numbers are changed. A number is not needed if all its
+// ratios of total and iteration times are within half a per cent of 1. Those ratios are the same in
+// each run of the benchmark; the ratio of CPU seconds is not.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -60,7 +62,8 @@ struct Ratios {
   double cpu() const { return usual_cpu_s > 0 ? cpu_s / usual_cpu_s : 1; }
 };
 
-/// A number with a changed value, as NAME=VALUE, or several such numbers.
+/// A change of one or several tuning numbers and its effects. `setting` is NAME=VALUE for each,
+/// separated by commas.
 struct Variant {
   std::string setting;
   Ratios total, from_scratch;  // of the total time, and of the iteration time from scratch

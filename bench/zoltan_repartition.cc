@@ -19,7 +19,8 @@
 
 namespace {
 
-// The same tolerance as for other tools that do not know the machine.
+// Maximum load of a place, relative to the mean load. The other tools that do not know the machine
+// get the same limit.
 constexpr const char* kTolerance = "1.03";
 
 struct Edge {
@@ -27,7 +28,8 @@ struct Edge {
   float weight;
 };
 
-/// A METIS graph with vertex sizes, vertex weights and edge weights, with the place of each vertex.
+/// A METIS graph with vertex sizes, vertex weights and edge weights. Each vertex is a task; `place`
+/// is where it runs now.
 struct Graph {
   std::vector<int> bytes, place;
   std::vector<float> load;

@@ -33,7 +33,7 @@ CLAIMS = re.compile(r"\b(faster|slower|speed-?up|gain(s|ed)?|saves?d?|shorter|lo
 QUANTITY = re.compile(r"(?<![\w.])(x|×)?\d[\d,]*(\.\d+)?\s?(%|x\b|×|times\b|ns\b|[µu]s\b|ms\b|s\b|[GM]B/s)|(?<!\w)[x×]\d+(\.\d+)?")
 NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+")
 COMMENT = re.compile(r"<!--\s*(figure|given):\s*(.*?)\s*-->", re.S)
-MARK = "\x01"  # stands for an HTML comment in text that is searched for claims
+MARK = "\x01"  # check_block() replaces HTML comments by this character before it searches the text
 COMBINE = {"min": min, "max": max, "median": statistics.median}
 
 
@@ -127,8 +127,8 @@ def check_block(block, near, claims_count):
 
 
 def troubles(page):
-    """Yields the problems of one page. If a paragraph or table quotes a stale figure, the word stale may be in it, or
-    in the one before or after it."""
+    """Yields the problems of one page. The word stale, which must accompany a stale figure, may stand in the paragraph
+    or table of the figure, in the one before, or in the one after."""
     blocks = list(blocks_of(page.read_text(encoding="utf-8")))
     for i, (line, block) in enumerate(blocks):
         near = "".join(text for _, text in blocks[max(i - 1, 0):i + 2])

@@ -32,7 +32,8 @@ def git(*words):
 
 @functools.cache
 def is_stale(commit):
-    """True if a figure of this commit is stale; None if git cannot tell (no clone, or a shallow one)."""
+    """True if results that were measured at this commit are stale. None if git cannot tell, because there is no
+    repository or only a shallow clone."""
     if commit is None:
         return True
     if git("rev-parse", "--is-shallow-repository") != "false":

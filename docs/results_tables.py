@@ -29,8 +29,8 @@ def spread(ratios):
 
 
 def against_tools(whole):
-    """Returns a row per tool: the iteration time with `poise` divided by that with the tool, over all cases, and the
-    percentage of tasks that the tool moves."""
+    """Yields a row per tool. In each case the iteration time with `poise` is divided by that with the tool; the row has
+    the median, the worst case and the means of these ratios, and of the percentage of tasks that the tool moves."""
     cases = [row for row in whole["results"] if row["name"] != "summary"]
     tools = sorted({tool for case in cases for tool in case["tools"] if not tool.startswith("poise:")})
     others = [tool for tool in tools if tool != "poise"]
@@ -46,9 +46,9 @@ def against_tools(whole):
 
 
 def from_scratch(whole):
-    """Yields a row per mapping tool and quantity. It holds the median, worst case and means, over all cases, of the
-    ratio of `poise` with from_scratch=1 to the tool. Its field `caps` has the number of cases in which no place exceeds
-    the load cap, for `poise` and for the tool."""
+    """Yields a row per mapping tool and quantity. In each case the result of `poise:from_scratch=1` is divided by the
+    result of the tool; the row holds the median, the worst case and the means of these ratios. Its field `caps` has the
+    number of cases in which no place exceeds the load cap, for `poise` and for the tool."""
     summary, *cases = whole["results"]
     for tool, key in ("scotch:effort=best", "from_scratch"), ("sharedmap", "from_scratch_against_strong"):
         both = [(case["tools"]["poise:from_scratch=1"], case["tools"][tool]) for case in cases
@@ -59,8 +59,9 @@ def from_scratch(whole):
 
 
 def maps(whole):
-    """Yields a row per group of instances and quantity: its value for the assignment by `poise map` divided by its
-    value for block order. For the traffic, another row divides by the value of the best other tool."""
+    """Yields rows of ratios for each group of instances. For each quantity, a row divides the value with the assignment
+    by `poise map` by the value with block order. Another row divides the traffic with `poise map` by that with the best
+    other tool."""
     for group, is_in in [("recorded, 1,000 ranks", True), ("up to 256 ranks", False)]:
         rows = [row for row in whole["results"] if "map" in row and row["name"].endswith(".txt") == is_in]
         values = {"traffic, to the best peer's": [row["ratio"] for row in rows]}
@@ -128,8 +129,8 @@ def interval(values, digits=2):
 
 
 def points_of_figures(*figures):
-    """Returns a function that yields the points measured for these figures of the Juggle paper, each with the speed-up
-    that the theory of its policy predicts."""
+    """Returns a function that yields a row for each measured point of these figures of the Juggle paper. The row has
+    the measured speed-up, and the speed-up that theory predicts for the balancing policy of the point."""
     promises = {"reactive": "reactive", "reactive, polled": "reactive", "hybrid": "simulated_hybrid"}
 
     def rows(whole):

@@ -44,7 +44,8 @@ TOKEN = re.compile("|".join([re.escape(t) if not t.isalpha() else rf"\b{t}\b" fo
                    + r"|(?<![\w.'\"])\d+(?![\w.'\"])")
 STATEMENT = re.compile(r"^\s+(?!return|const|auto|using|static|throw|for|if|else|while|case|break|namespace|#|//)"
                        r"[\w.\->\[\]()*]+(\(.*\)| [-+*/|&]?= .*|\+\+|--);$")
-# Lines that get no faults: a change could not be observed, or would only change the text of a message.
+# Lines that are never changed, because no test could notice the change, or because only the text of a message would
+# change.
 NO_FAULT = re.compile(r"^\s*(#|//|///|\*|static_assert|POISE_ASSERT)|reserve\(|shrink_to_fit|fmt::format|throw |_THROW|"
                       r"^\s*\"|prefetch|namespace|template|using |operator")
 
@@ -106,7 +107,8 @@ class Job:
         return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in PROGRAMS)]
 
     def killer(self, program):
-        """Returns how the tests of this program fail, or None if they pass."""
+        """Runs a test program. Returns the program's name and the test that failed first (or else the exit status), or
+        None if all tests pass."""
         def limit():
             seconds = int(CPU_TIMES * self.cpu_s[program] + 10) if program in self.cpu_s else resource.RLIM_INFINITY
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))

@@ -38,7 +38,8 @@ NUM_REPEATS = 50
 ONCE = ("-E", "all_nonsense")  # thousands of launches
 NUM_SEEDS = "10000"
 
-# Tests of tasks in all languages, which run under the address sanitizer on few ranks.
+# Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
+# on few ranks.
 SANITIZED_TASKS = (
     r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kExec = "exec:", kPlugin = "plugin:";
 
-/// Appends the strategies of the table that `list` names, and clears `list`.
+/// Appends to `contenders` the strategies of Poise that `list` names. Then clears `list`.
 void take_names(std::string& list, std::vector<Contender>& contenders) {
   if (list.empty()) return;
   for (const Choice& choice : parse_strategies(list)) contenders.push_back(contender_of(choice));

@@ -60,7 +60,7 @@ class Inputs {
 
   /// Returns the problem on machine number i of the command line. The problem refers to data of
   /// this object and is valid until the next call of on(). If neither a file nor the trace gives a
-  /// current placement, `stand_in` takes its place, and the caller must check it.
+  /// current placement, the problem gets the placement `stand_in`, which the caller must check.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:

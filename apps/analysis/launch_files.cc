@@ -204,8 +204,8 @@ class Plan {
   }
 
   /// Returns the rank's cores by the numbers of the operating system, which begin at 0 on each
-  /// node. On a machine that was described by a text, places are numbered through all nodes, so
-  /// their numbers are converted.
+  /// node. If the machine was described by a text, the numbers of its places continue from node to
+  /// node, so they are converted.
   std::vector<std::uint32_t> cpus(TaskId r) const {
     std::vector<std::uint32_t> numbers;
     for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
@@ -216,8 +216,8 @@ class Plan {
     return numbers;
   }
 
-  /// Returns the cores of each rank of a node, in order, joined by "+", if they are the same on all
-  /// nodes. (The last node may have fewer ranks.)
+  /// Returns one text for each rank of a node: its cores, joined by "+". Returns nothing unless
+  /// these texts are the same on all nodes; a node may have fewer ranks than others.
   std::optional<std::vector<std::string>> common_binding() const {
     std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
     for (TaskId r = 0; r < ranks(); ++r)

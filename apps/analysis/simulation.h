@@ -43,10 +43,10 @@ Simulation begin_simulation(const Replayer& replayer);
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
-/// Returns the timeline of a replay by the event engine: what every place did, and the strategy's
+/// Returns the timeline of a replay by the event engine: what every place did, with the strategy's
 /// name as title. The trace is replayed a second time, because the first replay recorded no
-/// timeline; the decisions are charged with the times in `row`. The plan of `replayer` must ask for
-/// a timeline. A null `contender` means no balancing.
+/// timeline. Each decision takes the time that `row` recorded for it. The plan of `replayer` must
+/// have has_timeline set. A null `contender` means no balancing.
 Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
                      const Contender* contender);
 
@@ -54,8 +54,8 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
 /// most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
-/// Returns the time of each step: that of its iteration, and of the decision and the migrations
-/// before it.
+/// Returns the time of each step: the sum of the times of its decision, its migrations and its
+/// iteration.
 std::vector<double> step_times_s(const Replay& replay);
 
 }  // namespace poise::apps

@@ -25,7 +25,8 @@ std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64
   return *count;
 }
 
-/// Returns the row of a strategy, which is added if it does not exist.
+/// Returns the row with the strategy, places and period of `wanted`. If there is no such row,
+/// `wanted` is added.
 SweepRow& row_of(Sweep& sweep, const SweepRow& wanted) {
   for (SweepRow& row : sweep.rows)
     if (row.places == wanted.places && row.every == wanted.every && row.strategy == wanted.strategy)

@@ -37,12 +37,12 @@ struct Sweep {
   std::vector<std::uint64_t> seeds;
   std::vector<SweepRow> rows;
 
-  /// Returns the row with the shortest median total on this number of places. At least one row must
-  /// have no error.
+  /// Returns the row with the shortest total time (median over the seeds) among the rows with this
+  /// number of places. At least one row must have no error.
   const SweepRow& best(std::uint64_t places) const;
 };
 
-/// Adds the results of a replay with one seed: to the rows of this number of places and of the
+/// Adds the results of a replay with one seed to the rows of this number of places and of the
 /// replay's balancing period.
 void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places);
 

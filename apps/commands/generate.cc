@@ -38,7 +38,8 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Lists the knobs that all kinds share but that have a different default value in this kind.
+/// Lists the knobs that are common to all kinds of workloads but whose default value in this kind
+/// is not the usual one.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);

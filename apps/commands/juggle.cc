@@ -96,8 +96,8 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// Returns the cpus that may be used, or `given` if the kernel does not report them (run_balanced()
-/// then prints a line about that).
+/// Returns the cpus that may be used. If the kernel does not report them, returns `given`;
+/// run_balanced() then prints a note about that.
 juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   try {
     return juggle::allowed_cpus();
@@ -106,7 +106,7 @@ juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   }
 }
 
-/// Reports which of the given cpus cannot be used, if at least one can.
+/// If some of the given cpus can be used and others cannot, reports which cannot.
 void note_unusable(const juggle::Options& options, const std::string& asked) {
   if (options.cpus.empty()) return;
   const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));

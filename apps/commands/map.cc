@@ -80,8 +80,8 @@ Placement before(const Options& options, const Inputs& inputs, const Problem& pr
 }
 
 /// Returns the chosen strategy as a contender whose placement is a map of ranks. A strategy for
-/// load balancing treats all ranks as equally loaded; if it puts more ranks on a place than
-/// allowed, ranks are moved apart afterwards.
+/// load balancing treats all ranks as equally loaded. If it puts more ranks on a place than the
+/// place has slots, the surplus ranks are moved to the nearest free slots.
 Contender mapper(const Options& options, const RankMapOptions& map) {
   if (options.strategy == kOwnStrategy)
     return {kOwnStrategy, [map](const Problem& problem) {

@@ -105,7 +105,8 @@ std::string text_of(const Machine& machine) {
          "runtime adds\nto each message comes on top.\n";
 }
 
-/// Returns the largest interquartile range of a measurement, divided by its median.
+/// Divides the interquartile range of each measured value by its median. Returns the largest of
+/// these ratios.
 double largest_spread(const Measurement& measured) {
   double most = 0;
   const auto add = [&](const Spread& s) { most = std::max(most, (s.high - s.low) / s.median); };

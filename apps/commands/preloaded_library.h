@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the libraries that the command preloads into other programs.
+// Finds the libraries that `poise` preloads into other programs.
 #pragma once
 
 #include <string>

@@ -35,7 +35,8 @@ struct Options {
 
 void note(std::string_view text) { apps::note("profile", text); }
 
-/// Parses --period. 0 means that the library chooses the period. Throws Error.
+/// Parses --period. 0 means that the library chooses the period. Throws Error if `text` is neither
+/// auto nor a duration in the allowed range.
 std::int64_t period_ns_of(const std::string& text) {
   if (text.empty() || text == "auto") return 0;
   const std::optional<double> seconds = parse_duration_s(text);

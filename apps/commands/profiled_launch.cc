@@ -38,7 +38,7 @@ std::string profile_library() {
   return given != nullptr ? given : preloaded_library("libpoise_profile.so");
 }
 
-/// Returns the blocks that ranks wrote into the folder.
+/// Reads the profiles that the ranks wrote into the folder.
 std::vector<profile::RankProfile> left_parts(const std::string& folder) {
   std::vector<profile::RankProfile> blocks;
   std::error_code error;

@@ -78,7 +78,8 @@ bool is_open_mpi_5(std::string_view version) {
 }
 
 /// Returns the hosts for the nodes of the map: those of the profiled run or, if the running batch
-/// job has other hosts, those of the job. Throws Error if the number of hosts differs.
+/// job lacks one of them, those of the job. Throws Error if the job has another number of hosts
+/// than the profiled run.
 std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
@@ -96,7 +97,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
 }
 
 /// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
-/// files that these options name beside the history. Throws Error.
+/// files that these options name beside the history. Throws Error if the map cannot be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const RunHistory& history) {

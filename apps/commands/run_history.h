@@ -31,7 +31,7 @@ std::string profile_beside(const std::string& history_file);
 /// Reads a history. Returns an empty one if there is no such file. Throws Error if the file is
 /// damaged or belongs to another command.
 RunHistory read_history(const std::string& path, const std::vector<std::string>& command);
-/// Writes a history. Creates the folder if necessary. Throws Error.
+/// Writes a history. Creates the folder if necessary. Throws Error if the file cannot be written.
 void write_history(const std::string& path, const RunHistory& history);
 
 }  // namespace poise::apps

@@ -155,8 +155,8 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, and the relative difference between its
-/// iteration times and those of the formula.
+/// Adds the columns that only the event engine provides, the iteration time that Poise's cost
+/// formula predicts, and the relative difference between that time and the engine's.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
@@ -369,7 +369,7 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
 }
 
 void check_timeline(const Options& options, const Replayer& replayer) {
-  // With lending, a place may begin and end a span with every task.
+  // With lending, every task may add a span in every step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
                       (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
   const double size = static_cast<double>(options.steps) * rows;
@@ -404,7 +404,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
   print(options.json ? json : heading + text_of(simulation), inputs.notes());
 }
 
-/// Replays for all periods and seeds on one machine.
+/// Replays the trace with all periods and seeds on one machine.
 void sweep_on(const Options& options, const Ranges& ranges,
               const std::vector<Contender>& contenders, Inputs& inputs, Sweep& sweep) {
   const DecisionCost cost = decision_cost_of(options.decision_time);

@@ -51,7 +51,7 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
-/// Returns the cells of a row after its name, one cell per heading.
+/// Returns the cells of a strategy's row, without the first cell, which has its name.
 std::vector<PageCell> cells_of(const Comparison::Row& row, const Comparison& comparison,
                                std::uint64_t every) {
   const Metrics& m = row.metrics;
@@ -136,8 +136,8 @@ std::string reach_text(const char* name, const Moves::Reach& reach) {
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
-/// Returns the range of the latency factors between two memory domains: of the same node or, with
-/// `across_nodes`, of different nodes.
+/// Returns the smallest and the largest latency factor of pairs of memory domains: pairs on the
+/// same node or, with `across_nodes`, on different nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);

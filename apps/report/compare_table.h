@@ -10,8 +10,8 @@
 namespace poise::apps {
 
 /// Puts the best strategy first. `is_wide` adds columns, so that lines exceed 80 characters:
-/// traffic, bounds on migrations, and the cost of decisions. The column "total" has the time of
-/// `every` phases with one decision.
+/// traffic, bounds on migrations, and the cost of decisions. The column "total" has the time of one
+/// decision, its migrations, and as many iterations as `every` says.
 Table comparison_table(const Comparison& comparison, std::uint64_t every, bool is_wide);
 
 }  // namespace poise::apps

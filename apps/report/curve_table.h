@@ -27,8 +27,9 @@ struct CurvePoint {
 /// as the previous one is left out. O(tasks + messages) for each point.
 std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placement);
 
-/// Returns a heading with the strategy's name, and a table with one line per point. The line with
-/// the shortest total time of `every` phases is marked.
+/// Returns a heading with the strategy's name, and a table with one line per point. A total time
+/// covers one decision, its migrations, and as many iterations as `every` says. The line with the
+/// shortest total time is marked.
 std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& strategy,
                        std::uint64_t every, bool has_sizes);
 

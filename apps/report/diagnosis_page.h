@@ -8,7 +8,7 @@
 
 namespace poise::apps {
 
-/// `file` is the trace that the commands on the page name.
+/// Returns the page of a diagnosis. The page recommends commands, which read the trace `file`.
 std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 

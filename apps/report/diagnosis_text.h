@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A diagnosis in words: one screen of 80 columns, in the terms of POP; and as JSON.
+// Presents a diagnosis, either as JSON or as a text for a screen of 80 columns. The text uses the
+// terms of the POP methodology.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace poise::apps {
 
-/// Returns the diagnosis as text. `file` is the trace that the commands in the text name.
+/// Returns the diagnosis as text. The text recommends commands, which read the trace `file`.
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 

@@ -51,7 +51,7 @@ class Drawing {
  public:
   explicit Drawing(const Machine& machine) : machine_(machine), levels_(machine.levels()) {}
 
-  /// Draws the groups of `level` that hold the places [first, end).
+  /// Draws those groups of the machine's level `level` to which the places [first, end) belong.
   Box groups(std::size_t level, PlaceId first, PlaceId end) const {
     const bool is_last = level + 1 == levels_.size();
     const std::uint32_t begin = machine_.group_of(level, first);

@@ -37,7 +37,7 @@ std::string text_of(const MakespanBounds& bounds);
 /// Shows two placements side by side, one metric per line.
 std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
-/// Returns the time of `every` phases with one decision: every * iteration + migration + decision.
+/// Returns the total time of one decision, its migrations, and as many iterations as `every` says.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
 
 }  // namespace poise::apps

@@ -10,8 +10,9 @@ namespace poise::apps {
 
 std::string_view page_script();
 
-/// Returns buttons that save the page's data, and the data: `json` is one JSON document, and the
-/// tables of class "sortable" become CSV. They are hidden until the script runs.
+/// Returns HTML with the data of the page, and with two buttons that save it. The first saves
+/// `json`, the second the tables of class "sortable" as CSV. The buttons are hidden until the
+/// script runs.
 std::string download_html(std::string_view json);
 
 }  // namespace poise::apps

@@ -10,8 +10,8 @@
 
 namespace poise::apps {
 
-/// A number in two forms: as the table shows it, and as the script sorts and saves it. Without a
-/// value, the text is used for both.
+/// A table cell with a number. The table shows `text`; the script of the page sorts by `value` and
+/// saves it. Without a `value`, the script uses `text`.
 struct PageCell {
   std::string text;
   std::optional<double> value = std::nullopt;

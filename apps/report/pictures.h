@@ -28,7 +28,7 @@ std::string traffic_picture(const Traffic& traffic, double largest, std::string_
 /// notes the number of the others.
 std::string machine_picture(const Machine& machine);
 
-/// Draws the iteration of every strategy as a bar, and the lower bound as a line.
+/// Draws the iteration time of every strategy as a bar, and the lower bound as a line.
 std::string ranking_picture(const Comparison& comparison);
 
 /// Draws every strategy as a point: the bytes that it moves (or the tasks, if sizes are unknown) on

@@ -25,7 +25,8 @@ struct Line {
   std::vector<double> values;
 };
 
-/// Strategies that differ only in their knobs have the same colour; all but the first are dashed.
+/// Strategies that differ only in their knobs have the same colour. The line of the first of them
+/// is solid, and the others are dashed.
 std::string line_style(const Simulation& simulation, std::size_t row) {
   const std::string colour = colour_of(simulation.rows[row].strategy);
   const auto equal = std::count_if(

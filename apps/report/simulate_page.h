@@ -10,8 +10,8 @@
 
 namespace poise::apps {
 
-/// Returns the page. `heading` names the trace and the number of steps; `data` is JSON that the
-/// page saves.
+/// Returns the page. `heading` names the trace and the number of steps; `data` is a JSON document
+/// that readers can save.
 std::string simulate_page(const Simulation& simulation, const std::string& heading,
                           const std::vector<Timeline>& timelines, std::string_view data);
 

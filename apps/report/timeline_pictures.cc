@@ -104,7 +104,8 @@ double last_decision_s(const Timeline& timeline) {
   return decided_s < end_s(timeline) ? decided_s : 0;
 }
 
-/// Returns the fraction of the time since the last decision, per place and activity.
+/// Returns, for each place, the fraction of the time since the last decision that it spent in each
+/// activity.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;

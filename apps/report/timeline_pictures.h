@@ -14,16 +14,18 @@ namespace poise::apps {
 /// that share a column of the picture share its height.
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
-/// Draws for every place the fractions of the time since the last decision.
+/// Draws for every place the fraction of the time since the last decision that it spent in each
+/// activity.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
-/// Draws all timelines under one heading. Timelines of the same program share a time axis; their
-/// titles agree up to the comma. `origin` says where the timelines come from.
+/// Draws all timelines under one heading. The title of a timeline is the name of its program, or
+/// begins with this name and a comma. Timelines of the same program share a time axis. `origin`
+/// says where the timelines come from.
 std::string timelines_html(const std::vector<Timeline>& timelines,
                            std::string_view origin = "Measured in real runs");
 
-/// Returns the page of `poise timeline`, for at least one timeline. `data` is JSON that the page
-/// saves.
+/// Returns the page of `poise timeline`, for at least one timeline. `data` is a JSON document that
+/// readers can save.
 std::string timelines_page(const std::vector<Timeline>& timelines, std::string_view data);
 
 }  // namespace poise::apps

@@ -142,7 +142,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     return is_option ? unknown_option(app, rest.front()) : unknown_command(app, rest.front());
   }
   const CLI::App& command = *chosen.front();
-  // For this class of error get_name() returns the program's name, so the type is checked.
+  // ExtrasError::get_name() returns the program's name instead of the error's, so the type is
+  // checked.
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
   const std::string text = has_extras ? unexpected(command, rest) : reworded(error);
   return fmt::format("{}; see poise {} --help", text, command.get_name());

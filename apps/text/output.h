@@ -10,8 +10,9 @@
 
 namespace poise::apps {
 
-/// Writes the notes (assumptions) to stderr, one line each after the program's name, and then the
-/// text to stdout. Throws std::runtime_error if stdout cannot be written (a full disk).
+/// Writes the text to stdout. Before that, writes the notes (assumptions) to stderr, one per line,
+/// with the program's name in front. Throws std::runtime_error if stdout cannot be written, for
+/// example because the disk is full.
 void print(std::string_view text, std::span<const std::string> notes = {});
 
 /// Returns the error as text. std::bad_alloc gets a text of its own, because its what() is only its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables for a terminal: aligned columns, headings of several lines, and blocks of columns that
-// fit.
+// Tables for a terminal: columns are aligned, headings may have several lines, and a table that is
+// too wide is split into blocks of columns.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Figures {
   Unit (*unit)(double largest) = nullptr;     // null: no unit
 };
 
-/// Adds the column. Leaves it out if all values are known and none is above 0.
+/// Adds the column, unless all values are known and none is above 0.
 void add_figures(Table& table, const Figures& figures);
 
 /// Returns the table as text. If `width` is not 0, lines have at most `width` characters: remarks

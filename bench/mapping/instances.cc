@@ -87,9 +87,9 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  // A seed makes fewer instances than this, so two seeds have no instance number in common. The
-  // number modulo 3 selects the strategy that balances before the drift; as 1,000 is no multiple of
-  // 3, the next seed begins with another strategy.
+  // A seed makes fewer than 1,000 instances, so two seeds have no instance number in common. The
+  // instance number modulo 3 selects the strategy that balances before the drift; as 1,000 is no
+  // multiple of 3, the next seed begins with another strategy.
   constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {
@@ -119,7 +119,8 @@ void for_each_drifted(const Selection& selection, const std::function<void(Insta
         make(kind, kLargeMachine, num_tasks);
 }
 
-/// Lists FOLDER/STEM for each series STEM.RANK.json in the subfolders of a folder.
+/// Finds the series of trace files, STEM.RANK.json, in the subfolders of a folder. Returns
+/// FOLDER/STEM for each series.
 std::set<std::string> series_in(const std::string& traces) {
   std::set<std::string> series;
   for (const auto& folder : std::filesystem::directory_iterator(traces)) {

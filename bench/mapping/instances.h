@@ -32,7 +32,8 @@ struct Selection {
 void for_each_instance(const Selection& selection, const std::function<void(Instance&&)>& visit);
 
 /// Writes a graph in METIS format, the current placement, and the machine. The weight of an edge is
-/// the number of messages, not of bytes, because the machines of the instances charge by message.
+/// the number of messages, not of bytes, because on the machines of the instances the cost of a
+/// message does not depend on its size.
 void write_instance(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

@@ -55,8 +55,9 @@ class Mean {
   int count_ = 0;
 };
 
-/// Returns mean ratios of our results to those of the best peer on each instance. The peers are all
-/// other tools or, with `only_outside`, only the tools that others wrote.
+/// Counts the instances on which `poise` is at least as good as the best peer. Returns this count,
+/// and mean ratios of the times of `poise` to those of peers. The peers are all other tools or,
+/// with `only_outside`, only the tools that others wrote.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;
@@ -84,8 +85,9 @@ bool holds_cap(const Row& row) {
 }
 
 /// Compares `poise` with a mapping tool when both place all tasks anew, without regard to the
-/// current placement. Returns ratios of the traffic weighted by distance and of the decision time,
-/// and for both the number of placements within the load cap.
+/// current placement. Returns two ratios of `poise` to the tool: of the traffic weighted by
+/// distance, and of the decision time. Also returns how many placements of each keep within the
+/// load cap.
 json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcomes) {
   int cases = 0, ours_hold = 0, theirs_hold = 0;
   Mean traffic, time;
@@ -141,8 +143,8 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit for the strategy `poise`: `value`, which `text` describes, must be at most `most`. A
-/// peer is a tool that others wrote.
+/// A limit for the strategy `poise`: `value`, which `text` describes, must be at most `most`. In
+/// `text`, a peer is a tool that others wrote.
 struct Bar {
   const char* text;
   double value, most;

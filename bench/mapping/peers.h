@@ -24,15 +24,16 @@ struct Answer {
 };
 
 /// Returns the tools with which `poise` is compared by default, as a list for parse_strategies: all
-/// other strategies that use messages, except the oracles, and two variants of Scotch.
+/// other strategies that use messages, and two variants of Scotch. Strategies that are too slow for
+/// a balancing step (is_oracle) are left out.
 std::string usual_peers();
 
 /// True if others wrote the mapping algorithm: the tool is not a strategy of Poise, or the strategy
 /// calls an outside library.
 bool is_outside(const std::string& tool);
 
-/// Returns the tool's placement, or nothing if it was built without its library or cannot handle
-/// this machine.
+/// Returns the tool's placement. Returns nothing if the tool was built without its library or
+/// cannot handle this machine.
 std::optional<Answer> answer_of(const Choice& choice, const Instance& instance);
 
 /// Reads the answers of outside tools: INSTANCE@TOOL.place, and INSTANCE@TOOL.seconds with the

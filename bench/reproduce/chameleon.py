@@ -34,8 +34,8 @@ class Team:
         self.machine = f"node:{nodes} core:{threads} bandwidth:{CARD:g}{slow}"
 
     def seconds(self, tasks_per_node, task, lends):
-        """Returns the seconds of one step. The tasks of each node start spread evenly over the node's threads.
-        `task` is the seconds and the bytes of one task."""
+        """Returns the seconds of one step. At its start, the tasks of each node are spread evenly over the node's
+        threads. `task` is a pair: the seconds and the bytes of one task."""
         task_s, size = task
         count = sum(tasks_per_node)
         trace = self.lab.trace(f"random:degree=0,skew=equal,load_s={task_s:.9g},task_bytes={size}", count, self.machine, 0)
@@ -142,8 +142,8 @@ def figure_7(lab, inputs):
 
 
 def tsunami(lab, inputs, ranks, lends):
-    """Returns for each seed the imbalance of every step (longest divided by mean load), while a hot region moves over
-    the grid."""
+    """Returns for each seed the imbalance of every step (time of the busiest rank divided by the mean time of all
+    ranks), while a hot region moves over the grid."""
     machine = f"node:{ranks} core:1 bandwidth:{CARD:g}"
     recipe = (f"stencil2d:skew=lognormal,spread=0.2,hot={1 + inputs['excess']:g},hot_extent=0.3,hot_speed=0.05,"
               f"load_s={inputs['section_s']:g},task_bytes=1000000,message_bytes=10000")

@@ -30,7 +30,8 @@ def name_of(*parts):
 
 class Lab:
     """A folder of traces and cached answers. Each command runs only once per build of `poise`, because the same input
-    gives the same output. So sections can share cases, and an interrupted run can be continued."""
+    gives the same output. Sections that need the same command share its answer, and an interrupted run can be
+    continued."""
 
     def __init__(self, poise=POISE, seeds=SEEDS, folder=None):
         self.poise, self.seeds = pathlib.Path(poise), tuple(seeds)

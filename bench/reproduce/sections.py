@@ -28,9 +28,9 @@ class Assumed:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A section. `compute(lab, inputs)` returns the checks; `inputs` holds the values of `assumed` by name. The first
-    check provides the two figures ("theirs" and "ours") that the table shows. If there is no `compute`, `why_not`
-    says why the section cannot be decided."""
+    """A section. `compute(lab, inputs)` returns the checks; `inputs` maps the name of each item of `assumed` to a
+    value. The table shows the two figures of the first check: "theirs" (the paper's) and "ours". Without `compute`, the
+    section cannot be decided, and `why_not` says why."""
     id: str
     title: str
     compute: typing.Callable | None = None

@@ -23,8 +23,8 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # a figure agrees if it differs by at most this fraction; the papers state times to within 5 %
-FAR = 2.0  # a figure that differs by more than this factor contradicts the paper, if there are no conclusions
+TOLERANCE = 0.10  # a figure agrees if it is within this fraction of the paper's; papers state times to within 5 %
+FAR = 2.0  # if there are only figures, one that differs from the paper's by more than this factor contradicts it
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -95,8 +95,10 @@ def below(says, theirs, samples, is_used=False):
 
 
 def outcome(check, others):
-    """Returns whether a statement holds with the chosen inputs (`check`) and with all varied inputs (`others`). A
-    conclusion that is open gives None. A figure gives True if it agrees with all inputs, otherwise False."""
+    """Returns whether a statement of a paper holds. `check` is its check with the chosen inputs, `others` are its
+    checks with varied inputs. For a figure (a number of the paper), returns True if all checks agree with it, otherwise
+    False. For a conclusion (an inequality), returns the answer that all checks have in common, or None if their answers
+    differ."""
     answers = {check.holds()} | {other.holds() for other in others}
     if not check.is_conclusion:
         return answers == {True}
@@ -104,8 +106,8 @@ def outcome(check, others):
 
 
 def verdict(checks, varied=()):
-    """Returns the verdict. `varied` holds a list for each variation of an input; each list has the checks of `checks`
-    in the same order."""
+    """Returns the verdict. `checks` are the checks with the chosen inputs. `varied` has one list for each varied value
+    of an input: the same checks in the same order, with that value."""
     for other in varied:
         if [c.says for c in other] != [c.says for c in checks]:
             raise ValueError("a varied input changed which statements are checked")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Steps whose ranks lend tasks: the tasks runtime (lending_mpi.cc) beside `poise simulate --engine events --lend`. No
-number of the simulation was chosen to fit them. The rows that are not held out showed that ranks must not know the
-time of each task."""
+"""Compares steps whose ranks lend tasks: measured with the tasks runtime (lending_mpi.cc), and simulated by `poise
+simulate --engine events --lend`. No number of the simulation was fitted to these measurements. Two cases (SEEN) did
+influence its design: they showed that simulated ranks must not know in advance how long each task takes."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ import native_trace
 from intervals import median_interval
 from mpi import mpiexec
 
-TOLERANCE = 0.1  # of the measured median, or two half-widths of its interval if that is more
+TOLERANCE = 0.1  # maximum error, as a fraction of the median; or the width of its confidence interval, if larger
 
 
 def all_on_one(tasks, seconds):
@@ -23,7 +23,7 @@ def all_on_one(tasks, seconds):
 
 
 def at_random(ranks, tasks, seconds):
-    """Tasks of 0.5 to 1.5 times the length, on random ranks."""
+    """Returns tasks that take 0.5 to 1.5 times `seconds`, each on a random rank."""
     draw = random.Random(7)
     return sorted([draw.randrange(ranks), seconds * draw.uniform(0.5, 1.5)] for _ in range(tasks))
 
@@ -33,7 +33,8 @@ def evenly(ranks, tasks, seconds):
 
 
 def dealt(ranks, tasks, seconds):
-    """Tasks of 0.1 to 4 times the length, longest first to the rank with the least work."""
+    """Returns tasks that take 0.1 to 4 times `seconds`. They are distributed longest first, each to the rank that has
+    the least work so far."""
     draw = random.Random(1)
     lengths = sorted((seconds * draw.uniform(0.1, 4) for _ in range(tasks)), reverse=True)
     work, dealt_out = [0.0] * ranks, []
@@ -46,7 +47,8 @@ def dealt(ranks, tasks, seconds):
 
 
 def case(name, ranks, tasks, size=64, slowness=1):
-    """Rank 0 takes `slowness` times as long for a task as the others; a task has `size` bytes and so has its result."""
+    """A case. Rank 0 needs `slowness` times as long for a task as other ranks. `size` is the bytes of a task, and also
+    those of its result."""
     return {"name": name, "ranks": ranks, "tasks": tasks, "bytes": size, "slowness": [slowness] + [1] * (ranks - 1)}
 
 
@@ -68,7 +70,8 @@ SEEN = {"uneven but balanced, 1.2 ms", "uneven but balanced, 5 ms"}
 
 
 def ideal_s(one):
-    """Returns the seconds of perfect balance; all tasks take much less."""
+    """Returns the seconds that the step would take with perfect balance. No single task is long enough to prevent
+    it."""
     return sum(seconds for _, seconds in one["tasks"]) / sum(1 / slowness for slowness in one["slowness"])
 
 
@@ -82,7 +85,7 @@ def measured(harness, cases, rounds):
 
 
 def simulated_s(poise, one):
-    """Returns the seconds of the step by the event engine, on a node with the default costs."""
+    """Simulates the step with the event engine, on a node with the default costs. Returns its seconds."""
     speeds = ",".join(f"{1 / slowness:.9g}" for slowness in one["slowness"])
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "step.poise")

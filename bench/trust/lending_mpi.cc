@@ -2,11 +2,12 @@
 // Runs steps whose ranks lend tasks, and measures their time. Tasks sleep, because there may be
 // more ranks than cores.
 //
-// A file has one JSON object per line, each for as many ranks as were started:
+// The input file has one JSON object per line. An object describes one step of all ranks:
 //   {"name": TEXT, "tasks": [[RANK, SECONDS], ...], "bytes": N, "slowness": [FACTOR, ...]}
-// `bytes` is the size of the data of a task, and of its result; a task that runs on rank r takes
-// its seconds times the slowness of r. Rank 0 prints {"name": TEXT, "iteration_s": [S, ...]} for
-// each. All ranks must share a clock.
+// RANK owns a task of SECONDS. `bytes` is the size of the data of a task, and also of its result. A
+// task that runs on rank r takes SECONDS times entry r of `slowness`, which has an entry per rank.
+// For each step, rank 0 prints {"name": TEXT, "iteration_s": [S, ...]}. All ranks must share a
+// clock.
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
@@ -28,7 +29,7 @@ namespace {
 
 namespace tasks = poise::tasks;
 
-// Time between the agreement on a start and the start itself, so that all ranks know it before.
+// Ranks agree on the start of a step this long in advance, so that all know it in time.
 constexpr double kStartMargin_s = 0.02;
 
 struct Settings {
@@ -89,7 +90,7 @@ std::vector<Step> read_steps(const std::string& path, int rank) {
   return steps;
 }
 
-// Returns the seconds until the last rank has left the wait.
+// Runs one step. Returns the seconds from its start until the last rank has returned from wait().
 double time_once(tasks::Context& context, const Step& step, std::vector<char>& data) {
   slowness_here = step.slowness;
   data.resize(2 * step.bytes * step.own_s.size());
@@ -109,8 +110,9 @@ void run(const Settings& settings) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<Step> steps = read_steps(settings.path, rank);
   alarm(static_cast<unsigned>(settings.timeout_s));
-  // Threads that are created later inherit both. The priority keeps ranks, which sleep nearly
-  // always, from waiting for other programs; without the privilege they keep the usual one.
+  // Threads that are created later inherit the timer slack and the priority. Ranks sleep nearly
+  // always; with the priority they do not wait for other programs when they wake up. Without the
+  // privilege they keep the usual priority.
   prctl(PR_SET_TIMERSLACK, 1);
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);

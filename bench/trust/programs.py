@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""The programs whose iterations are predicted and measured: loads of tasks and messages between them.
+"""The programs of which trust_bench.py predicts and measures the time of an iteration.
 
-Each is a function that returns (load_s, messages): seconds per task, and rows [from, to, count, bytes of all
-`count` messages]. Sizes are relative; `scaled` gives every program the same mean traffic and the same mean work
-per place. HELD_OUT was fixed before the first run: the cost model is calibrated on the other programs alone.
+Each program is a function that returns (load_s, messages). load_s has the seconds of work of each task. messages has a
+row for each pair of tasks: [from, to, count, bytes of all `count` messages]. Sizes are relative; `scaled` gives every
+program the same mean traffic and the same mean work per place. HELD_OUT was fixed before the first run: the cost model
+is calibrated on the other programs alone.
 """
 
 import math
@@ -21,9 +22,9 @@ OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
 # Programs that have more or less work or traffic than the others: {name: (factor for the work, factor for the bytes)}.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
-# Of a recorded communication matrix, the pairs of tasks with the most bytes are kept, as few as together send this
-# fraction of all bytes. All hosts of the cluster share two cores, which the many small messages of the other pairs
-# would keep busy for longer than the network.
+# A program made from a recorded communication matrix keeps only the pairs of tasks that exchange the most bytes: the
+# smallest number of pairs that together have this fraction of all bytes. All hosts of the cluster share two cores. The
+# many small messages of the other pairs would keep these cores busy for longer than the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -38,7 +39,7 @@ def lognormal(tasks, sigma, seed):
 
 
 def both_ways(pairs):
-    """Returns messages in both directions, from {(a, b): bytes in each direction}."""
+    """Returns two messages for each pair of `pairs`, one in each direction. `pairs` maps (a, b) to the bytes of one."""
     return [[a, b, 1, size] for (one, other), size in pairs.items() for a, b in ((one, other), (other, one))]
 
 
@@ -94,7 +95,7 @@ def geometric():
 
 
 def tree():
-    """A binary tree. Each task sends to its parent and back, with more bytes near the root."""
+    """A binary tree. Each task and its parent send to each other, with more bytes near the root."""
     pairs = {(task, (task - 1) // 2): 64 / (task + 1) ** 0.5 for task in range(1, 63)}
     return equal(63), both_ways(pairs)
 
@@ -186,8 +187,8 @@ SYNTHETIC = [stencil2d, stencil3d, hot_stencil, kneighbor, ring, shift, geometri
 # ---- communication matrices of real programs, if they are available
 
 def heaviest(rows):
-    """Keeps the rows with the most bytes, as few as together have KEPT_SHARE of all bytes. Returns them in their
-    original order."""
+    """Returns the rows with the most bytes, in their original order: the smallest number of rows that together have
+    the fraction KEPT_SHARE of all bytes."""
     left = (1 - KEPT_SHARE) * sum(row[3] for row in rows)
     dropped = set()
     for number in sorted(range(len(rows)), key=lambda number: rows[number][3]):
@@ -214,8 +215,8 @@ def of_mpip(path):
 
 
 def of_matrix(path, tasks):
-    """Reads a matrix `from , to = bytes` of many ranks. Runs of consecutive ranks become `tasks` tasks of equal work.
-    """
+    """Reads a communication matrix with an entry `from , to = bytes` per line, and merges its many ranks into `tasks`
+    tasks. Each task stands for a range of consecutive ranks; all tasks have equal work."""
     entries = [tuple(map(float, match)) for match in
                re.findall(r"^(\d+) , (\d+) = ([\d.]+)$", path.read_text(), re.MULTILINE)]
     ranks = int(max(max(a, b) for a, b, _ in entries)) + 1

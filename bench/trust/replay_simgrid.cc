@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replays programs in SimGrid, whose links are fluids that messages share fairly, and prints each
-// program's time per iteration.
+// Replays programs in SimGrid and prints each program's time per iteration. SimGrid uses a fluid
+// model: the messages on a link share its bandwidth fairly.
 //
 // A node has a link out, a link in and a bus for messages inside it; a rack has a link up and a
 // link down. A message waits for its delay before it enters the network, because SimGrid's TCP

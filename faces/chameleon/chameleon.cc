@@ -52,8 +52,8 @@ std::atomic<int> num_leaving{0};
 thread_local int last_added = -1;
 thread_local bool last_run_was_local = true;
 
-// Data that travel with the arguments of a task: the position of its code, and the task as its
-// owner rank stores it.
+// Data that are sent with the arguments of a task. `task` is the address of the task on the rank
+// that owns it.
 struct Travelling {
   face::CodeAddress code;
   std::uint32_t num_offsets;  // stored in the next item
@@ -64,8 +64,8 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-/// Returns the arguments of a task. `items` are the items after the first one, which holds
-/// `travelling`. Literals are returned by value, other arguments by their address on this rank.
+/// Returns the arguments of a task. The first item of the task holds `travelling`; `items` are the
+/// others. Literals are returned by value, other arguments by their address on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -92,8 +92,8 @@ int type_of(tasks::Mode mode) {
   }
 }
 
-/// Describes a task of another rank in `visitor`, as the task itself and the tools on this rank see
-/// it.
+/// Fills `visitor`, which represents a task of another rank while this rank runs it. The task and
+/// the tools on this rank read data about the task there.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
@@ -157,10 +157,10 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-// Number of functions that are registered for all tasks. A function must be registered on all ranks
-// before it is known which code the tasks will run, so each piece of code is assigned to one of
-// these by a hash. Task times are learnt per function; two pieces of code may share a function by
-// chance.
+// Number of functions that are registered with the runtime. All ranks must register them at the
+// start, when it is not known yet which code the tasks will run. A hash of the position of the
+// code later selects the function for a task. The runtime learns task times per function; two
+// pieces of code may share a function by chance.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;

@@ -8,8 +8,9 @@
 
 namespace poise::chameleon {
 
-/// The ids of a rank are congruent to its number modulo the number of ranks. When the range of int
-/// is used up, they start again and skip ids that are in use.
+/// Assigns ids to the tasks of a rank. An id is congruent to the rank's number modulo the number of
+/// ranks. When the range of int is used up, numbering starts again from the smallest id and skips
+/// ids that are in use.
 class Ids {
  public:
   Ids(int rank, int num_ranks) : rank_(rank), num_ranks_(num_ranks) {}

@@ -26,7 +26,7 @@ void check(bool holds, const char* what) {
   std::fprintf(stderr, "does not hold: %s\n", what);
 }
 
-// Integers are passed in pointer-sized slots, of which only the lower half may be set.
+// Integers arrive in slots of the size of a pointer. The upper half of a slot may be undefined.
 void multiply(double* a, double* b, double* c, int n, int times) {
   for (int i = 0; i < n * n; ++i) c[i] = 0;
   for (int t = 0; t < times; ++t)

@@ -7,10 +7,10 @@
 
 namespace poise::chameleon {
 
-/// If an environment variable sets one of CHAMELEON's thresholds, returns settings of the tasks
-/// runtime with CHAMELEON's policy (sorted pairs) and these thresholds, or without lending if a
-/// threshold can never be reached. Otherwise returns an empty text. `variable` is getenv. Throws
-/// Error if a value is not a number or is negative.
+/// Returns settings of the tasks runtime that follow from CHAMELEON's environment variables, or an
+/// empty text if none of them sets a threshold. The settings select CHAMELEON's policy (sorted
+/// pairs) with the given thresholds. If one of these can never be reached, they instead switch
+/// lending off. `variable` is getenv. Throws Error if a value is not a number or is negative.
 std::string settings_of(const std::function<const char*(const char*)>& variable);
 
 }  // namespace poise::chameleon

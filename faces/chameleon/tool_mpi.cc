@@ -62,8 +62,8 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   ++asked;
   for (int rank = 0; rank < num_ranks; ++rank) {
     check(tasks_per_rank[rank] == 0, "the array is zeroed");
-    // This tool reports 7 times the number of tasks, plus 5, as the load of a rank. Ranks attach
-    // their load to every message that they send.
+    // This tool reports 7 * number of tasks + 5 as the load of a rank. Ranks attach this load to
+    // every message that they send.
     check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
   }
   check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
@@ -255,8 +255,8 @@ cham_migratable_task_t* make_task(int* ran_on) {
   return task;
 }
 
-/// Runs tasks, and checks that they go to other ranks only as the mode prescribes. Returns the
-/// number of tasks that ran on each rank.
+/// Runs tasks, and checks that only those tasks leave rank 0 that may leave in this mode, and that
+/// they go where the tool sends them. Returns the number of tasks that ran on each rank.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
   for (std::size_t t = 0; t < kTasks; ++t) {

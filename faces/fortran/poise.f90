@@ -192,7 +192,7 @@ module poise
   end interface
 
   integer, parameter :: kWrongSize = -2  ! POISE_BAD_INPUT, found here
-  ! Describes an error in the sizes of arrays, which C cannot detect.
+  ! The text of an error that this module finds: arrays have wrong sizes. C gets only their addresses.
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 

@@ -166,7 +166,8 @@ contains
     call fail_c(text // c_null_char)
   end subroutine
 
-  ! To be called in a task: returns its annotation of this name. If there is none, returns false and keeps the value.
+  ! To be called in a task: sets `value` to the annotation of this name. If the task has none, returns false and leaves
+  ! `value` unchanged.
   logical function poise_task_integer(name, value) result(found)
     character(*), intent(in) :: name
     integer(c_int64_t), intent(inout) :: value

@@ -10,7 +10,7 @@
 
 namespace poise::library {
 
-/// Views an array, which must not be null unless it is empty.
+/// Returns the array as a span. Throws Error if `data` is null although `size` is above 0.
 template <typename T>
 std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
   if (data == nullptr && size > 0)
@@ -31,7 +31,8 @@ void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, co
 /// Throws Error unless the number of tasks or places fits into 32 bits.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
 
-/// Returns the placement in an array or, if the array is null, blocks of consecutive tasks.
+/// Returns the placement that the array `places` holds. If `places` is null, returns a placement in
+/// blocks of consecutive tasks.
 Placement placement_or_blocks(const std::uint32_t* places, TaskId num_tasks,
                               std::uint32_t num_places, const char* name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Comparisons and simulations of libpoise, and its table of strategies.
+// The functions of the C interface that compare strategies, simulate traces, and list strategies.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions of libpoise: computes placements, evaluates what they cost, and lists the moves between
-// two placements.
+// The functions of the C interface that decide: they compute placements, evaluate what placements
+// cost, and list the moves between two placements.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ using poise::library::required;
 
 namespace {
 
-/// True if a list of the moves from or to `place` contains this move.
+/// True if a move belongs to a list that has either all moves from `place` or all moves to `place`.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
 
 int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,

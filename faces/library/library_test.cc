@@ -78,8 +78,8 @@ void expect_same(const Metrics& expected, const poise_metrics& found) {
   EXPECT_EQ(found.migration_s, expected.migration_s);
 }
 
-/// True if a machine file may describe this machine. Some random machines have cost factors that
-/// files must not contain.
+/// True if the machine can be written to a machine file and read again. This fails for some random
+/// machines, because readers of machine files refuse their cost factors.
 bool can_be_written(const Machine& machine) {
   try {
     machine_from_json(machine_to_json(machine), "random");

@@ -13,8 +13,8 @@
 
 namespace poise::library {
 
-/// A problem that consists of a machine and a workload, to which it only refers, and of the current
-/// placement, which it copies.
+/// A problem: a machine, a workload and the current placement. Only the placement is copied; the
+/// machine and the workload must outlive this object.
 class CheckedProblem {
  public:
   /// `current` may be null. Throws Error if the sizes of the machine, the workload and the

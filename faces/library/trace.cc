@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of libpoise, and conversion of problems to plain arrays.
+// The functions of the C interface for traces, and the conversion of problems to plain arrays.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -33,7 +33,7 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// Converts a parameter that the region receives but that needs no dependency.
+/// Returns a copy of the parameter that gives the region the same address but adds no dependency.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};
@@ -63,8 +63,9 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
     reach_anywhere(call, kAddress);
 }
 
-/// True if the region reads eight bytes that hold an address. Clang 16 and 19 pass a member of a
-/// structure in this way if `is_device_ptr` names it. All versions do so if no clause names it.
+/// True if the range consists of eight bytes that the region reads and that hold an address. Clang
+/// 16 and 19 map a pointer that is a member of a structure as such a range if `is_device_ptr` names
+/// the member. All versions of clang do so if no clause names the member.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;
@@ -73,8 +74,8 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// Checks whether a region may reach memory that `call` does not list, through a parameter or
-/// through a member of a mapped structure.
+/// If the region may use a pointer in this range, or an unmapped one, to reach memory that `call`
+/// does not list, records that it may access any memory.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");
@@ -87,10 +88,10 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   int mode = static_cast<int>(type & (kTo | kFrom));
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
-  // If `target data` holds memory that the region may write, it is copied to the region and back.
-  // Then the region sees what earlier regions wrote, and parts that it does not write stay as they
-  // are. For has_device_addr, clang 16 maps only eight bytes, as "to", although the whole object is
-  // meant.
+  // Memory that `target data` holds, and that the region may write, is copied in both directions:
+  // before the region, so that it sees what earlier regions wrote, and after it. Bytes that the
+  // region does not write then keep their values. For an object in has_device_addr, clang 16 maps
+  // only eight bytes, as "to"; the region may nevertheless access the whole object.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;
@@ -99,7 +100,8 @@ void add_memory(Call& call, void* base, Range range, std::int64_t type) {
                              static_cast<char*>(base) - range.begin});
 }
 
-/// Adds a member of a structure, or the target of a pointer in it.
+/// Adds a dependency of the region on a member of a structure, or on the memory to which a member
+/// points.
 void add_part(Call& call, Range range, std::int64_t type) {
   const auto held = held_around(range.begin);
   if (held && range.bytes == 0) range = *held;

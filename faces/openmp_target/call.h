@@ -10,7 +10,7 @@
 
 namespace poise::openmp_target {
 
-/// A parameter of a region, as part of the data of the task that runs the region.
+/// A parameter of a region. `entry` is the item of the task's data that holds it.
 struct Parameter {
   chameleon_map_data_entry_t entry;
   std::ptrdiff_t offset = 0;  // offset in the data of the address that the region sees
@@ -18,8 +18,8 @@ struct Parameter {
 
 struct Call {
   std::vector<Parameter> parameters;  // in the order of the region's parameters
-  // Memory that the region may access but does not receive as a parameter. It only adds
-  // dependencies of the task.
+  // Memory that the region may access but does not receive as a parameter. The task depends on
+  // earlier tasks that access this memory.
   std::vector<Parameter> touched;
   std::vector<std::size_t> copied;  // indices of parameters of which the region gets private copies
   const char* stays = nullptr;      // why the task cannot run on another rank; null: it can

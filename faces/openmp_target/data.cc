@@ -11,7 +11,8 @@ namespace {
 
 namespace face = poise::openmp_target;
 
-/// An item that a directive names, or that the user-defined mapper of such an item adds.
+/// A piece of memory that a directive maps, either because the directive names it or because a
+/// user-defined mapper adds it.
 struct Item {
   void *base, *begin;
   std::int64_t bytes, type;

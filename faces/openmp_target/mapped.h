@@ -20,7 +20,8 @@ void release(Range range, bool for_good);
 /// Returns the held range that contains an address.
 std::optional<Range> held_around(void* address);
 
-/// Checks the modifier `present`: ends the program unless the whole range is mapped (held).
+/// Implements the map modifier `present`: ends the program unless one held range contains the whole
+/// range.
 void need_present(Range range);
 
 /// Records that a pointer was mapped together with the memory to which it points. Such pointers are

@@ -16,7 +16,7 @@ Offload offload();
 void say(const std::string& why, const char* instead);
 /// Prints once that something has no effect or is not supported; `what` is the whole message.
 void note(const std::string& what);
-/// Ends the job, as libomptarget does if results would be wrong.
+/// Ends the job because its results would be wrong. libomptarget also ends the program then.
 [[noreturn]] void end(const std::string& why);
 
 }  // namespace poise::openmp_target

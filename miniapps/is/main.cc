@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts integer keys by counting. OpenMP threads synchronize between counting and moving, after
-// milliseconds that are limited by memory bandwidth. The program is a benchmark of the
-// thread balancer (`poise juggle`) with such phases.
+// Sorts integer keys by counting. OpenMP threads synchronize between counting the keys and moving
+// them. The program is a benchmark of the thread balancer (`poise juggle`): its phases take
+// milliseconds, and memory bandwidth limits their speed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

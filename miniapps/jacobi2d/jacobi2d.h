@@ -43,8 +43,8 @@ struct Block {
     if (y + 1 < blocks) send(outbox, (y + 1) * blocks + x, kUp, n, 1, 1);
   }
 
-  /// Sends n points to the neighbour `to`: the point at (row, column) and those that follow it at
-  /// distance `stride`. They become the frame of the neighbour on its side `side`.
+  /// Sends n points to the neighbour `to`, beginning at (row, column); `stride` is their distance
+  /// in `values`. The neighbour stores them in its frame, on the side that `side` names.
   void send(Outbox& outbox, ObjectId to, Side side, std::uint32_t row, std::uint32_t column,
             std::size_t stride) const {
     std::vector<double> edge(n);

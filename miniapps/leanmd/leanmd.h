@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // compute objects per cell: for itself and 13 of 26 neighbours
+constexpr std::uint32_t kHalf = 14;  // computes per cell: for itself and half of 26 neighbours
 
 /// A three-dimensional torus of cells, and the ids of cells and computes.
 struct Grid {

@@ -80,7 +80,7 @@ void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
 }
 
 /// Computes all products and returns the time in seconds. Adds the number of wrong products to
-/// `wrong`, and overwrites the products for the next step.
+/// `wrong`. Fills the products with -1 afterwards, so that a later step must compute them again.
 double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
              std::vector<Product>& products, int& wrong) {
   MPI_Barrier(MPI_COMM_WORLD);

@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Replies with the pull on all active particles. A far piece gets only the centre of mass.
+  /// Replies with this piece's pull at the received positions, or with its centre if they are far.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);

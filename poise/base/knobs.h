@@ -28,8 +28,8 @@ double knob_value(const Knob& knob, std::string_view label, std::string_view tex
 /// The values of the knobs of one strategy or generator. Every knob starts at its default value.
 class Knobs {
  public:
-  /// `tuning` holds further knobs, for experiments. They are set by name like the others, and
-  /// tuning_values() reads all of them at once.
+  /// `tuning` lists additional knobs that only experiments change. They are set by name like the
+  /// others; tuning_values() returns the values of all of them.
   explicit Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning = {});
 
   double operator[](std::string_view name) const;

@@ -52,9 +52,10 @@ std::string readers_text(unsigned readers);
 /// of commands and tests.
 std::vector<std::string> notes_on(const char* const* environment, unsigned readers);
 
-/// Returns one sentence for each environment variable whose name may be a misspelt variable of
-/// Poise; the key is that name. A command that starts other programs stores these names, separated
-/// by spaces, in the variable kNotedNames, so that the programs do not report them again.
+/// Returns one sentence for each environment variable whose name seems to be a misspelling of one
+/// of Poise's variables; the keys of the result are these names. A command that starts other
+/// programs stores the names, separated by spaces, in the variable kNotedNames, so that those
+/// programs do not report them again.
 std::map<std::string, std::string> notes_on_misspelt(const char* const* environment);
 inline constexpr std::string_view kNotedNames = "POISE_NOTED_NAMES";
 

@@ -61,8 +61,8 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
   return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
-/// Advice: put the work into objects. The saving is reduced by the time to move the objects'
-/// memory, if it is known.
+/// Advice: put the work into objects. If the size of the objects' memory is known, the time to move
+/// that memory is subtracted from the saving.
 Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
   double bytes = 0;
   const auto& memory = trace.phases.back().workload.memory;
@@ -199,7 +199,8 @@ std::vector<LateRank> late_ranks(const MeasuredRun& run) {
   return late;
 }
 
-/// Sorts by savings, then moves the advice to try first to the front.
+/// Drops advice whose saving is small or uncertain, sorts the rest by savings, and then puts the
+/// advice that should be tried first at the front.
 void rank_advice(std::vector<Advice>& advice, double run_s) {
   std::erase_if(advice, [&](const Advice& a) {
     return a.saved.value < tuning::kMinShare * run_s || a.saved.value <= a.saved.half_width * 0.99;

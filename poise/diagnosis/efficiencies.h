@@ -14,15 +14,16 @@
 
 namespace poise {
 
-/// All are fractions of 1, and
+/// All efficiencies are fractions of 1. They are related as follows:
 ///
 ///     parallel      = load_balance x communication = mean useful time / run time
 ///     load_balance  = inside_nodes x between_nodes = mean / largest useful time
 ///     communication = serialisation x transfer     = largest useful time / run time
 ///
-/// `transfer` is the largest sum of useful time and waiting of a rank, divided by the run time: on
-/// an ideal network the run would take that sum. Waiting for a rank that is late because of its own
-/// transfers counts as waiting, so `transfer` is an upper bound and `serialisation` a lower bound.
+/// For each rank, its useful time and its waiting time are added. `transfer` is the largest of
+/// these sums divided by the run time, because on an ideal network the run would take as long as
+/// the largest sum. Waiting for a rank that is late because of its own transfers counts as waiting,
+/// so `transfer` is an upper bound and `serialisation` a lower bound.
 struct Efficiencies {
   double run_s = 0;
   double parallel = 1, load_balance = 1, communication = 1;

@@ -44,9 +44,9 @@ std::vector<double> redistributed(std::span<const double> loads, std::span<const
   return result;
 }
 
-/// The fraction of all work that moves from one distribution to the next. `given` is the fraction
-/// of its work that each rank has given away so far (negative if it received work); this function
-/// updates it.
+/// Returns the fraction of all work that moves to another rank when the work is distributed again,
+/// according to the loads `foretold`. given[r] is the fraction of all work that rank r has given
+/// away so far (negative if it received work); this function updates it.
 double moved_between(std::span<const double> foretold, std::vector<double>& given) {
   const double even = mean(foretold);
   double moved = 0;

@@ -108,7 +108,8 @@ TEST(map_trial, a_map_is_not_tried_again_after_a_run_with_it_failed) {
 
 TEST(map_trial, ends_the_trial_of_a_map_if_the_gain_it_promises_is_below_the_noise_of_run_times) {
   MapHistory history = profiled(0.05);
-  // The logarithms differ by 0.2 from run to run, so the standard deviation is 0.2 / sqrt(2).
+  // The run times in the launcher's order have the logarithms 0, 0.2 and 0. So their standard
+  // deviation, computed from successive differences, is 0.2 / sqrt(2).
   for (const double log_s : {0.0, 0.2, 0.0}) {
     history.runs.push_back({RunKind::own_order, std::exp(log_s)});
     history.runs.push_back({RunKind::mapped, std::exp(log_s)});

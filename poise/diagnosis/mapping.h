@@ -16,7 +16,8 @@ Workload traffic_of(const Trace& trace);
 /// `current` instead if that map does not make the messages cheaper, or if ranks share a place.
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current);
 
-/// The cost of all messages in seconds, given the factors between their places.
+/// The cost of all messages in seconds, given the factors between the places of their senders and
+/// receivers.
 double message_cost_s(const Machine& machine, const Workload& traffic, const Placement& placement);
 
 }  // namespace poise

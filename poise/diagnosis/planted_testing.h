@@ -108,7 +108,8 @@ class Generator {
     result_.trace.num_places = result_.trace.machine->num_places();
   }
 
-  /// Deviations with mean 0 and maximum 1; a few ranks have large ones.
+  /// Random deviations from an average, one per rank, with mean 0 and maximum 1; a few ranks have
+  /// large ones.
   std::vector<double> deviations() {
     std::vector<double> x(num_ranks_);
     for (double& v : x) v = std::abs(random_.normal());

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMinPhases = 4;
 /// The imbalance is called persistent if one distribution of the work removes at least this
 /// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.
 inline constexpr double kPersistentShare = 0.6;
-/// The intervals between two distributions of the work, in phases, among which the best one is
-/// searched.
+/// The intervals between two distributions of the work, in phases, from which the best one is
+/// chosen.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
 /// A shorter interval is chosen only if it saves more than this multiple of what a longer one
 /// saves, because it moves work more often.

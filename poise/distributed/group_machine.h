@@ -11,16 +11,17 @@ namespace poise {
 /// The places first to end - 1 of the original machine, which become one place.
 struct PlaceRange {
   PlaceId first = 0, end = 0;
-  /// True if the new place is only the far end of messages. It is so slow that no task moves there.
+  /// True if the new place is a port, which only sends and receives messages. Ports are so slow
+  /// that no task moves there.
   bool is_port = false;
 };
 
-/// Returns the coarser machine. The ranges are disjoint and in ascending order. Each range consists
-/// of whole groups of some level, or lies inside one group. The speed of a new place is the sum of
-/// the speeds in its range; the CPU time of a message or migration is divided by the number of its
-/// places, and the bandwidths of its cards and buses are added. The distance between two new places
-/// is that between the first places of their ranges. If every range has one place, all times equal
-/// those on the original machine.
+/// Returns the coarser machine. The ranges in `ranges` are disjoint and in ascending order. Each
+/// range consists of whole groups of some level, or lies inside one group. The speed of a new place
+/// is the sum of the speeds in its range; the CPU time of a message or migration is divided by the
+/// number of places in the range, and the bandwidths of their cards and buses are added. The
+/// distance between two new places is that between the first places of their ranges. If every range
+/// has one place, all times equal those on the original machine.
 Machine machine_of_groups(const Machine& machine, std::span<const PlaceRange> ranges);
 
 }  // namespace poise

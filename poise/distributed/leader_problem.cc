@@ -54,8 +54,8 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the ports (places outside this leader's group that are the far ends of messages), and
-  /// numbers all places.
+  /// Chooses the ports, which are places outside this leader's group with which guests exchange
+  /// messages, and numbers all places.
   void find_ports() {
     for (const GuestEdge& edge : edges_)
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});
@@ -69,7 +69,8 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // If there are more groups than ports, several groups share a port.
+      // If there are more groups than ports (places that stand for these groups in messages),
+      // several groups share a port.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);
@@ -85,7 +86,8 @@ class LeaderProblem {
     sort_places(num_children);
   }
 
-  /// Sorts the new places in the order of the original machine's places.
+  /// Sorts the places of the coarser machine by the numbers that their first places have on the
+  /// original machine.
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -106,7 +108,8 @@ class LeaderProblem {
 
   bool has_arrived(TaskId t) const { return guests_[t].home.rank != leader_; }
 
-  /// Adds one task per guest, then one task per port.
+  /// Adds one task per guest (a vertex that this leader assigns), then one pinned task per port (a
+  /// place of another group with which guests exchange messages).
   void add_tasks() {
     std::vector<PlaceId> places;
     for (TaskId t = 0; t < guests_.size(); ++t) {

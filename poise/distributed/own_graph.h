@@ -34,23 +34,23 @@ class OwnGraph {
   /// load becomes one more cluster, which is pinned.
   std::vector<PieceVertex> merge(double speed, const AveragePlace& average,
                                  const MergeLimits& limits);
-  /// The index of the cluster that contains each own task.
+  /// For each task of this rank, the index of the cluster that contains it.
   std::vector<std::uint32_t>& cluster_of() { return cluster_of_; }
 
   /// The tasks of other ranks that receive messages from tasks of this rank (ghosts).
   const std::vector<VertexName>& ghosts() const { return ghosts_; }
 
-  /// Returns the rank of the receiver of message i. own[t] is the rank of task t of this rank,
-  /// ghosts[g] that of ghost g.
+  /// Returns the rank of the receiver of message i. This is own[t] if the receiver is task t of
+  /// this rank, and ghosts[g] if it is ghost g, a task of another rank.
   std::uint32_t rank_of_receiver(std::size_t i, const std::vector<std::uint32_t>& own,
                                  const std::vector<std::uint32_t>& ghosts) const {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];
   }
 
-  /// Returns the messages that clusters of this rank send to other clusters. `first` is the name of
-  /// this rank's first cluster in the parent's piece; this rank's other clusters have the following
-  /// indices. ghost_cluster[g] is the name of the cluster that contains ghost g. Takes 16 bytes per
-  /// cluster.
+  /// Returns the messages that clusters of this rank send to other clusters. `first` names this
+  /// rank's first cluster in the piece (part of a distributed graph) of the parent leader; the
+  /// other clusters of this rank have the following indices. ghost_cluster[g] names the cluster
+  /// that contains ghost g. Takes 16 bytes per cluster.
   std::vector<PieceEdge> edges(VertexName first,
                                const std::vector<VertexName>& ghost_cluster) const;
 

@@ -67,9 +67,9 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  /// Limits for the graph that a leader sends to its parent. They grow with the weight of the
-  /// leader's vertices: from an equal share (among the parent's children) of the numbers in
-  /// DistributedLimits up to the whole numbers.
+  /// Limits for the graph that a leader sends to its parent. The numbers of vertices and edges grow
+  /// with the weight of the leader's vertices: at least the numbers in DistributedLimits divided by
+  /// the number of the parent's children, at most the undivided numbers.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -118,8 +118,9 @@ class Cycle {
     hand_up(level, clusters, std::move(edges), limits.max_edges);
   }
 
-  /// Numbers `count` vertices of this leader in the piece of its parent, which numbers the vertices
-  /// of one child after another. Returns the number of the first.
+  /// Numbers `count` vertices of this leader in the graph that its parent holds. The parent's graph
+  /// contains the vertices of one child after another. Returns the number of this leader's first
+  /// vertex.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
     if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
@@ -292,7 +293,7 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
          kMessagesWeigh * average.load_s;
 }
 
-/// Returns the maximum size of the groups in each cycle.
+/// Returns, for each cycle of the decision, the maximum number of members of a group.
 std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, const OwnTasks& own,
                                   const AveragePlace& average, const DistributedLimits& limits) {
   if (messages_weigh(ranks, machine, own, average)) {

@@ -41,7 +41,7 @@ struct CostModel {
   /// Seconds per byte at a bandwidth factor of 1. The cost of a byte is proportional to the factor.
   double seconds_per_byte = 0;
   /// Seconds per byte of a migrated task. With the formula `physical` this is the CPU time of
-  /// packing the byte at the old place, and again that of unpacking it at the new one.
+  /// packing a byte at the old place; unpacking it at the new place takes the same time again.
   double seconds_per_migrated_byte = 1e-9;
 
   // Costs that only the formula `physical` uses. The defaults stand for a current node with one 100
@@ -62,8 +62,8 @@ struct CostModel {
   double card_bytes_per_s = 1.25e10;  // network card, in each direction
   double card_s_per_message = 1e-8;   // g: gap between messages of a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them
-  /// Bandwidth between a group of each network tier and the rest of the machine, in each direction,
-  /// coarsest tier first. Tiers without an entry have unlimited bandwidth.
+  /// Bandwidth in each direction between one group of a network tier and the rest of the machine:
+  /// one entry per tier, coarsest first. Tiers without an entry have unlimited bandwidth.
   std::vector<double> uplink_bytes_per_s = {};
   /// Bandwidth of one network that all nodes share, such as Ethernet without a switch. 0 means that
   /// there is none.

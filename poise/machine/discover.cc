@@ -105,8 +105,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// ones the first. The cores below an ancestor are a range, so domains stay ranges of places.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  // For each core: the nearest core with local memory that is this one or before it, and the
-  // nearest that is this one or after it; null if there is none.
+  // For each core, the nearest core with local memory at this position or before it, and the
+  // nearest at this position or after it; null if there is none.
   std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
@@ -181,7 +181,8 @@ bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coar
   return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
 }
 
-/// Returns as levels the domains, the cores, and every partition that nests with the domains.
+/// Returns the levels: the domains, the cores, and every partition whose groups consist of whole
+/// domains or each lie inside one domain.
 std::vector<Level> levels_of(const std::vector<Partition>& partitions,
                              const std::vector<PlaceId>& domains, std::size_t num_places) {
   std::vector<Level> levels;

@@ -316,8 +316,8 @@ std::string small_xml() {
   return text;
 }
 
-/// Returns whether the text is a machine. The test fails unless reading it gives a machine or a
-/// one-line Error.
+/// True if the text can be read as a machine. If it cannot, reading must throw an Error of one line
+/// that names the file; otherwise the test fails.
 bool is_machine(const std::string& xml) {
   try {
     return machine_from_hwloc_xml(xml, "damaged.xml").num_places() > 0;

@@ -213,7 +213,8 @@ std::string network_shape_text(const Network& network) {
   return text;
 }
 
-/// The name of the level above the nodes that has this number of groups.
+/// Returns the name of a network tier with this number of groups: that of the machine's level with
+/// as many groups, if there is one.
 std::string name_of_tier(const Machine& machine, std::uint32_t groups) {
   for (const Level& level : machine.levels())
     if (level.num_groups() == groups) return level.name;

@@ -58,7 +58,7 @@ struct Measurement {
 
 struct Facts {
   std::string origin = {};  // source of the numbers
-  /// Values that the origin does not give, so that they were assumed.
+  /// Values that the source of the numbers (`origin`) does not give and that are therefore assumed.
   std::vector<std::string> assumed = {};
   std::string processor = {};
   std::vector<std::uint32_t> threads = {};       // hardware threads per place; empty: one each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the measured factors of this host as hwloc's XML, so that hwloc's tools show them.
+// Writes the latency and bandwidth factors measured on this host in hwloc's XML format, so that
+// hwloc's tools show them.
 #pragma once
 
 #include <string>
@@ -17,7 +18,8 @@ inline constexpr double kHwlocUnit = 1e6;
 /// hwloc's XML of this host with the latency and bandwidth factors of `machine`, whose domains must
 /// be those of the host (discover_machine()). A row is the NUMA node of the core that reads, a
 /// column that of the memory. Bandwidth decreases with the factor, so its values are kHwlocUnit
-/// divided by the factor. With one domain there are no matrices. Throws Error if hwloc refuses.
+/// divided by the factor. With one domain there are no matrices. Throws Error if hwloc cannot read
+/// the host or write its topology.
 std::string hwloc_xml_of_host(const Machine& machine);
 
 }  // namespace poise

@@ -157,8 +157,8 @@ void put_routers(const Network& network, Json& json) {
     if (n % network.nodes_per_router == 0) routers.push_back(nodes[n]);
     is_even = is_even && routers.back() == nodes[n];
   }
-  // One router for every nodes_per_router consecutive nodes is enough if these nodes share it;
-  // otherwise the router of every single node is listed.
+  // If each run of nodes_per_router consecutive nodes shares a router, one router is listed per
+  // run; otherwise the router of every single node is listed.
   if (is_even)
     json["routers"] = list_of(routers);
   else

@@ -116,9 +116,9 @@ class Machine {
   /// 2012, section III-A).
   double latency_factor(DomainId from, DomainId to) const;
 
-  /// True if all messages between different places of a domain have factor 1.
+  /// True if the latency factor between any two different places of the same domain is 1.
   bool has_equal_messages_inside() const { return has_equal_messages_inside_; }
-  /// True if all bytes between different places of a domain have factor 1.
+  /// True if the bandwidth factor between any two different places of the same domain is 1.
   bool has_equal_bytes_inside() const { return has_equal_bytes_inside_; }
 
   /// Seconds per byte from one domain to the other, relative to those inside a domain.
@@ -171,7 +171,8 @@ UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 /// Returns the same machine with the costs of another formula.
 Machine with_formula(const Machine& machine, CostFormula formula);
 
-// Inline, because the cost of a placement asks for them once per message.
+// These functions are inline, because computing the cost of a placement calls them once per
+// message.
 
 inline int Machine::common_level(PlaceId a, PlaceId b) const {
   int level = static_cast<int>(parts_.levels.size()) - 1;

@@ -2,11 +2,11 @@
 // What to measure on a node, and how to compute factors from the results. Pure: the probes are
 // arguments, so tests can provide their own; probe.h has the real ones.
 //
-// All latency factors are relative to one local memory read, like the NUCO factor (Pilla et al.,
-// ICPP 2012, section III-A). Between domains: latency of reading the sender's memory over that of
-// reading local memory. Inside a domain: core-to-core time of a cache line over a local read, so
-// below 1 for cores that share a cache. Bandwidth factors are seconds per byte relative to local
-// ones.
+// A latency factor is a latency divided by that of one local memory read, like the NUCO factor
+// (Pilla et al., ICPP 2012, section III-A). Between domains, the latency is that of reading the
+// sender's memory. Inside a domain, the latency is the time of a cache line from core to core; the
+// factor is then below 1 for cores that share a cache. A bandwidth factor is the time per byte,
+// divided by the time per byte of local memory.
 #pragma once
 
 #include <functional>
@@ -53,7 +53,8 @@ std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, in
 /// These are costs of the hardware; the costs of software are not included.
 Machine with_measurement(const Machine& machine, Measurement measurement);
 
-/// The unit of all factors: the median local read latency of the domains.
+/// The latency to which all latency factors are relative: the median local read latency of the
+/// domains.
 double local_latency_ns(const Machine& machine, const Measurement& measurement);
 
 }  // namespace poise

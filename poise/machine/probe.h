@@ -25,8 +25,8 @@ Probes live_probes(const Machine& machine);
 /// caches and memories.
 std::size_t latency_buffer_bytes(const Facts& facts);
 
-/// Returns the bytes of the buffer of a bandwidth probe. The machine's caches are divided among its
-/// domains.
+/// Returns the size in bytes of the buffer of a bandwidth probe. Each domain is assumed to have an
+/// equal share of the machine's caches.
 std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains);
 
 }  // namespace poise

@@ -50,7 +50,8 @@ class ResourceRates {
 
 using ResourceId = std::uint32_t;
 
-/// The shared resources of a machine, numbered from 0. It stores one number per node and tier.
+/// The shared resources of a machine, numbered from 0. An object of this class stores one number
+/// per node and tier.
 class Resources {
  public:
   Resources(const Machine& machine, const CostModel& costs);
@@ -60,7 +61,8 @@ class Resources {
   /// Name of a resource for tables, such as "memory bus of domain 3" or "card out of node 2".
   std::string name(ResourceId resource) const;
 
-  /// Calls visit(ResourceId, seconds per message, seconds per byte); see ResourceRates.
+  /// Calls visit(ResourceId, seconds per message, seconds per byte) for each resource that a
+  /// message from domain `from` to domain `to` crosses.
   template <typename Visit>
   void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const {
     rates_.for_each_crossed(from, to, [&](const ResourceRates::Crossing& crossing) {
@@ -68,7 +70,8 @@ class Resources {
     });
   }
 
-  /// The rates of the resources. Their for_each_crossed() also gives the kind of each resource.
+  /// The rates of the resources. ResourceRates::for_each_crossed() also gives the kind of each
+  /// resource.
   const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
 

@@ -160,7 +160,8 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
   for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
   for (const PlaceId p : view.place_of) ++num_threads[p];
   const auto load = [&](PlaceId p) { return std::pair(num_ready[p], num_threads[p]); };
-  // Per domain, the place where the next thread goes. It changes only if a thread moves.
+  // For each domain, the place to which its next thread moves. Computed again only after a move,
+  // because nothing else changes it.
   std::vector<std::optional<PlaceId>> target(num_domains(view.domain_of));
   const auto find_targets = [&] {
     std::fill(target.begin(), target.end(), std::nullopt);

@@ -12,7 +12,8 @@
 
 namespace poise {
 
-/// What is known about the threads that compute. Times are sums over the time watched.
+/// What is known about the threads that compute. Times are totals of the whole observation, which
+/// lasts watched_s.
 struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // most threads that computed at the same time

@@ -16,7 +16,7 @@ struct JugglePlace {
   double speed = 1;     // relative to the fastest
 };
 
-/// A thread's readings at a balancing point. `key` identifies it for its lifetime.
+/// A thread's readings at a balancing point. `key` identifies the thread as long as it lives.
 struct ThreadReading {
   std::uint64_t key = 0;
   double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting

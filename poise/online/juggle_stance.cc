@@ -34,7 +34,8 @@ bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
   return *signs.phase_s >= kTuning.round_share * kTuning.points_per_phase * shortest_s_;
 }
 
-/// An action that began because of lost cpus continues until half of that loss is gone.
+/// True if the threads lose a notable number of cpus. While threads rotate, half of that number is
+/// enough, so that the rotation does not stop and start again and again.
 bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
   return signs.lost_cpus > kTuning.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }
@@ -82,8 +83,8 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
     action_ = wants;
     since_s_ = now_s;
   }
-  // The length of phases is unknown for threads that never sleep. It may be short, so the period
-  // stays short while such threads lose time because they wait for cpus.
+  // For threads that never sleep, the length of phases is unknown and may be short. So while such
+  // threads lose time because they wait for cpus, balancing points stay close together.
   const double longest_s = is_awake(signs) && is_crowded(signs)
                                ? std::min(kTuning.short_period_s, longest_s_)
                                : longest_s_;

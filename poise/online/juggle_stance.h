@@ -2,9 +2,9 @@
 // Decides whether to leave the threads of a program to the kernel or which of three remedies to
 // apply. The rules come from observations on Linux 5.10 and later, not from the paper. The kernel
 // slowly rotates threads that never sleep, but it puts two of them on one cpu if another program
-// computes beside them. It places threads that sleep at barriers better than periodic balancing
-// can. It cannot move threads that are bound to cpus. Phases much shorter than a period gain
-// nothing from rotating.
+// computes beside them. The kernel places threads that sleep at barriers better than periodic
+// balancing can, but it cannot move threads that are bound to cpus. Rotating gains nothing if
+// phases are much shorter than the time between two balancing points.
 #pragma once
 
 #include <cstdint>
@@ -55,14 +55,14 @@ double period_for(double phase_s, double shortest_s, double longest_s);
 /// Chooses the action. Uses hysteresis, so that it does not change back and forth.
 class JuggleStance {
  public:
-  /// The bounds for the period of rotation, in seconds.
+  /// Takes the shortest and the longest allowed time between two balancing points, in seconds.
   JuggleStance(double shortest_period_s, double longest_period_s)
       : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
   /// Returns the action that holds until the next call.
   JuggleAction next(const JuggleSigns& signs, double now_s);
   JuggleAction action() const { return action_; }
-  /// The period of the balancing points while threads rotate, in seconds.
+  /// Seconds between two balancing points while threads rotate.
   double period_s() const { return period_s_ > 0 ? period_s_ : longest_s_; }
 
  private:

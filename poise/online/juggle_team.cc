@@ -188,13 +188,13 @@ void JuggleTeam::decide(double real_s, double now_s) {
   settle();
 }
 
-/// Returns orders for threads whose place has changed, or for all threads with a place if the set
-/// of places has changed.
+/// Returns a JuggleOrder (a command to move) for each thread whose place has changed, or for all
+/// threads with a place if the set of places has changed.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
-    // A thread that may use all places of a domain needs no order if it stays in that domain.
+    // A thread that may use all places of a domain, and stays in that domain, needs no JuggleOrder.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;
@@ -232,7 +232,8 @@ bool JuggleTeam::is_left_alone(std::uint64_t key) const {
   return std::binary_search(left_alone_.begin(), left_alone_.end(), key);
 }
 
-/// Adds new threads and removes ended ones, so that there is one member per reading.
+/// Adds new threads and removes ended ones, so that members_ has one entry for each thread in
+/// `readings`.
 void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   const auto is_of = [](const JuggleMember& member, const ThreadReading& reading) {
     return member.last.key == reading.key;
@@ -327,7 +328,8 @@ JuggleAction JuggleTeam::wanted_action(double now_s) {
   return action;
 }
 
-/// Assigns every thread a new place. If `is_wide`, the thread may use all places of that domain.
+/// Assigns every thread a new place. If `is_wide`, the thread may also use all other places in the
+/// domain of its new place.
 void JuggleTeam::deal(bool is_wide) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
@@ -441,7 +443,8 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // The place counts as busy for the longest time for which one of its threads was ready.
+    // A place counts as busy for as long as one of its threads was ready or running: the thread for
+    // which this time is longest.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {

@@ -19,7 +19,9 @@
 
 namespace poise {
 
-/// When threads move: every period, when others block, both, never, or chosen automatically.
+/// When threads move: at balancing points (proactive), when other threads block (reactive), in both
+/// cases (hybrid), or never (off). With `automatic`, the balancer decides from its observations of
+/// the threads.
 enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid, off };
 
 /// Reads the name of a policy, such as "auto" or "proactive". Throws Error with the known names.

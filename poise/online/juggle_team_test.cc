@@ -326,8 +326,9 @@ TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_h
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
   kernel.run_until(1);
-  // Domains have 2 + 2 and 2 + 1 threads. After one of the three threads ends, no place has two
-  // threads more than another place, but one domain has two more than the other.
+  // One domain has four threads (2 + 2 on its places), the other has three (2 + 1). Then one of
+  // these three ends. The numbers of threads on any two places still differ by at most one, but
+  // those of the two domains differ by two.
   const auto before = kernel.threads_on();
   const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
   const auto ends =
@@ -401,7 +402,8 @@ TEST(JuggleTeam, equalises_the_work_of_threads_once_the_speeds_of_places_are_kno
   }
 }
 
-/// Result of watching: whether policy auto moved any thread, and whether it balances at the end.
+/// Result of watch(): whether the policy `automatic` moved any thread, and whether it balances the
+/// threads at the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
 };

@@ -89,7 +89,8 @@ TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_
       domain_of.push_back(static_cast<DomainId>(p < num_domains ? p : random.below(num_domains)));
     }
 
-    // A literal implementation of the rules in sections 2.2 and 2.3.
+    // A literal implementation of the rules in sections 2.2 and 2.3 of the paper (Hofmeyr et al.,
+    // HPDC 2011).
     const auto mean = [](const std::vector<double>& values) {
       double sum = 0;
       for (const double value : values) sum += value;

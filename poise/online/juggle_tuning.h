@@ -8,7 +8,8 @@
 namespace poise {
 
 struct JuggleTuning {
-  // Which threads take part. A round is the time from one measurement to the next.
+  // The following numbers decide which threads take part. A round is the time from one measurement
+  // to the next.
   double negligible = 0.05;       // share of a round, a window or a period: less is noise
   double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
   std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
@@ -48,9 +49,9 @@ struct JuggleTuning {
   double notable = 0.2;
   double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
   double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // For this number of seconds after its threads began, a program is watched in short rounds. When
-  // balancing stops, it pauses, at first for this number of seconds as well. Each further pause is
-  // twice as long as the one before.
+  // For this number of seconds after its threads began, a program is watched in short rounds. The
+  // first pause of the balancer after it has stopped balancing is equally long. Each further pause
+  // is twice as long as the one before.
   double watch_s = 1;
   double max_hold_s = 64;  // maximum pause
 };

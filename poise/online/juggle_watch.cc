@@ -67,9 +67,9 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   }
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // If the threads of a place sleep in turn, the sum of their run times exceeds ready_s, the
-    // longest time for which one of them was ready. The place counts as wanted for ready_s only, so
-    // its threads must not count as having used more than that.
+    // ready_s belongs to one thread of the place: the one that was ready or running for the longest
+    // time. If the threads sleep in turn, the sum of their run times, run_s, is larger. Then at
+    // most ready_s counts as used, because the place counts as wanted for ready_s only.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;

@@ -63,9 +63,9 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
 
 // Returns the time at which all tasks would be finished if they were infinitely divisible; no
 // placement of whole tasks ends sooner. One scan over the ranks, sorted by the time from which they
-// can work, finds this time. The lender saves lend_s for each task that it keeps. So the result is
-// the same as if it first spent lend_s on every task, and each task that it keeps then took only
-// task_s - lend_s.
+// can work, finds this time. Each task that is lent costs the lender lend_s. So the result is the
+// same as if the lender first spent lend_s on every task, and then only task_s - lend_s on each
+// task that it keeps.
 double divisible_end_s(const LendingView& view) {
   std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
@@ -134,8 +134,9 @@ class WholeTasks {
     const double lent = std::max(0.0, view_.queued - rows * view_.threads);
     return view_.busy_s + view_.lend_s * lent / view_.threads + rows * view_.task_s;
   }
-  // Sets the time at which the borrower's next tasks end, and their number. If transfers take no
-  // time, up to one task per thread ends at the same time. Otherwise tasks end one by one.
+  // Sets the time at_s at which the borrower's next tasks end, and the number of tasks that end
+  // then. If transfers take no time, up to one task per thread ends at the same time. Otherwise
+  // tasks end one by one.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;

@@ -92,13 +92,14 @@ bool could_gain(const LendingView& view, double min_gain);
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
 /// Exploration: if the functions above lend nothing, lends a few tasks to one rank to measure the
-/// cost. It does so only if lending would pay in the best case, in which own work takes least_s per
-/// task on both ranks and the borrower is as fast as the lender. Without exploration a bad
-/// measurement would be kept forever, because a rank that lends nothing measures nothing.
+/// cost. It does so only if lending would pay in the best case: the lender spends at most least_s
+/// to lend a task, the borrower at most least_s to receive it, and the borrower is at least as fast
+/// as the lender. Without exploration a bad measurement would be kept forever, because a rank that
+/// lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
-/// Thresholds and size of a loan: by how many tasks two ranks must differ for a loan, and how many
-/// tasks it takes.
+/// How many tasks must be queued, and how far the numbers of queued tasks of two ranks must differ,
+/// before one lends to the other; and how many tasks it then lends.
 struct CountThresholds {
   double min_local = 2;        // tasks queued at the lender
   double min_absolute = 2;     // difference in tasks

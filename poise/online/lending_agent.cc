@@ -53,7 +53,8 @@ News LendingAgent::news_for(std::uint32_t to, const QueueState& queue, double no
   return news;
 }
 
-// Ranks of one node share a clock. Loads from other nodes get the time of their arrival.
+// Ranks of one node share a clock, so loads that come from the same node keep the time at which
+// they were stated. Loads that come from another node get the time of their arrival instead.
 void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   const bool is_elsewhere = std::isinf(peers_.locality_of(from).distance);
   const auto update = [&](Load load) {
@@ -137,8 +138,8 @@ void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, doub
 }
 
 void LendingAgent::got_tasks(std::uint32_t from, double requested_at_s, double now_s) {
-  // A lasting request is answered only when there are tasks, so the time of the answer says nothing
-  // about the link.
+  // A steal request that the victim remembers is answered only when the victim has tasks, so the
+  // time until the answer says nothing about the link.
   if (requested_at_s > 0 && !steal_.is_remembered_by(peers_, from))
     learn_latency(from, requested_at_s, now_s);
   steal_.got_tasks(peers_, from, requested_at_s > 0, now_s);

@@ -47,8 +47,8 @@ class LendingAgent {
   News news_for(std::uint32_t to, const QueueState& queue, double now_s);
   void hear(std::uint32_t from, const News& news, double now_s);
   void hear(const Load& load) { peers_.update(load); }
-  /// True if the load should be sent to next_gossip_target() now. Only ranks that cannot read it in
-  /// shared memory need that.
+  /// True if this rank should now send its load to next_gossip_target(). A message is needed only
+  /// between ranks that cannot read each other's load in shared memory.
   bool gossip_is_due(const QueueState& queue, double now_s);
   std::uint32_t next_gossip_target() { return peers_.next_gossip_target(); }
 
@@ -63,8 +63,8 @@ class LendingAgent {
   }
   void decided(double now_s, double cost_s) { loans_.decided(now_s, cost_s); }
   bool can_borrow(std::uint32_t rank) const;
-  /// Describes another rank as a borrower. If nothing is known about that rank, default values are
-  /// used.
+  /// Returns what this rank knows about another rank as a borrower, such as its speed and the delay
+  /// of messages to it. Values that this rank does not know get defaults.
   Borrower borrower(std::uint32_t rank, const QueueState& queue) const;
   std::size_t room_at(std::uint32_t rank, double task_bytes, double now_s) const;
   /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that it

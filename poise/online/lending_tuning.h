@@ -17,11 +17,11 @@ struct PollBudget {
   // towards the end, where they matter more.
   double max_work_share;
 };
-/// The limits if every other rank can ring the doorbell: a poll without a ring then rarely finds a
-/// message.
+/// The limits on polling if every other rank can ring the doorbell: a poll without a ring then
+/// rarely finds a message.
 inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
-/// The limits if some rank is on another node. Such a rank cannot ring the doorbell, so only polls
-/// find its messages.
+/// The limits on polling if some rank is on another node. Such a rank cannot ring the doorbell, so
+/// only polls find its messages.
 inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
 /// Weight of a new sample in the average cost of a poll.
 inline constexpr double kPollCostWeight = 0.125;
@@ -50,8 +50,8 @@ inline constexpr double kMaxTaskTimeWeight = 0.125;
 /// this average; the others are the smallest and the largest slowness that are plausible.
 inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
 static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
-/// A robust minimum moves by the first fraction of the difference towards a smaller sample, and by
-/// the second towards a larger one.
+/// Weights of a new sample in a robust minimum, an estimate that follows small samples fast and
+/// large ones slowly: the first for samples below the estimate, the second for other samples.
 inline constexpr double kMinFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
 static_assert(kMinFollowsUp < kMinFollowsDown);
 /// The fractions of the difference by which the overhead per task moves towards a smaller sample
@@ -86,12 +86,14 @@ inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
 inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
 /// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
 inline constexpr std::size_t kMaxPending = 64;
-/// Maximum number of ranks without a request that a decision considers: those that will be idle
-/// soonest.
+/// Of the ranks that have not sent a steal request, a decision considers at most this number: those
+/// that will be idle soonest.
 inline constexpr std::size_t kMaxIdle = 8;
-/// Minimum time between two decisions for steal requests, as a multiple of the time of a decision.
+/// Minimum time between two decisions that answer steal requests, as a multiple of the duration of
+/// a decision.
 inline constexpr double kAskedCostFactor = 2;
-/// Up to this many queued tasks, tasks of different cost are chosen one by one.
+/// If at most this many tasks are queued and their costs differ, the tasks to lend are chosen one
+/// by one.
 inline constexpr std::size_t kMaxTasksBySize = 1024;
 /// Number of large tasks that may wait per thread of a borrower, even if their data exceed
 /// `batch_bytes`.
@@ -122,8 +124,9 @@ inline constexpr double kSimilarWork = 0.5;
 
 // --- Loads of other ranks -----------------------------------------------------------------------
 
-/// Number of loads of other ranks that each message carries, and minimum seconds between two
-/// messages that a rank sends only to spread loads.
+/// The first number is the maximum number of other ranks whose loads a message also reports. The
+/// second is the minimum time in seconds between two messages that a rank sends only to report
+/// loads.
 inline constexpr std::size_t kLoadsPerMessage = 3;
 inline constexpr double kGossipInterval_s = 200e-6;
 /// Maximum number of ranks that a rank remembers (16 KiB), and the number of slots in its hash

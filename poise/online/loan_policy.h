@@ -151,8 +151,8 @@ class LoanPolicy {
   double next_decision_s_ = 0, next_asked_s_ = 0, next_exploration_s_ = 0;
 };
 
-/// Returns the fraction of a stated load that should remain, because the rank has worked since it
-/// stated the load.
+/// A rank goes on working after it has stated its load. Returns the fraction of the stated load
+/// that probably still remains.
 double share_remaining(const Peer& peer, double now_s);
 
 /// Describes a known rank as a borrower.

@@ -62,9 +62,9 @@ class Village {
   std::uint64_t messages_ = 0;
 };
 
-/// Counts the rounds until all ranks know which rank has tasks; there is only one. In each round,
-/// this rank sends its load to one partner, and every other rank sends a steal request and is
-/// answered.
+/// Only one rank has tasks. Counts the rounds until all other ranks know which rank that is. In
+/// each round, the rank with tasks sends its load to one partner, and every other rank sends a
+/// steal request and is answered.
 std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed) {
   Village village(num_ranks);
   Random random(seed);

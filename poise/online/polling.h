@@ -20,8 +20,9 @@ struct PollView {
   double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing
 };
 
-/// True if a poll is due; never within `min_s` of the last one. Only polls find messages that ring
-/// no doorbell, so they become more frequent as less work remains.
+/// True if a poll is due; false if the last poll was less than `min_s` ago. Some messages arrive
+/// without a notification (doorbell) and are found only by polls, so polls become more frequent as
+/// less work remains.
 bool poll_is_due(const PollView& view, double min_s);
 
 /// Returns the average cost of a poll that finds nothing, after one more sample.

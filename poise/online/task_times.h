@@ -36,8 +36,8 @@ class TaskTimes {
     Known& known = known_[function];
     const double average = per_unit(function), count = static_cast<double>(batch_size);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
-    // The weight is based on the expected time of the batch, not on the measured one. Otherwise
-    // tasks that were preempted would dominate the average.
+    // The weight of the batch in the average depends on its expected time, not on its measured
+    // time. Otherwise tasks that were preempted would dominate the average.
     const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
                                    average * cost / lending_tuning::kTaskTimeMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);

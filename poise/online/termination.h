@@ -73,8 +73,8 @@ class TerminationDetector {
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;  // the latest report of each child
-  // Per child, the number of the latest wait that it is known to have entered. The last element is
-  // this number for the parent.
+  // For each child, and last for the parent: the number of the latest wait that this rank knows it
+  // to have entered.
   std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;

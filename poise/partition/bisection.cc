@@ -73,8 +73,8 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  /// States are compared by their imbalance beyond the slack first, then by the cut. The smaller
-  /// pair is better.
+  /// The state with the smaller score is better. Scores are compared by the imbalance beyond the
+  /// slack first; if that is equal, by the cut.
   std::pair<double, double> score() const { return {violation(), cut_}; }
 
   std::vector<Side> sides() && { return std::move(side_); }

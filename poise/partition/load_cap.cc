@@ -212,7 +212,8 @@ class LoadCap {
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
-  /// Returns the place that would finish t first among the least busy places of each speed.
+  /// Takes the least busy place of each speed, and returns that one of them which would finish t
+  /// first.
   std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
     std::optional<PlaceId> best;
     double best_s = kNever;

@@ -99,7 +99,8 @@ class Multisection {
         [&](unsigned some) { spread_each(graphs, names, siblings, middle, last, some); });
   }
 
-  /// Repeatedly cuts the graph of the sibling groups in two until each group has its vertices.
+  /// Divides the vertices of the graph among the sibling groups: cuts the graph in two, then each
+  /// half again, until every group has got its vertices.
   void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
              Part first, Part last, unsigned threads, Placement& group_of) const {
     const Part middle = first + (last - first + 1) / 2;

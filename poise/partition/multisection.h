@@ -24,12 +24,12 @@ struct Sections {
 };
 
 /// Returns the place of each vertex. Goes down the tree of the machine from its coarsest level,
-/// where messages cost most. At each level, it cuts the vertices in two repeatedly until each group
-/// of the level has vertices of its own. Every cut is a multilevel bisection (Karypis and Kumar, "A
-/// fast and high quality multilevel scheme for partitioning irregular graphs", 1998). If the level
-/// took several cuts, vertices then move between any of its groups, by the distances between these
-/// groups. All cuts on the way down share one tolerance, which is a goal, not a guarantee: a heavy
-/// vertex may exceed it. O((vertices + edges) log places).
+/// where messages cost most. At each level, it cuts the vertices in two, then each half again,
+/// until every group of the level has got its vertices. Every cut is a multilevel bisection
+/// (Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular
+/// graphs", 1998). If the level took several cuts, vertices then move between the groups to lower
+/// the sum of affinity times distance. All cuts on the way down share one tolerance, which is a
+/// goal, not a guarantee: a heavy vertex may exceed it. O((vertices + edges) log places).
 std::vector<PlaceId> multisection(const Distances& distances, const Machine& machine,
                                   const graphs::Graph& graph, const Sections& sections);
 

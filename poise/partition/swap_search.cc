@@ -19,8 +19,9 @@ using graphs::Vertex;
 constexpr int kDescentPasses = 20;
 constexpr int kCoolingSteps = 200;
 constexpr double kEndTemperature = 0.02;  // final temperature relative to the start temperature
-/// Start temperatures relative to the mean change of a swap. A hot start destroys the initial map,
-/// which pays only if there is time to find a better one.
+/// Start temperatures of annealing, as multiples of the mean amount by which a swap changes the
+/// traffic. A hot start destroys the initial map, which pays only if there is time to find a better
+/// one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
 constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
 // Maximum number of random draws to find a vertex whose move could lower the traffic.
@@ -32,11 +33,11 @@ constexpr int kSamples = 2000;
 constexpr std::uint64_t kAnywhereOneIn = 64;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-// For a vertex with many partners, descent tries only kDescentDegrees / degree of them, because
-// each trial takes longer if the degree is high. The two other numbers limit how many it tries.
+// A trial takes longer for a vertex of high degree, so descent tries fewer partners of such a
+// vertex: kDescentDegrees / degree, but at least kMinPartners and at most kMaxPartners.
 constexpr std::size_t kDescentDegrees = 2048, kMinPartners = 4, kMaxPartners = 32;
 constexpr double kDescentScansPerEdge = 200;
-constexpr Slot kSlotsOfGroup = 8;  // number of slots around a partner that descent tries
+constexpr Slot kSlotsOfGroup = 8;  // descent tries at most this many slots around each partner
 
 /// The bytes by which each node exceeds the limits of the search.
 class Excess {
@@ -198,7 +199,8 @@ class SwapSearch {
     }
   }
 
-  /// Finds the groups that hold some of the slots but not all, innermost level last.
+  /// Collects the levels whose groups divide the slots, except levels at which every group has a
+  /// single slot. The innermost level comes last.
   void find_groups() {
     const std::size_t size = slot_of_.size();
     for (const Level& level : problem_.machine.levels()) {

@@ -18,13 +18,15 @@ struct TaskGraph {
 };
 
 /// The graph of the given tasks (in ascending order), numbered in that order. Two tasks that
-/// exchange messages have an edge. Its weight is the seconds of these messages between places at
-/// factor 1, or their count plus bytes if the cost model gives 0 s. The weights add up to about
-/// `total`. Throws Error beyond 2^30 entries.
+/// exchange messages have an edge. The weight of the edge is the time that these messages would
+/// take with a latency and bandwidth factor of 1. If messages are free in the cost model, the
+/// weight is the number of these messages plus their bytes. All weights are scaled to add up to
+/// about `total`. Throws Error beyond 2^30 entries.
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total);
 
-/// Values scaled to integers that add up to about `total`; all equal if all values are 0. The
-/// libraries add weights in 32 bits and divide by the sum.
+/// Returns the values scaled to integers that add up to about `total`. If all values are 0, all
+/// integers are equal. METIS and Scotch need such integers, because they add up weights in 32 bits
+/// and divide by the sum.
 std::vector<std::int32_t> whole_weights(std::span<const double> values, double total);
 
 }  // namespace poise

@@ -100,7 +100,8 @@ class Descent {
     for (Near& near : near_) near.affinity = std::exchange(pull_[near.place], 0);
   }
 
-  /// Returns the cost of the gathered task's messages if the task were at place p.
+  /// Returns what the messages of a task would cost if the task were at place p. gather() must have
+  /// been called for the task.
   double cost_at(PlaceId p) const {
     double cost = 0;
     for (const Near& near : near_) cost += near.affinity * distance(near.place, p);

@@ -10,7 +10,8 @@
 namespace poise {
 
 /// The weight of a vertex is the load of its task in seconds, or 1 if no task has load. The weight
-/// of an edge is the cost of the messages at factor 1, scaled to an integer. O(tasks + messages).
+/// of an edge is the time that its messages would take with a latency and bandwidth factor of 1,
+/// scaled to an integer. O(tasks + messages).
 graphs::Graph traffic_graph(const Problem& problem);
 
 /// Per task, its place if it is not movable, otherwise kFree. Empty if all tasks are movable.

@@ -138,8 +138,9 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// Adds to the changes the time that the messages of an arc take on resources if its task is at
-/// `own`. Subtracts it if `sign` is -1.
+/// Adds to the changes of busy times the seconds for which the messages of `arc` occupy resources
+/// if its task is at place `own` and the partner is at place `other`. Subtracts them if `sign` is
+/// -1.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);

@@ -41,8 +41,8 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
-  /// `arcs` are those of the workload, and may be shared by several objects. Without them, the
-  /// constructor makes its own.
+  /// `arcs` must be those of `workload` (arcs.h); several objects may share them. If `arcs` is
+  /// null, the constructor computes them.
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
             const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
 
@@ -87,8 +87,9 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Lower bound on the iteration time after the last move or trial: the largest W + O of a place,
-  /// or T of a resource, among the spots that it changes.
+  /// Lower bound on the iteration time with the last move, or with the move of the last trial. For
+  /// each place that the move changes, takes W + O, for each resource T (see the top of this
+  /// class), and returns the largest of these times.
   double least_iteration_s() const;
   /// The spots whose busy time the last move changed, or would change if the last trial were made.
   std::span<const SpotId> touched() const { return touched_; }
@@ -99,8 +100,8 @@ class BusyTimes {
   /// moved. Does nothing under the formula `nuco`.
   void refresh(int exponent = 1);
 
-  /// Seconds that the messages of t would cost at its own place and at the places of its neighbours
-  /// if t were at place `at`.
+  /// Seconds that the messages of t would cost if t were at place `at`: the sum over both ends of
+  /// each message.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:

@@ -11,7 +11,8 @@ namespace poise {
 
 namespace {
 
-/// Returns the common busy time of the places that get work. The least busy places get work first.
+/// Distributes the work like water: the least busy places get work first, until all places that
+/// have got some are equally busy. Returns the busy time of these places.
 double water_level_s(const Machine& machine, const std::vector<double>& ground_s, double water_s) {
   std::vector<PlaceId> deepest_first(machine.num_places());
   std::iota(deepest_first.begin(), deepest_first.end(), 0);

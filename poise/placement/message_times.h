@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The physical cost of messages: CPU time at both ends, resources that messages share, and latency.
 //
-// Between places p and q let n be the number of messages from q to p and b their bytes.
+// All messages from one place to another form a flow: n messages with b bytes in total.
 //
-//     O(p) = sum over messages out of n * send_s + b * copy
-//          + sum over messages in  of n * receive_s + b * copy        CPU time of p
-//     T(r) = sum over messages that cross r of n * gap(r) + b / bandwidth(r)
-//     X(p) = max of T(r) over the resources r that p's messages cross
+//     O(p) = sum of (n * send_s + b * copy) over the flows that p sends
+//          + sum of (n * receive_s + b * copy) over the flows that p receives    CPU time of p
+//     T(r) = sum of (n * gap(r) + b / bandwidth(r)) over the flows that cross resource r
+//     X(p) = max of T(r) over the resources r that p's flows cross
 //          + max of latency over p's partners                         latencies overlap
 //     busy(p) = max(W(p) + O(p) + (1 - overlap) * X(p), X(p))
 //
 // W(p) is the work of p and `overlap` belongs to the workload. Inside a node, receiving costs
 // receive_s times the NUCO factor and copy times the bandwidth factor, because the receiver reads
-// the sender's memory. Not modelled: computing itself uses the bus, caches, noise, protocol
-// switches.
+// the sender's memory. The model leaves out caches, noise, changes of the message protocol, and the
+// use of the memory bus by computation.
 #pragma once
 
 #include <vector>
@@ -48,7 +48,8 @@ struct MessageTimes {
 MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement);
 
-/// The same without X, which the callers compute. O(messages * tiers + places + resources).
+/// Like message_times(), but leaves out exposed_s (X), which the callers compute themselves.
+/// O(messages * tiers + places + resources).
 MessageTimes message_times_without_waiting(const Machine& machine, const Workload& workload,
                                            const CostModel& costs, const Placement& placement);
 

@@ -10,14 +10,16 @@
 
 namespace poise {
 
-/// Renames nodes among equal nodes, then places inside each node, so that as much load as possible
-/// stays where it is in `current`, and tasks on the same node stay together.
+/// First, equal nodes exchange their names; then the places inside each node do. The aim is that as
+/// much load as possible stays where it is in `current`, and that tasks on the same node stay
+/// together.
 ///
-/// The tasks that `placement` puts on one place are a part. Visits pairs of a part and a place in
-/// descending order of the part's load that is now on the place. Joins a pair if neither is joined
-/// yet and their shares of the load agree within 1 %. A part that was not joined stays on its place
-/// in `placement` if that is free. Tasks that are not movable stay and do not count. Ties: lower
-/// part, then lower place. O(n log n).
+/// The tasks that `placement` puts on one place are a part. Visits the pairs of a part and a place
+/// in descending order of the load of the part that is on the place in `current`. The part gets the
+/// place if it has no new place yet, no other part has got the place, and the share of the place
+/// equals that of the part's old place within 1 %. A part that gets no place in this way stays on
+/// its place in `placement` if that is free. Tasks that are not movable stay and do not count.
+/// Ties: lower part, then lower place. O(n log n).
 Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);

@@ -30,15 +30,17 @@ struct Spectra {
 Spectra spectra_of(const Workload& workload, double max_work = 3e8);
 
 /// Lower bound on the sum of the NUCO factors of all messages between places. It is valid for any
-/// placement with a makespan of at most makespan_s. If places take weights w_1 >= w_2 >= ... of a
-/// cluster, the messages between them are at least
+/// placement with a makespan of at most makespan_s. If a cluster is divided among places so that
+/// their parts have the weights w_1 >= w_2 >= ..., the number of messages between these places is
+/// at least
 ///
 ///     1/2 * sum of w_i * eigenvalue_i    (Donath and Hoffman, 1973, for weighted tasks).
 ///
-/// This sum is smallest if the first places take as much as they can. The same bound applies to
-/// messages between the groups of each level; there a message counts by the amount by which the
-/// smallest factor between groups of that level exceeds that of the next finer level. Messages
-/// between clusters are not counted. O(levels * (domains^2 + places log places) + tasks).
+/// This sum is smallest if the first places take as much as they can. The same bound holds for the
+/// messages between the groups of each level. Each level's bound is multiplied by the smallest
+/// factor between its groups minus the smallest factor between groups of the next finer level, and
+/// the products are added up. Messages between clusters are not counted. O(levels * (domains^2 +
+/// places log places) + tasks).
 double least_nuco_messages(const Machine& machine, const Workload& workload, const Spectra& spectra,
                            double makespan_s);
 

@@ -82,8 +82,8 @@ TEST(TrafficBound, is_exact_for_a_complete_graph) {
   const Machine machine = machine_from_text("node:2 core:2 factors:10,1");
   Placement placement(8);
   for (TaskId t = 0; t < 8; ++t) placement.move(t, t / 2);
-  // 2 * 16 messages between nodes have factor 10; 2 * 8 messages between places of the same node
-  // have factor 1.
+  // 2 * 16 messages go between nodes, where the NUCO factor is 10. 2 * 8 messages go between places
+  // of the same node, where it is 1.
   EXPECT_EQ(metrics_of(machine, workload, placement).nuco_messages, 336);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 2), 336, 0.01);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 8), 0, 0.01);

@@ -11,8 +11,9 @@
 
 namespace poise {
 
-/// Weights of one received message: same_place or same_domain if its sender is there. A message
-/// from another domain has as weight the NUCO factor between the two domains.
+/// Weights of one received message: same_place if its sender is at the receiver's place,
+/// same_domain if its sender is at another place of the receiver's domain. A message from another
+/// domain has as weight the NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
   /// If true, same_domain is not used. Instead, a message inside a domain has the weight f - 2,

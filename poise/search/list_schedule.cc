@@ -26,7 +26,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// current place wins ties.
 constexpr double kWinsTies = -1;
 
-/// Upper limit of the relative difference between two orders of summing the same terms.
+/// If the same terms are added up in two different orders, the relative difference of the two sums
+/// is at most this value.
 constexpr double kRoundingSlack = 1e-9;
 
 /// The messages that a task exchanges with partners in one leaf of the distance tree.
@@ -143,8 +144,9 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
 
 Schedule Scheduler::run(const Workload& workload) {
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
-  // Prefetches data, because tasks come in order of load, which is random in memory. The requests
-  // are written here and not in a function, because GCC removes calls that have no visible effect.
+  // The tasks come in order of load, so their data are scattered over memory. Therefore the loop
+  // prefetches the data of later tasks. The prefetches are not collected in one function, because
+  // GCC would remove the call of that function: it has no visible effect.
   constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + kRow < order.size()) {
@@ -259,8 +261,9 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   }
 }
 
-/// Outside the branches, the task's messages weigh the same from all places of the group, so one
-/// query is enough for each range of places between two branches.
+/// Looks for a better place in those children of a group that are not branches, that is, hold no
+/// partner of the task. The task's messages weigh the same from all places of these children, so
+/// one query is enough for each range of places between two branches.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -277,9 +280,11 @@ void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
   consider(first, group.last, messages);
 }
 
-/// On a network that is not a tree, each child has its own distance to every branch. Skips children
-/// that are too busy to win even at the smallest possible distance; if there are many, it skips
-/// whole blocks.
+/// Looks for a better place in those children of a group that are not branches, that is, hold no
+/// partner of the task. On a network that is not a tree, each child has its own distance to every
+/// branch. Skips children that are too busy to win even at the smallest possible distance. At the
+/// top level, where there are many children, this distance is computed per block of children, and
+/// whole blocks are skipped.
 void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                                     std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];

@@ -35,7 +35,8 @@ TEST(ListSchedule, the_search_effort_per_task_does_not_grow_with_the_number_of_n
     const double large =
         queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
-    // Six neighbours split each level into at most seven runs of places without a partner.
+    // One query covers a run of places without a partner of the task. On each level, the task's six
+    // neighbours leave at most seven such runs.
     EXPECT_LE(large, 6 * 4 * 2);
     EXPECT_LE(queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);

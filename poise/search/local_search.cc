@@ -14,8 +14,8 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// If places may be full, every place is a possible destination on machines with at most this many
-/// places.
+/// If the number of cores is limited, places may be full. Then, on a machine with at most this many
+/// places, a task may try every place as a destination.
 constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
@@ -109,8 +109,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
                                          machine_.first_place(machine_.first_domain(other + 1))));
 }
 
-/// Selects t and, as its destinations, the places of the partners with which it communicates most,
-/// the least busy place of each enclosing group, and its home.
+/// Selects task t, which is at place `from`, and collects its possible destinations: the places of
+/// the partners with which it communicates most, the places in near_, and its home.
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -146,7 +146,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best move of each task at p, and of each task elsewhere that sends to p.
+/// Finds the best move of each task at p, and of each task at another place that sends messages to
+/// p.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   for (const TaskId t : tasks_at_[p]) {
@@ -156,8 +157,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_pulls(p, limit);
 }
 
-/// Finds the best move, to p or near it, for each task elsewhere that sends to p. Considers only
-/// tasks whose messages take long enough to receive.
+/// For each task at another place that sends messages to p, finds the best move to p or to one of
+/// the places in near_. Considers only tasks whose messages take p long enough to receive.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
@@ -178,8 +179,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // The worth of t is the time for receiving messages that p saves if t moves there, minus the work
-  // of t.
+  // worth_s becomes the time that p gains if t moves to p: the saved time for receiving messages
+  // from t, minus the time for running t.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   keep_least(pulls_, tuning_.candidates, [](const auto& a, const auto& b) {
     return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
@@ -190,7 +191,8 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
   }
 }
 
-/// Selects t, which is elsewhere, and as its destinations p and the places near it.
+/// Selects task t, which is not at p, and collects its possible destinations: p and the places in
+/// near_.
 void LocalSearch::gather_pull(TaskId t, PlaceId p) {
   around_.gather(t);
   destinations_ = near_;
@@ -217,10 +219,11 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Returns the tasks at `to` with which an exchange of t is tried. Usually it is the one task whose
-/// load differs from t's by about half the difference of the two busy times, if the exchange evens
-/// them out. If cores are few, tasks can only move by exchanges, even to lower traffic alone, so
-/// there are several.
+/// Returns the tasks at `to` with which an exchange of t is tried. Best is a task that is lighter
+/// than t by half the difference of the two places' busy times, because they are then equally busy.
+/// If the number of cores is not limited, returns only the task nearest to that load, and none if
+/// the exchange would not make the busy times more equal. If it is limited, exchanges may be the
+/// only way to move tasks and lower traffic, so several tasks near that load are returned.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -324,7 +327,9 @@ void LocalSearch::take(const Step& step) {
   if (step.partner != kNobody) relocate(step.partner, from);
 }
 
-/// Appends the step with its change as of now, or with a better destination, if it still gains.
+/// Evaluates again a step that was found at an earlier visit: an exchange with the same partner, a
+/// move with all destinations of its task. If it still gains enough, appends it to steps_ and
+/// returns true.
 bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   const PlaceId from = times_.place_of(step.task);
   const std::size_t num_steps = steps_.size();
@@ -344,7 +349,8 @@ bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   return steps_.size() > num_steps;
 }
 
-/// Computes all potentials anew and lets all places be visited again. Returns the peak.
+/// Computes all potentials anew and marks every place as still to be visited. Returns the busy time
+/// of the busiest place.
 double LocalSearch::begin() {
   times_.refresh(exponent_);
   scale_s_ = peak_s();

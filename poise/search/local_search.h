@@ -31,7 +31,8 @@ namespace poise {
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room (room.h). `arcs` are those of the workload.
+  /// moves to a place without room (room.h). `arcs` must be those of the problem's workload
+  /// (arcs.h).
   LocalSearch(const Problem& problem, const Placement& start, std::shared_ptr<const Arcs> arcs,
               std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
 

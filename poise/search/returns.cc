@@ -16,12 +16,12 @@ namespace poise {
 
 namespace {
 
-/// The points that are tried on the way from a new placement, `far`, back to the current one. At
-/// each point the iteration may be longer than under `far`, by this fraction of the difference
-/// between the iteration times of the current placement and of `far`. The points are denser at
-/// small fractions, where the total time changes most.
+/// The points that are tried on the way from a new placement, `far`, back to the current one. Each
+/// point has one of these fractions f: its iteration may take f * d longer than that of `far`,
+/// where d is the iteration time of the current placement minus that of `far`. The points are
+/// denser at small fractions, where the total time changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The same fractions for the points of curve_to_current(), a curve that is shown to the user.
+/// The fractions for curve_to_current(). There are more of them, because users see that curve.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
@@ -41,7 +41,8 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns to its current place every task whose return keeps all busy times within limit_s.
+  /// Moves each task back to its place in the current placement, unless that place has no room or a
+  /// busy time would exceed limit_s.
   const Outcome& up_to(double limit_s) {
     const std::size_t num_returned = std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -64,7 +65,8 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Returns single tasks to their current places if that shortens the total time.
+/// Moves single tasks back to their places in the current placement if that shortens the total
+/// time.
 class SingleReturns {
  public:
   SingleReturns(const Way& way, Outcome outcome, std::size_t max_trials)
@@ -87,7 +89,8 @@ class SingleReturns {
   }
 
  private:
-  /// All tasks that are not at their current place, largest first.
+  /// All tasks that are not at their place in the problem's current placement, those with the most
+  /// bytes first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -148,9 +151,9 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Goes from the placement `far` back to the current one. Calls take(outcome) for the point of each
-/// fraction in `parts` until take() returns false, and in any case for the current placement at the
-/// end.
+/// Goes from the placement `far` back to the current one. For one fraction in `parts` after the
+/// other (see kParts), calls take(outcome) with the point of that fraction, until take() returns
+/// false. In any case, the last call of take() gets the current placement.
 template <typename Take>
 void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {

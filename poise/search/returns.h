@@ -46,10 +46,11 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// Compares the total time, steps * iteration + migration, of some points on the way from `far`
 /// back to the current placement. Of the points whose total exceeds the shortest one by at most the
-/// fraction `tolerance`, returns the point that moves the fewest bytes. Saves computing time: if
-/// the migration to `far` takes at most the fraction `tolerance` of its total time, only the first
-/// and the last point are tried; otherwise points are skipped, except the last one, after the total
-/// has increased twice.
+/// fraction `tolerance`, returns the point that moves the fewest bytes. To save computing time, not
+/// all points are tried. If the migration to `far` takes at most the fraction `tolerance` of the
+/// total time of `far`, only the first and the last point are tried. Otherwise, once the total has
+/// increased from one point to the next for the second time, all further points except the last one
+/// are skipped.
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
 /// Returns single tasks to their current places as long as that shortens the total time, so that

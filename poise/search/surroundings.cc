@@ -76,7 +76,9 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// Adds the time that the exchange takes on resources if the task is in domain `own`, times `sign`.
+/// Adds to the changes of busy times, multiplied by `sign`, the seconds for which the messages of
+/// `exchange` occupy resources if the task is in domain `own` and its partners are in domain
+/// `other`.
 void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
                                  double sign, std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
@@ -119,7 +121,8 @@ void Surroundings::arrive_at_resources(DomainId domain) {
           std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
 }
 
-/// The weight by which partners are ranked: the time that the messages with them take at factor 1.
+/// The weight by which the places of partners are ranked: the time that the messages exchanged with
+/// one place would take with a latency and bandwidth factor of 1.
 double Surroundings::weight_s(const Exchange& exchange) const {
   return (exchange.in + exchange.out) * unit_.message_s +
          (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;

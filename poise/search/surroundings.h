@@ -37,13 +37,14 @@ class Surroundings {
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
-  /// Prepares least_worth_at() for the selected task, with a worth that increases with the busy
-  /// time. Returns a lower bound on the values of all moves, as if the task did not arrive
-  /// anywhere. O(places with a partner + resources that its messages cross).
+  /// Prepares least_worth_at() for the selected task. worth(spot, busy_s) must increase with
+  /// busy_s. Returns a lower bound on worth_at() for all destinations: its value if the task left
+  /// its place but arrived nowhere. O(places with a partner + resources that its messages cross).
   template <typename Worth>
   double least_worth(const Worth& worth);
 
-  /// Lower bound on worth_at(), as if all messages of t were free at its new place. O(1).
+  /// Lower bound on worth_at(to, worth): its value if all messages of t were free after the move.
+  /// Needs a call of least_worth() before. O(1).
   template <typename Worth>
   double least_worth_at(PlaceId to, const Worth& worth) const;
 
@@ -100,7 +101,8 @@ class Surroundings {
     return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
            times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
   }
-  /// The same two costs between two places of a domain inside which all messages cost the same.
+  /// own_s() and others_s() for a partner at another place of the task's own domain. Valid only if
+  /// is_flat_inside_ is true.
   double own_inside_s(const Exchange& exchange) const {
     return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
            times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
@@ -143,8 +145,9 @@ class Surroundings {
 
   double least_worth_ = 0;  // see least_worth()
 
-  // How the time of resources changes if t leaves its place, and if it then arrives at a place
-  // without partners in the domain `faced_`.
+  // Changes of the busy times of resources. leaving_ holds those that occur when t leaves its
+  // place. change_s_ also holds those that occur when t arrives in the domain `faced_`, at a place
+  // where it has no partners.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // the slowest resource that its messages then cross
@@ -152,7 +155,8 @@ class Surroundings {
   std::vector<double> change_s_;       // per spot; 0 unless changed
   std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both
 
-  // Values that are the same for t at any place of the domain `faced_`.
+  // The domain of the last destination that was tried. The three values below it are the same for
+  // every destination in that domain.
   DomainId faced_ = kNone;
   double own_outside_s_ = 0,
          own_inside_s_ = 0;       // with other domains; with this domain, if flat
@@ -182,8 +186,8 @@ double Surroundings::least_worth_at(PlaceId to, const Worth& worth) const {
   return least_worth_ - near_[slot].least_worth + worth(to, least_busy_s(to) - near_[slot].now_s);
 }
 
-/// Computes the values that are the same for t at any place of the domain; `to` is one of these
-/// places.
+/// Prepares worth_at() for all destinations in `domain`, of which `to` is one: computes the values
+/// that do not depend on which place of the domain t moves to.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
@@ -216,8 +220,9 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Sums the worths that depend on which place of the domain `to` is, but not those of from_ and
-/// `to` themselves. Updates from_s_ and to_s_, the busy times of these two places.
+/// Returns what the choice of `to` among the places of its domain adds to the sum of worths. The
+/// worths of from_ and `to` are not included, but the busy times of these two places, from_s_ and
+/// to_s_, are updated.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -249,8 +254,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
-/// Returns the change of worth due to the messages with tasks at `to`: after the move they stay
-/// inside one place and cross no resource.
+/// If partners of t are at `to`, their messages with t stay inside one place after the move and
+/// cross no resource. Returns by how much this changes the sum of worth() over all resources.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

@@ -21,8 +21,8 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
 }
 
 TEST(Surroundings, predicts_the_busy_time_of_every_place_after_a_task_moves) {
-  // The machines differ: all messages inside domains cost the same; factors differ inside domains;
-  // there is only one domain; messages are priced by bytes.
+  // The machines cover four cases: equal message costs inside a domain, different factors inside a
+  // domain, a machine with a single domain, and message costs per byte.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
                            "node:2 l3:2 core:2 factors:10,3,2 byte:1e-9", "core:5",
                            "numa:3 core:2 factors:2,1 byte:1e-9"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuned numbers of the strategy `poise`: value, range, unit and effect.
+// The tuning parameters of the strategy `poise`, each with its value, range, unit and effect.
 #pragma once
 
 #include <array>

@@ -17,8 +17,8 @@ namespace {
 // tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
-/// The traffic of several phases is cached as long as it has at most this many pairs, which take 2
-/// GB.
+/// The traffic of all phases stays cached until it has more than this many pairs of places that
+/// exchange data. This many pairs take 2 GB.
 constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
 
 struct Share {

@@ -12,7 +12,8 @@
 
 namespace poise {
 
-/// Whether places lend tasks to one another, and what they do is recorded.
+/// Two settings: is_on, whether places lend tasks to one another, and has_spans, whether a record
+/// is kept of what each place does.
 struct StepLending {
   bool is_on = false, has_spans = false;
 };
@@ -21,7 +22,8 @@ struct EventStep {
   Iteration iteration;
   Loans loans;
   double lent_s = 0;  // when all tasks had finished, if places lend
-  /// Per place: what it did until all tasks had finished, if that was asked for.
+  /// Per place: the record of what it did until all tasks had finished. Empty unless
+  /// StepLending::has_spans is true.
   std::vector<std::vector<Span>> spans = {};
 };
 

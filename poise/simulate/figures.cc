@@ -41,7 +41,8 @@ FigureData figure_6() {
   return data;
 }
 
-/// One thread more than the places can share evenly, for increasing numbers of threads per place.
+/// Speed-up of an ideal balancer if there is one thread more than the places could share evenly:
+/// places * threads_per_place + 1 threads.
 FigureData figure_7() {
   FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
   for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
@@ -93,7 +94,8 @@ FigureData figure_10() {
   return data;
 }
 
-/// 8 threads on 7 places over many phases, with periods from a tenth of a phase to ten phases.
+/// 8 threads on 7 places over many phases, with balancing periods that last from a tenth of a phase
+/// to ten phases.
 FigureData figure_11() {
   FigureData data{{"period_over_phase", "approximation", "simulated", "simulated_jittered"}, {}};
   for (int i = 2; i <= 200; ++i) {
@@ -172,8 +174,9 @@ FigureData unequal_phases() {
   return data;
 }
 
-/// The gain for phases of 1 to 100 ms if threads move once per period, as soon as others block, or
-/// in both cases. The period is 20 ms and varies at random, as in the balancer.
+/// The speed-up for phases of 1 to 100 ms under three rules for when threads move: once per period
+/// (proactive), whenever a thread blocks at the barrier (reactive), or at both times (hybrid). The
+/// period is 20 ms and varies at random, as in the balancer.
 FigureData when_to_move() {
   constexpr Pair kPairs[] = {{3, 2}, {8, 7}, {16, 12}};
   FigureData data{{"threads", "places", "phase_ms", "proactive", "reactive", "hybrid"}, {}};

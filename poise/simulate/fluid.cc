@@ -20,7 +20,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// difference is rounding.
 constexpr double kSame = 1e-12;
 
-/// Rates of routes without flows in flight: kOver if no flow will follow, kIdle if some will.
+/// What rate[route] holds for a route without flows in flight: kOver if no flow will follow on the
+/// route, kIdle if some will.
 constexpr double kOver = -1, kIdle = 0;
 
 /// Computes max-min fair rates of routes, each with a number of flows.
@@ -40,7 +41,7 @@ class FairRates {
       for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
   }
 
-  /// Adds a flow to a route. `num_flows` is the number of its flows before that.
+  /// Adds a flow to a route. `num_flows` is the number of flows already on the route.
   void add_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];
@@ -53,7 +54,7 @@ class FairRates {
     }
   }
 
-  /// Removes a flow from a route. `num_flows` is the number of its flows after that.
+  /// Removes a flow from a route. `num_flows` is the number of flows that remain on the route.
   void remove_flow(std::uint32_t route, std::uint32_t num_flows) {
     for (const RouteStop& stop : routes_.stops(route)) {
       Load& demand = demand_[stop.resource];
@@ -89,7 +90,8 @@ class FairRates {
   }
 
  private:
-  /// The bandwidth that a resource still has, and the flows that share it.
+  /// The share of a resource that is not yet assigned to flows, and the demand of the flows that
+  /// have no rate yet.
   struct Load {
     double left = 1;         // share of its time that is not given away
     double per_rate = 0;     // share that open flows need per unit of rate
@@ -116,8 +118,9 @@ class FairRates {
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
-  /// Returns the rate per flow on resource r. Sums up per_rate anew if subtractions have removed
-  /// nearly all of it, because rounding errors would then dominate.
+  /// Returns the rate per flow on resource r. Load::per_rate is a sum from which the shares of
+  /// routes are subtracted one by one. If little of it is left, rounding errors dominate, so the
+  /// remaining shares are summed up anew.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
@@ -225,7 +228,8 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, but at least by the window.
+  /// Advances to the next start or end of a flow, but at least by window_s_: starts and ends within
+  /// this time count as simultaneous.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));

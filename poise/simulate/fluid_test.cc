@@ -25,8 +25,9 @@ Routes routes_of(const std::vector<std::vector<RouteStop>>& routes) {
   return made;
 }
 
-/// Computes max-min fair rates flow by flow: increases all rates together and stops the flows of
-/// each resource that is full. O(flows * resources) per resource.
+/// Computes max-min fair rates for single flows: increases all rates together until a resource is
+/// full, then keeps the rates of the flows through this resource and increases the others, and so
+/// on. O(flows * resources) per resource.
 std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& flows,
                                 const std::vector<bool>& is_active) {
   std::vector<double> rate(flows.size(), 0);
@@ -59,7 +60,8 @@ std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& f
   return rate;
 }
 
-/// Implements the definition: computes all rates anew at every event.
+/// Returns the time at which each flow ends. Follows the definition of max-min fairness: computes
+/// all rates anew whenever a flow starts or ends.
 std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows) {
   std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity);
   for (std::size_t f = 0; f < flows.size(); ++f) left[f] = flows[f].bytes;

@@ -35,8 +35,8 @@ Sharing sharing_named(std::string_view name);
 
 struct EngineOptions {
   Sharing sharing = Sharing::fluid;
-  /// Messages above this size use rendezvous. The default is assumed; MPI libraries switch at 4 KiB
-  /// to 256 KiB.
+  /// Messages above this size are sent by rendezvous. MPI libraries switch to it at 4 KiB to 256
+  /// KiB; the default is an assumption within this range.
   std::uint64_t eager_bytes = 65536;
   /// Number of latencies that a rendezvous adds: one for the request and one for the answer.
   double handshake_latencies = 2;

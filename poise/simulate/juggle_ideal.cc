@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Remaining work below these fractions of a phase and of the time so far is a rounding error: the
-/// thread has arrived at the barrier.
+/// A thread has arrived at the barrier if its remaining work is below one of these fractions, of a
+/// phase or of the time since the start. Such a small rest is a rounding error.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
@@ -200,7 +200,8 @@ void Team::run_place(Shared& place, double end_s) {
 
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
-  // The phase ends with its last thread. The time of a place after that belongs to the next phase.
+  // The phase ends when its last thread arrives at the barrier. The idle time of a place after that
+  // belongs to the next phase.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;
@@ -236,8 +237,8 @@ void Team::sort_domain(DomainId d) {
     places_[places[num_slow + next % num_fast]].threads.push_back(order_[next]);
   for (std::size_t slot = 0; next < blocked; ++next, ++slot)
     places_[places[slot % num_slow]].threads.push_back(order_[next]);
-  // Distributes the blocked threads so that the numbers of all threads on two places differ by at
-  // most one when the next phase starts.
+  // Distributes the blocked threads so that at the start of the next phase, when all threads run,
+  // any two places differ by at most one thread.
   const std::size_t all_share = order_.size() / places.size();
   const std::size_t all_slow = order_.size() % places.size();
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -394,7 +395,7 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
       team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
       if (reacts && !is_due) team.sort_into_slots();
-      // A balancing point at the end of a phase has nothing to do.
+      // Either no balancing point is due, or the phase has ended before it.
       if (!is_due || team.now_s() < clock.next_s()) continue;
       if (observe) observe(team.now_s(), team.progress_s());
       ++outcome.balancing_points;

@@ -46,7 +46,7 @@ struct JuggleRun {
   /// have equal work.
   std::vector<double> work_of_thread = {};
   /// A periodic balancing point stops every place for point_cost_s. A thread that moves then stops
-  /// its new place for migration_cost_s. In seconds.
+  /// its new place for migration_cost_s. Both costs are in seconds.
   double point_cost_s = 0, migration_cost_s = 0;
   /// Length of the time slices in which threads of a place run one after the other, in seconds.
   /// With 0 they share the place at every instant. Not for reactive and hybrid balancing.
@@ -74,8 +74,8 @@ using JuggleObserver = std::function<void(double now_s, std::span<const double> 
 /// balancing point. Throws Error as check() does.
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe = {});
 
-/// Assigns places to `domains` domains of equal size. If sizes differ, they differ by one, and
-/// larger domains come first.
+/// Returns the domain of each place if consecutive places are divided into `domains` domains whose
+/// sizes differ by at most one.
 std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains);
 
 }  // namespace poise

@@ -15,7 +15,8 @@ namespace {
 
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
-/// Calls a check for all pairs that the paper simulates: n = 3 to 64 and m = 2 to n - 1.
+/// Calls a check for all cases that the paper simulates: n = 3 to 64 threads on m = 2 to n - 1
+/// places.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -131,9 +132,10 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_of_the_paper_and_loses_no_work
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // Each place has `most` or `fewest` threads. In a period of most * fewest seconds, a thread in
-    // a slow slot progresses by `fewest` seconds and a thread in a fast slot by `most` seconds. So
-    // all times are whole numbers of seconds, and progress is computed without rounding.
+    // Each place has `most` or `fewest` threads, which share its time. So in a period of most *
+    // fewest seconds, a thread progresses by `fewest` seconds if it is on a place with `most`
+    // threads, and by `most` seconds if it is on a place with `fewest` threads. Therefore all times
+    // are whole numbers of seconds, and progress is computed without rounding.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {

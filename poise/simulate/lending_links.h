@@ -22,10 +22,10 @@ class LendingLinks {
     double sender_s = 0, receiver_s = 0;  // CPU time
     double arrival_s = 0;                 // when the receiver can begin to receive
   };
-  /// Returns what a message takes that the sender begins to send at `at_s`. O(tiers).
+  /// Sends a message at time at_s and returns its CPU times and its arrival time. O(tiers).
   Passage carry(PlaceId from, PlaceId to, double bytes, double at_s);
 
-  /// Returns where a place is, as seen by another one.
+  /// Returns the location of place `other` relative to place `self`.
   PeerLocality locality(PlaceId self, PlaceId other) const;
 
  private:

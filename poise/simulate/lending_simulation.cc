@@ -251,7 +251,8 @@ void Simulation::end_task(Rank& rank) {
   }
 }
 
-// Records work, and that the rank waited before it.
+// Records that the rank worked from start_s to end_s, and that it waited from the end of its
+// previous work until then, unless this gap is very short.
 void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrowed) {
   if (!scenario_.has_spans) return;
   std::vector<Span>& spans = rank.did.spans;
@@ -528,7 +529,7 @@ void Simulation::start_task(Rank& rank) {
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
 }
 
-// Runs the steps of the runtime's offload engine, in its order.
+// Does what a rank does between two tasks, in the order of the offload engine of the tasks runtime.
 void Simulation::step(Rank& rank) {
   const auto inbox = std::exchange(rank.inbox, {});
   for (const std::uint32_t slot : inbox) {
@@ -667,8 +668,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // Work that the rank cannot do in the time that all ranks need together for all work must be
-    // lent. The rank packs each lent task and unpacks its result.
+    // All ranks together need work_s / pace seconds for all work. What a rank cannot do of its own
+    // work in this time must be lent. The rank packs each lent task and unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

@@ -19,7 +19,7 @@
 
 namespace poise {
 
-/// Equal tasks that a rank submits when it enters the wait.
+/// A number of equal tasks that a rank submits when it begins to wait for all tasks to finish.
 struct SimulatedWork {
   std::uint32_t tasks = 0;
   double task_s = 0;           // seconds on a rank of slowness 1
@@ -33,10 +33,11 @@ struct LendingScenario {
   std::vector<double> slowness;                  // by rank; 1 beyond the end
   std::vector<double> enter_s;  // by rank: when it enters the wait; 0 beyond the end
   double bytes_per_task = 128;  // of a task that is lent and its result
-  /// Maximum of bytes of tasks in one message, unless it has only one task.
+  /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.
   double message_bytes = std::numeric_limits<double>::infinity();
   /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
-  /// ranks only know their mean time. Tasks are lent by number in both cases.
+  /// ranks only know their mean time. In both cases a rank decides only how many tasks to lend, not
+  /// which ones.
   bool gives_costs = true;
   /// If given, messages travel over the links of this machine, which replaces the two latencies,
   /// the card and message_overhead_s.
@@ -57,8 +58,9 @@ struct LendingScenario {
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
-  /// True if all ranks meet between two waits. Then enter_s counts from there, and the outcome is
-  /// that of the last wait, for which the ranks have learnt in those before.
+  /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
+  /// to this barrier, and the outcome describes the last wait only. The ranks begin it with what
+  /// they learnt in the waits before.
   bool meets = false;
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
@@ -69,7 +71,7 @@ struct LendingScenario {
   bool has_spans = false;  // record what every rank does
 };
 
-/// What a rank did in all waits, or in the last one (LendingScenario::meets).
+/// What a rank did in all waits or, with LendingScenario::meets, in the last wait.
 struct SimulatedRank {
   double left_s = 0;  // when it left the last wait
   double busy_s = 0;  // it ran tasks, handled messages or decided, or had not entered yet

@@ -11,8 +11,8 @@
 namespace poise {
 namespace {
 
-// Draws ranks with random number, speed, work and entry time; messages are delayed, stalled and
-// sent in bursts.
+// Draws a scenario in which the number of ranks and the speed, work and entry time of each rank are
+// random. Messages may be delayed, or stalled and then arrive in bursts.
 LendingScenario random_scenario(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario;

@@ -13,9 +13,9 @@ namespace {
 
 /// Bytes of a lent task besides its data: its header and that of its result.
 constexpr double kHeaders = 128;
-/// Maximum of bytes of tasks in a message, as in runtimes/tasks/tuning.h.
+/// Maximum total bytes of the tasks in one message, as in runtimes/tasks/tuning.h.
 constexpr double kMessageBytes = 1 << 19;
-/// The progress thread of a busy rank handles a message after this time.
+/// Seconds after which the progress thread of a busy rank handles a message that has arrived.
 constexpr double kProgress_s = lending_tuning::kWakeVictimAfter_s;
 
 double mean_bytes(const Workload& workload) {

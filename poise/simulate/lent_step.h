@@ -19,7 +19,7 @@ enum class LendingNetwork : std::uint8_t {
   links   // over all links of the machine (lending_links.h)
 };
 
-/// What lending did in a step, or in several.
+/// What was lent in one step, or in several steps together, and the time that this saved.
 struct Loans {
   std::uint64_t tasks = 0;  // a task that is lent on counts again
   double bytes = 0;         // of these tasks and their results
@@ -35,11 +35,12 @@ struct LentStep {
   std::vector<SimulatedRank> places = {};
 };
 
-/// The step as a scenario: each place is a rank with one thread. The rank first does its background
-/// load and the tasks that cannot move; then its movable tasks can be lent. Latencies and
-/// bandwidths are those of the machine (cost_model.h), to which the scenario may refer. A lent task
-/// transfers the mean size of all tasks plus 128 bytes, half of this on the way to the borrower.
-/// Every node has the mean number of places.
+/// Describes the step to simulate_lending(): each place is a rank with one thread. The rank first
+/// does its background load and the tasks that cannot move; then its movable tasks can be lent.
+/// Latencies and bandwidths are those of the machine (cost_model.h). The scenario may contain a
+/// pointer to `machine`, so `machine` must outlive it. A lent task transfers the mean size of all
+/// tasks plus 128 bytes, half of this on the way to the borrower. Every node has the mean number of
+/// places.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement,
                                  LendingNetwork network = LendingNetwork::cards);

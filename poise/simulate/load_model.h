@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// One kind of load model, which is a row of the table of models.
+/// One kind of load model: a row of the table of load models.
 struct LoadModelKind {
   std::string_view name, summary;
   /// Multiplies each factors[object], initially 1, by the factor of the model for a step.

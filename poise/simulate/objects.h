@@ -20,9 +20,9 @@ TaskIdentity identity_of(const Phase& phase, TaskId task);
 /// An object: a task in all phases of a trace, numbered from 0 by first appearance.
 using ObjectId = std::uint32_t;
 
-/// The object of each task in each phase. Two tasks are the same object if their identities are
-/// equal. If any phase lacks names, they are the same object if their numbers are equal. O(tasks
-/// log tasks) per phase whose names differ from those of the previous phase.
+/// The object of each task in each phase. Tasks of different phases are the same object if their
+/// identities are equal or, in a trace with a phase without names, if their numbers are equal.
+/// O(tasks log tasks) per phase whose names differ from those of the previous phase.
 struct Objects {
   std::vector<std::vector<ObjectId>> of_task;  // per phase and task
   ObjectId count = 0;

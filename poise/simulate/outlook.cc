@@ -20,7 +20,7 @@ constexpr double kGoodShare = 0.97;  // fraction of the ideal speed-up that coun
 constexpr double kWorthGaining = 1.02;
 constexpr std::uint64_t kPhasesTried = 50;
 
-/// The parts of the program that run in the domains.
+/// Returns the part of the program that runs in each domain. Domains without threads are omitted.
 std::vector<SpmdProgram> split(const SpmdProgram& program, std::span<const DomainId> domain_of) {
   std::vector<SpmdProgram> parts(domain_of.back() + 1, {0, 0, program.phase_s, program.phases});
   for (const DomainId d : domain_of) ++parts[d].places;

@@ -17,7 +17,8 @@ namespace poise {
 /// which they become ready (ties: by number). Then it begins the next step. A task sends all its
 /// messages of a step when it ends. Messages travel in parallel, each for its message_s()
 /// (metrics.h), and use no time of either place. A task is ready when all messages sent to it in
-/// the previous step have arrived. If phases repeat, no step ends later than the formula says.
+/// the previous step have arrived. If phases repeat, no step ends later than the formula of
+/// metrics.h predicts.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}

@@ -20,7 +20,8 @@ constexpr PlaceId kNoPlace = std::numeric_limits<PlaceId>::max();
 constexpr std::size_t kMaxPastLoads = std::size_t{1} << 24;  // 128 MB
 constexpr std::size_t kMaxPastSteps = 1000;
 
-/// Returns the place of an object when it first appears in a phase.
+/// Returns the place where an object starts, if `phase` is the first phase with this object: its
+/// recorded place, or its number modulo num_places if that place is unknown or does not exist.
 PlaceId first_place(const Phase& phase, TaskId t, ObjectId object, std::uint32_t num_places) {
   const bool is_recorded = phase.placement.num_tasks() > 0;
   if (is_recorded && phase.placement.of(t) < num_places) return phase.placement.of(t);
@@ -248,7 +249,8 @@ class Replayer::Run {
     return changed_;
   }
 
-  /// The times of a step by the formula. With lending, the makespan is the simulated one.
+  /// The times of a step by the formula of metrics.h. With lending, the makespan is the simulated
+  /// one.
   struct Known {
     PhaseTimes times;
     Loans loans;
@@ -311,8 +313,8 @@ class Replayer::Run {
   OverlapClocks clocks_;
   std::vector<std::optional<Known>> known_;  // per phase, at the current places
   std::optional<EventSteps> events_;
-  // With a model of loads, changed_ is the phase changed_phase_ with the loads of step
-  // changed_step_.
+  // With a model of loads, changed_ is a copy of phase number changed_phase_, with the loads that
+  // the model gives for step changed_step_.
   Workload changed_;
   std::optional<std::size_t> changed_phase_;
   std::optional<std::uint64_t> changed_step_;

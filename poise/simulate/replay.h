@@ -87,8 +87,8 @@ struct Replay {
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that
-  /// the machine does not have are ignored. Throws Error if the parts do not fit together or the
-  /// plan has no steps.
+  /// the machine does not have are ignored. Throws Error if the arguments do not fit together or
+  /// the plan has no steps.
   Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan);
 
   /// Replays with decisions, or without any if `decide` is empty. Throws whatever `decide` throws,

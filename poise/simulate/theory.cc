@@ -79,8 +79,8 @@ double proactive_bound_s(const SpmdProgram& program, double period_s) {
 
 namespace {
 
-/// The threads at balancing point number k of the idealised algorithm. If none has blocked yet,
-/// `ahead` of them have rest_s - lag_s seconds of work left, and the others rest_s.
+/// The progress of the threads at a balancing point of the idealised algorithm, if no thread has
+/// blocked yet: `ahead` threads have rest_s - lag_s seconds of work left, the others rest_s.
 struct PointState {
   double rest_s = 0, lag_s = 0;
   std::uint64_t ahead = 0;
@@ -95,8 +95,8 @@ PointState state_at(const SpmdProgram& program, double period_s, std::uint64_t k
   return {program.phase_s - done_s, lag, steps % program.threads};
 }
 
-/// Returns the work that the place with most work has left after the threads were sorted into
-/// slots.
+/// Returns the remaining work of the place that has most of it, after the least advanced threads
+/// were put on the places with fewest threads.
 double fullest_place_s(const SpmdProgram& program, const PointState& state) {
   const Slots slots = slots_of(program);
   const std::uint64_t slow_places = program.threads % program.places;

@@ -50,7 +50,8 @@ class Threads {
     now_s_ = end_s;
   }
 
-  /// Runs a balancing point after `period_s`. Returns the number of swaps.
+  /// Runs the balancing point at the end of a period of period_s seconds. Returns the number of
+  /// swaps.
   std::uint64_t juggle(double period_s) {
     std::vector<double> speed(on_.size());
     for (PlaceId p = 0; p < on_.size(); ++p)

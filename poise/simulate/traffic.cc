@@ -39,8 +39,8 @@ std::uint32_t position(const Crossing& crossing, DomainId from) {
 }
 
 /// Returns the bytes to add to the size of a message to account for the gap between two messages:
-/// the bytes that a card could send in the gap. In this way cards are shared in proportion to time,
-/// and resources without gaps in proportion to bytes.
+/// the bytes that a card could send in the gap. So messages share a card in proportion to the time
+/// that each occupies it. Resources without gaps are shared in proportion to bytes.
 double bytes_per_message(std::span<const Crossing> crossings) {
   for (const Crossing& crossing : crossings)
     if (crossing.s_per_message > 0)

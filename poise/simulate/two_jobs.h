@@ -27,9 +27,9 @@ struct TwoEnds {
 /// share no places or a program has more threads than places.
 TwoEnds two_jobs_limit(const TwoJobs& jobs);
 
-/// Simulates the two programs: every period_s seconds, the least advanced threads of each program
-/// move to the places that it does not share. With period_s = 0, threads do not move. Throws Error
-/// as two_jobs_limit() does.
+/// Simulates the two programs: every period_s seconds, each program moves its least advanced
+/// threads to the places that it has for itself. With period_s = 0, threads do not move. Throws
+/// Error as two_jobs_limit() does.
 TwoEnds simulate_two_jobs(const TwoJobs& jobs, double period_s);
 
 /// The limit if all threads of both programs are balanced as one team (docs/juggle.md). Both

@@ -28,7 +28,8 @@ namespace poise {
 
 namespace {
 
-/// Sum of the integer weights. METIS adds up weights in its own integers, which may have 32 bits.
+/// Integer weights are scaled so that their sum is about this. METIS adds up weights in its own
+/// integers, which may have 32 bits.
 constexpr double kTotalWeight = 1e9;
 /// A place whose share is below this fraction of the average gets no tasks, because METIS does not
 /// accept empty parts.
@@ -103,8 +104,9 @@ class Partitioner {
     for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
   }
 
-  /// How many parts METIS may make at once, at least 2. If a part is smaller than the largest task,
-  /// METIS leaves some parts empty and prints a warning to standard output.
+  /// Returns into how many parts METIS may divide the graph at once, at least 2. If a part had to
+  /// be smaller than the largest task, METIS would leave some parts empty and print a warning to
+  /// standard output.
   std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
                               std::span<const Share> shares) const {
     double all = 0, largest = 1;

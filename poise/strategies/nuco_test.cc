@@ -59,7 +59,8 @@ class NaiveNuco {
     return problem_.workload.tasks[t].load_s / problem_.machine.speed_of(c);
   }
 
-  /// The term r_comm * NUCO_FACTOR - l_comm of the paper, with the factors in ascending order.
+  /// Returns the paper's communication cost of task t on core c, r_comm * NUCO_FACTOR - l_comm.
+  /// Messages are added in ascending order of their factors.
   double communication(PlaceId c, TaskId t) const {
     const Machine& machine = problem_.machine;
     std::map<double, std::uint64_t> by_weight;
@@ -96,7 +97,8 @@ class NaiveNuco {
   std::vector<std::vector<Message>> received_;
 };
 
-/// Sets random knobs and expects the same placement as from the simple implementation.
+/// Sets the strategy's knobs to random values and expects the same placement as from the simple
+/// implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
@@ -148,8 +150,9 @@ struct Small {
 };
 
 TEST(Nuco, the_option_alpha_weighs_message_costs_against_load) {
-  // If task 0 joins its sender on place 3, it saves a message of factor 2 and gains a local
-  // message, 3 s together.
+  // Task 2, on place 3, sends one message to task 0. This message adds 2 s to the cost of places 0
+  // and 1, which are in another domain, and lowers the cost of places 2 and 3 by 1 s. So place 2 is
+  // cheaper than the empty place 1 if other tasks keep it busy for less than 3 s.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
     Small small({{1, 0}, {9, 0}, {9, 3}, {busy_s, 2}, {0, 1}});
     small.pin_all_but(0);
@@ -178,13 +181,13 @@ TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) 
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
-  // A message from the same domain saves 1 s on either place. Place 0 costs 0.5 s of load - 1 s,
-  // and place 1 costs 0 s - 1 s.
+  // A message from the same domain saves 1 s on either place. So the cost is 0.5 s - 1 s on place
+  // 0, which has 0.5 s of other work, and 0 s - 1 s on place 1, which is empty.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 1u);
   small.workload.tasks[1].load_s = 0;
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1"), 0u);
-  // With local=0, messages inside place 0 save nothing, so its cost is 0. The cost of place 1, in
-  // the same domain, is -1.
+  // With local=0, a message inside place 0 saves nothing, so the cost is 0 s on place 0 but still
+  // -1 s on place 1, which is another place of the same domain.
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
@@ -261,8 +264,8 @@ TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
     }
 }
 
-/// Seconds of an iteration after one decision that starts from round robin, summed over several
-/// seeds.
+/// Returns the predicted seconds of an iteration after one decision, summed over several seeds. The
+/// decision starts from a round-robin placement.
 double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, const char* name) {
   const Machine machine = paper_machine(name);
   double sum_s = 0;

@@ -95,7 +95,8 @@ class NaiveNuma {
   std::vector<std::vector<std::pair<TaskId, std::uint64_t>>> partners_;
 };
 
-/// Sets random knobs and expects the same placement as from the simple implementation.
+/// Sets the strategy's knobs to random values and expects the same placement as from the simple
+/// implementation.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];

@@ -4,10 +4,12 @@
 ///
 /// Land and Doig, "An Automatic Method of Solving Discrete Programming Problems", Econometrica 28,
 /// 1960. Tasks are placed one by one, heaviest first, on each place in turn, least busy first. A
-/// branch is cut if a place is already as busy as in the best placement known, or would be if all
-/// remaining work were spread evenly. (Messages can only increase both times.) The first placement
-/// is the result of `poise`, or the current one if that is as good. Ignores the cost of migrations.
-/// O(places^tasks) in the worst case; refuses problems with more than `placements` placements.
+/// branch is cut if one of two lower bounds on its iteration time reaches the best time found so
+/// far: the busy time of its busiest place, or the mean busy time of all places after all remaining
+/// work is placed. (Messages of the tasks that are placed later can only increase both bounds.) The
+/// first placement is the result of `poise`, or the current one if that is as good. Ignores the
+/// cost of migrations. O(places^tasks) in the worst case; refuses problems with more than
+/// `placements` placements.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

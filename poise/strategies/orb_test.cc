@@ -80,8 +80,8 @@ TEST(Orb, balances_a_large_grid_of_unequal_tasks_and_cuts_few_edges) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // A cut into 4 by 4 squares would have six lines of 100 edges. Here the lines have steps, so they
-  // cut more.
+  // A division into 4 by 4 squares would cut 600 edges: six lines, each across 100 edges. Here the
+  // loads are unequal, so the lines have steps and cut more edges.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });

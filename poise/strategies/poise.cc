@@ -6,14 +6,15 @@
 /// load, but both move most tasks; local search improves load, communication and migrations
 /// together.
 ///
-/// 1. Local search (local_search.h) runs in two stages: with a small exponent, by which all busy
-/// places count, then with a large one, by which the busiest place dominates.
+/// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
+/// stages: with a small exponent, so that all busy places count, then with a large one, so that the
+/// busiest place dominates.
 /// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
 /// from a new placement with little traffic (from_scratch.h) if messages matter, and from a list
 /// schedule (finish_schedule.h).
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay.
-/// 4. Polish: a last stage of local search, with an exponent by which the busiest place alone
+/// 4. Polish: a last stage of local search, with an exponent so large that the busiest place alone
 /// counts.
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
@@ -26,8 +27,9 @@
 ///
 /// The total time is never longer than with the current placement, unless that placement exceeds
 /// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
-/// workload's capacity. If a start of step 2 exceeds these limits, only the moves that fit are
-/// adopted from it. If cores are limited, local search also exchanges tasks in its first stage.
+/// workload's capacity. If a placement from which step 2 starts would exceed these limits, it is
+/// changed only as far as they demand. If cores are limited, local search also exchanges tasks in
+/// its first stage.
 ///
 /// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
 /// (from_scratch.h); the current placement decides which of several equal places a task gets, and
@@ -74,8 +76,9 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Measured cost of each part of a decision, in scans (scan_budget.h) per task and per direction of
-/// each pair of tasks that exchange messages.
+/// Measured computing time of each part of a decision, per task and per direction of each pair of
+/// tasks that exchange messages. The unit is a scan: the time to examine one task or message
+/// (scan_budget.h).
 constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
                  kTrial = 0.5;
 /// Minimum budget with which a descent is started.
@@ -162,8 +165,9 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if another pass should run although the user did not ask for passes: the number of cores
-  /// per place is limited, so that places may be full, and the budget allows a pass.
+  /// True if another pass (see pass()) should run although the user did not ask for passes: the
+  /// number of cores per place is limited, so that places may be full and local search may end
+  /// early; `number` is below a limit; and the budget allows one more.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() ||
         static_cast<double>(number) >= tuning_.passes_if_few_cores ||

@@ -116,7 +116,8 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
-/// Total times of 1,000 steps, and bytes moved, summed over four seeds of a recipe.
+/// Sums over the workloads that a recipe generates with four seeds: the total time of 1,000 steps
+/// and the migration before them, and the bytes that migrate.
 struct Sums {
   double total_s = 0, bytes = 0;
 };

@@ -35,7 +35,8 @@ constexpr double kPrecision = 1.0 / 128;
 /// the number of messages and the number of bytes.
 constexpr std::size_t kMaxPartnerPlaces = 8;
 
-/// An attempt fails if messages raise a place above the threshold more often than this.
+/// An attempt fails if it has to relieve the same place more often than this, because messages have
+/// raised that place above the threshold again.
 constexpr std::uint32_t kMaxVisits = 8;
 
 struct Change {
@@ -43,7 +44,7 @@ struct Change {
   double seconds;
 };
 
-/// Input that all attempts share and that none of them changes.
+/// Input that all attempts to reach a threshold share, and that no attempt changes.
 struct Known {
   const Problem& problem;
   FactorTable factors;
@@ -81,7 +82,8 @@ class Attempt {
 
  private:
   /// Offers each task of the place once to other places, until the place is below the threshold. If
-  /// `spares` is set, a task is skipped if moving the next smaller one is enough for that.
+  /// `spares` is set, a task is skipped if moving the next smaller task is enough to bring the
+  /// place below the threshold.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {

@@ -37,8 +37,8 @@ TEST(Refine, moves_nothing_if_the_imbalance_is_within_the_tolerance) {
 }
 
 TEST(Refine, moves_the_smallest_task_that_brings_a_place_below_the_threshold) {
-  // Place 0 has a load of 17 and the average is 12, so moving the task of 5 is enough. Moving the
-  // task of 8, or that of 4 and another, would also fit.
+  // Place 0 has a load of 17 and the average is 12. Moving the task of 5 balances the places. The
+  // task of 4 is too small for that, and the task of 8 would overload place 1.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }

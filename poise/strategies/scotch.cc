@@ -32,8 +32,8 @@ namespace poise {
 
 namespace {
 
-/// Sum of the integer weights. Scotch adds up weights, and products of weights and distances, in
-/// 32-bit integers.
+/// Integer weights are scaled so that their sum is about kTotalLoad, and the sum of their products
+/// with distances at most about kTotalCost. Scotch computes both sums in 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
 /// Scotch's distances are integers, so the machine's factors are multiplied by this number, or by a
@@ -108,8 +108,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
 }
 
 /// Returns the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (null: the whole machine). The first group of `above` with several groups of `level`
-/// stands for all; messages go from its second and further groups to its first.
+/// `above` (in the machine if `above` is null). Only one group of `above` is examined: the first
+/// that contains several groups of `level`. The mean is over messages from its second and further
+/// groups to its first.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -125,9 +126,9 @@ double mean_factor(const Machine& machine, const Level* above, const Level& leve
   return sum / others;
 }
 
-/// Returns for each level the part of a distance that it adds, as an integer. The distance between
-/// two places is the sum over the coarsest level that separates them and all finer levels, and is
-/// at most `longest`.
+/// Returns a length for each level, as an integer. The distance between two places is the sum of
+/// the lengths of the coarsest level that separates them and of all finer levels, and is at most
+/// `longest`.
 std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
                                  double longest) {
   std::vector<double> factors;
@@ -163,8 +164,9 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
 
 /// The machine's tree as a graph for Scotch. The vertices are first the places, whose weights are
 /// their speeds, then the groups of each level from the finest, then the root. The edge from a
-/// vertex to its parent has the length given by `links`, so each distance is twice the one in
-/// Scotch's own form of tree.
+/// vertex to its parent has the length that `links` gives for the vertex's level. A path between
+/// two places goes up and down again, so it is twice as long as the distance that Scotch computes
+/// if `links` describes a tree in its own form.
 Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;

@@ -19,12 +19,13 @@ struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
-  /// Tuned numbers of the strategy. They are set by name like knobs, for experiments only.
+  /// Tuned constants of the strategy's algorithm. They can be set by name like knobs, but this is
+  /// meant for experiments only.
   std::span<const Knob> tuning = {};
   /// True if the strategy starts from the current placement and keeps it if it finds no better one.
   bool is_incremental = false;
-  /// True if it shows what is possible in more time than a balancing step has. It runs only if the
-  /// user names it, and may refuse a large problem with an Error.
+  /// True if the strategy takes too long for a balancing step and only shows which results are
+  /// possible. It runs only if the user names it, and may refuse a large problem with an Error.
   bool is_oracle = false;
   /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;

@@ -51,7 +51,8 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
   demand.one_each = tasks.size() <= demand.open_places;
-  // Nodes may exceed their share by half of max_imbalance - 1, and so may places inside a node.
+  // Of the excess over the fair share that max_imbalance allows, half is left to the nodes and half
+  // to the places inside each node.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });

@@ -21,8 +21,9 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // True for Charm++ 6.10. It writes all counts before all lists; and after the processors on which
-  // the objects are, it writes those to which a strategy moved them.
+  // True for Charm++ 6.10. This version writes all counts before all lists. It writes two
+  // processors per object, in two lists: first where each object is, then where a strategy moved
+  // it.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // depends on a build option of both versions

@@ -16,7 +16,8 @@ namespace poise {
 /// with the file and the byte offset.
 class Cursor {
  public:
-  /// `offset` is the position of the first byte in the file. The name and the bytes are not copied.
+  /// `offset` is the position in the file at which `bytes` begin. `file` and `bytes` are not
+  /// copied, so they must outlive the cursor.
   Cursor(const std::string& file, std::string_view bytes, std::uint64_t offset)
       : file_(&file),
         begin_(bytes.data()),

@@ -20,9 +20,9 @@ inline constexpr std::string_view kMagic = "%%MatrixMarket";
 /// the file is invalid.
 Trace read_matrix_market(const std::string& name, std::string_view text);
 
-/// True if all lines have as many words, separated by blanks, as there are lines, so that the text
-/// is a matrix; but not if it may be a METIS graph, whose first number is the number of the lines
-/// that follow.
+/// True if the text may be a square matrix: it has at least two lines, and every line has as many
+/// words, separated by blanks, as the text has lines. False if the first number is the number of
+/// the lines that follow, because the text may then be a METIS graph.
 bool is_square(std::string_view text);
 
 /// Reads either n lines of n numbers, or a line of column names, in any order, followed by one line

@@ -14,7 +14,8 @@ namespace poise::native {
 
 /// The first bytes of every file. The carriage return shows whether a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
-/// True unless a file that begins with these bytes cannot be a trace in this format.
+/// True if a file that begins with these bytes may be in this format. `bytes` may be shorter than
+/// kMagic.
 inline bool may_begin(std::string_view bytes) {
   return kMagic.starts_with(bytes.substr(0, kMagic.size()));
 }

@@ -30,7 +30,7 @@ constexpr TraceFormat kFormats[] = {
 };
 
 /// Returns the text from its first line that is neither blank nor a comment of METIS or CSV.
-/// Comments may have commas, but do not make a file CSV.
+/// Comments are skipped because a comma in them does not mean that the file is CSV.
 std::string_view without_comments(std::string_view text) {
   while (!text.empty()) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -63,8 +63,8 @@ std::string_view format_of_content(std::string_view bytes) {
   return "vt";
 }
 
-/// True if the path is a stream, such as a pipe. A stream is read on its own, whereas a regular
-/// file may belong to a series or be the file of one of several ranks.
+/// True if the path is a stream, such as a pipe. A stream contains the whole trace, whereas a
+/// regular file may be one of several that belong together: one per phase or one per rank.
 bool is_stream(const std::string& path) {
   std::error_code error;
   return path == kStdin || !std::filesystem::is_regular_file(path, error);

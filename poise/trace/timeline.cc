@@ -23,7 +23,7 @@ using simdjson::dom::element;
 /// group.
 using RowId = std::pair<std::int64_t, std::int64_t>;
 
-/// The name of a slice of work for another place.
+/// The name of a slice of time in which a place works on tasks that another place has lent to it.
 constexpr std::string_view kBorrowed = "borrowed";
 
 struct Rows {

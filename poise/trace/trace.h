@@ -72,7 +72,8 @@ void write_trace(const Trace& trace, const std::string& path, std::string_view f
 /// before long work.
 void check_form(const std::string& path, std::string_view format = {});
 
-/// Throws Error if the parts of a phase do not fit together or phase ids do not increase.
+/// Throws Error if phase ids do not increase, or if the workload or the placement of a phase is
+/// invalid.
 void check(const Trace& trace);
 
 }  // namespace poise

@@ -57,7 +57,8 @@ inline void expect_same(const Trace& a, const Trace& b) {
 }
 
 /// A trace of two phases on three places with every column filled. Messages are sorted by the place
-/// of their sender, and tasks by name. Reading files with one part per place restores this order.
+/// of their sender, and tasks by name, because formats with one file per place are read back in
+/// this order.
 inline Trace full_trace() {
   Trace trace;
   trace.num_places = 3;

@@ -20,11 +20,12 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on the total size of phases that the files only name as repetitions, in tasks, messages
-/// and ranks. A few bytes in a file can repeat a phase many times, but the trace stores each copy.
+/// Limit on the total size, in tasks, messages and ranks, of all phases that the files do not
+/// contain but list as identical to the phase before them. A few bytes in a file can repeat a phase
+/// many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Each repeated phase counts towards kMaxRepeated as this many tasks, in addition to its tasks,
-// messages and ranks.
+// What each repeated phase adds to the total size that kMaxRepeated limits, besides the number of
+// its tasks, messages and ranks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
@@ -308,8 +309,8 @@ std::size_t size_of(std::span<const Part> parts) {
   return size;
 }
 
-/// Returns the machine if its nodes have equally many consecutive ranks, because places are
-/// numbered node by node.
+/// Returns the machine if each of its nodes has the same number of ranks, with consecutive numbers.
+/// Otherwise returns nothing, because places are numbered node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
   std::size_t per_node = 0;  // of the first node

@@ -221,8 +221,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // The key has the home even if the name does not contain it: join() puts a sender or receiver
-  // that no rank lists as a task on its home rank.
+  // The key contains the home even if the name of the task does not: if no rank lists the sender or
+  // receiver as a task, join() places it on its home rank.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns undirected edges into messages: both directions, sorted, duplicates added up.
+// Turns undirected edges into messages in both directions. The messages are sorted, and messages
+// with the same sender and receiver become one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace poise {
 
-/// What an edge sends in each direction, from the knobs `messages` and `message_bytes`.
+/// The messages that an edge sends in each direction: their number and their bytes in total. The
+/// knobs `messages` and `message_bytes` give the number of messages and the bytes of one message.
 struct Traffic {
   std::uint64_t count, bytes;
   explicit Traffic(const Knobs& knobs);

@@ -62,9 +62,9 @@ constexpr auto kRing = load_knobs({.skew = Skew::lognormal}, Own1{partners(2)});
 constexpr auto kNeighbor = load_knobs({.message_bytes = 3.2e6}, Own1{partners(7)});
 constexpr auto kRandom =
     load_knobs({.skew = Skew::lognormal}, Own1{degree(6, "mean number of partners")});
-// The Charm++ program draws the load of a task as 50 ms plus 150 ms times the fourth power of a
-// random number. Table IV of Pilla et al., ICPP 2012, agrees: 200 tasks with a mean load of 80 ms,
-// at 4 % idle time.
+// The Charm++ program lb_test draws the load of a task as 50 ms plus 150 ms times the fourth power
+// of a random number in [0, 1), so the mean load is 80 ms. The times in Table IV of Pilla et al.,
+// ICPP 2012, fit 200 tasks with this mean if 4 % of the time is idle.
 constexpr auto kLbTest = load_knobs({.load_s = 0.08, .skew = Skew::quartic, .spread = 0.375},
                                     Own1{degree(5, "mean number of partners")});
 constexpr auto kGeometric =
@@ -168,7 +168,7 @@ std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint
   std::vector<double> walk(calm.tasks.size(), 1.0);
   Random random(mix(seed ^ 0x6472696674));  // a separate stream of random numbers for "drift"
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
-    // The last phase takes over the messages; the other phases get copies.
+    // Every phase but the last gets a copy of `calm`; the last phase gets `calm` itself.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
     Workload& workload = phases.back();
     workload.tasks = calm_tasks;

@@ -261,9 +261,9 @@ TEST(Generate, leanmd_uses_the_box_of_cells_whose_number_of_tasks_is_nearest_to_
 }
 
 TEST(Generate, nbody_tasks_send_to_neighbours_on_a_space_filling_curve_and_in_a_tree) {
-  // Each of 1000 tasks exchanges messages with the next three on the space-filling curve, which
-  // gives 999 + 998 + 997 pairs. In the tree, for each 2^j from 4 on, any two consecutive multiples
-  // of 2^j are another pair.
+  // Each of 1000 tasks exchanges messages with the next three tasks on the space-filling curve: 999
+  // + 998 + 997 pairs. For each power 2^j from 4 on, the tree adds the pairs of tasks whose numbers
+  // are consecutive multiples of 2^j.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);

@@ -25,8 +25,9 @@ TaskId another(TaskId task, TaskId num_tasks, Random& random) {
   return drawn < task ? drawn : drawn + 1;
 }
 
-/// The probabilities of the four quarters of the adjacency matrix in R-MAT, as thresholds for 16
-/// random bits.
+/// Chooses a quarter of the adjacency matrix with R-MAT's probabilities. A quarter's number is the
+/// number of thresholds that 16 random bits reach; the thresholds are the sums of the probabilities
+/// up to each quarter, times 2^16.
 class Quarters {
  public:
   explicit Quarters(const Knobs& knobs) {
@@ -103,8 +104,8 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
   std::vector<Edge> edges;
   for (std::uint64_t i = num_edges(num_tasks, knobs); i > 0; --i) {
     const auto [row, column] = quarters.draw(levels, random);
-    // The matrix may have more rows and columns than there are tasks. Its edges without a task are
-    // dropped, as are loops.
+    // The matrix may have more rows and columns than there are tasks. Edges in these extra rows and
+    // columns are dropped, as are edges from a task to itself.
     if (row == column || row >= num_tasks || column >= num_tasks) continue;
     edges.push_back(
         {static_cast<TaskId>(row), static_cast<TaskId>(column), traffic.count, traffic.bytes});

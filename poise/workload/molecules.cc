@@ -15,10 +15,13 @@ namespace {
 // Number of tasks per cell: the cell itself and 14 compute tasks, one for the cell and one for each
 // of its 13 pairs with neighbours (26 neighbours; each pair belongs to one of its two cells).
 constexpr TaskId kTasksPerCell = 15;
-constexpr TaskId kMinSide = 3;  // a smaller periodic box would have the same neighbour twice
+// Minimum number of cells per side of a periodic box. With two, both neighbours of a cell along an
+// axis would be the same cell.
+constexpr TaskId kMinSide = 3;
 
-/// Each pair of neighbouring cells is listed with one of the two. These are the offsets from a cell
-/// to the other cells of the pairs listed with it: 13 of its 26 neighbours, and itself.
+/// Each pair of neighbouring cells belongs to one of its two cells. For the pairs that belong to a
+/// cell, this table has the offsets from that cell to the other cell: to 13 of its 26 neighbours,
+/// and 0 for the pair of the cell with itself.
 constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {1, 0, 0},
                                                      {-1, 1, 0},
@@ -49,7 +52,7 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stops if the larger box is farther from num_tasks than this one.
+    // Stops if the next larger box is farther from num_tasks than the box found so far.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

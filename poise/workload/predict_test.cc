@@ -42,7 +42,8 @@ TEST(Predict, the_predictor_trend_is_exact_if_a_load_changes_by_the_same_amount_
 }
 
 TEST(Predict, trend_extends_the_least_squares_line_through_the_past_loads) {
-  // The line through (0, 0), (1, 2), (2, 1) has slope 1/2 and intercept 1/2, so it reaches 2 at 3.
+  // The least-squares line through the loads 0, 2 and 1 of phases 0, 1 and 2 is 1/2 + phase / 2, so
+  // the load predicted for phase 3 is 2.
   EXPECT_THAT(predict("trend", {{0}, {2}}, {{1}}), ElementsAre(2));
 }
 

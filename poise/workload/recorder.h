@@ -47,12 +47,13 @@ class Recorder {
   Log& add_thread();
 
   /// Returns what was recorded since the last call: loads; messages, one per ordered pair, sorted
-  /// by sender and receiver; and background load if there is any. A task that is running is charged
-  /// up to now_s and continues in the next phase; now_s must then be a time of its thread's clock.
+  /// by sender and receiver; and background load if there is any. A task that is running now is
+  /// charged up to now_s and continues in the next phase; in that case now_s must come from the
+  /// clock of the thread that runs the task.
   ///
   /// The caller ensures that no thread records during the call and that earlier records happened
-  /// before it; a barrier does both. Throws Error naming the first misuse of a log. The next phase
-  /// starts empty even then.
+  /// before it; a barrier does both. Throws Error naming the first misuse of a log; the next phase
+  /// starts empty nevertheless.
   Workload end_phase(double now_s);
 
   /// Like end_phase(), but returns only what was recorded, and no background load.
@@ -75,8 +76,8 @@ class alignas(128) Recorder::Log {
   Log(TaskId num_tasks, std::uint32_t num_places)
       : num_tasks_(num_tasks), num_places_(num_places) {}
 
-  /// This thread starts to run the task. A task that it was running is suspended until this one
-  /// ends; the time in between is not charged to it.
+  /// Records that this thread starts to run `task`. If the thread was running another task, that
+  /// task is suspended until `task` ends, and is not charged for the time in between.
   void begin(TaskId task, double now_s) {
     if (task >= num_tasks_) return note(Misuse::no_such_task, task);
     if (!running_.empty()) charge(now_s);

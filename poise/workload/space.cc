@@ -73,7 +73,8 @@ void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& vis
     }
 }
 
-/// The radius of a disc or ball that contains on average `degree` of num_tasks random points.
+/// Returns the radius of a disc or ball that contains on average `degree` points, if num_tasks
+/// points are placed at random in the unit square or cube.
 double radius_for(double degree, TaskId num_tasks, std::size_t dims) {
   const double part = degree / num_tasks;
   if (part <= 0) return 0;

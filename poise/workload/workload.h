@@ -42,8 +42,8 @@ struct Capacity {
 
   bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
   std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
-  /// Number of cores of place p, or the largest representable number if the place itself is not
-  /// limited.
+  /// Returns the number of cores of place p. If the place has no limit of its own, returns the
+  /// largest value of the type.
   std::uint32_t of_place(PlaceId p) const {
     if (!of_places.empty()) return of_places[p];
     return per_place != 0 ? per_place : ~std::uint32_t{0};

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two tasks on two places, with every column filled.
+/// Two tasks on two places, with values in most of the optional columns.
 Workload full() {
   return {.tasks = {{.load_s = 1, .bytes = 1u << 20}, {.load_s = 2}},
           .messages = {{.from = 0, .to = 1, .count = 3, .bytes = 100}},

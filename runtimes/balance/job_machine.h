@@ -24,13 +24,14 @@ struct ProcessLocation {
 /// is bound to a single core, otherwise -1.
 std::int32_t bound_core();
 
-/// Returns this host with its measured factors, or a machine of one place if its hardware cannot be
-/// read.
+/// Returns this host as a machine, with the costs of messages that `poise measure` found, if it has
+/// run. If the hardware cannot be read, returns a machine with one place.
 Machine own_node();
 
-/// Returns the node with what is assumed about it in a job: costs follow the formula `physical`; if
-/// `poise measure` did not measure the network between hosts, its factor is an assumed one; and a
-/// message between processes that share a cache has at least the local latency.
+/// Returns `node` with three assumptions for jobs. Costs of messages follow the formula `physical`.
+/// If `poise measure` has not measured the network, a message between hosts costs a fixed multiple
+/// of one within a host. Processes that share a cache gain nothing from it: a message between them
+/// takes at least the latency between any two cores of a memory domain.
 Machine with_assumptions(const Machine& node);
 
 /// The places of all processes of a job. Places are numbered along the machine, so those of a host

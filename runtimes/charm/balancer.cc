@@ -136,9 +136,9 @@ std::size_t Balancer::State::num_past_decisions() const {
   return std::min(kMaxPastDecisions, window - 1);
 }
 
-/// Returns the loads that strategies use for predictions: those of earlier decisions, one per task
-/// and decision. Also adds the measured loads of this decision to the history, and then replaces
-/// spikes among them, so that this decision does not react to them.
+/// Returns the objects' loads at earlier decisions, from which strategies predict: a list per
+/// decision, with a load per task. Adds the measured loads of this decision to the history. Then
+/// replaces spikes in the loads of this decision, so that it does not react to them.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};

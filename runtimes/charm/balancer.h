@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface between Charm++ and the library: plain rows in, a PE per object out. charmc
-// compiles this header as well, so it must be valid C++17.
+// The interface between Charm++ and the library: it takes Charm++'s statistics as plain rows and
+// returns the new PE of each object. charmc compiles this header as well, so it must be valid
+// C++17.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,7 @@ std::int32_t bound_core();
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  // a warning to print; empty if there is none or it was printed before
+  // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
   double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy
 };

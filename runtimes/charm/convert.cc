@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps a name to the number of its bucket. The number consists of the highest of those bits that
-/// are not the same in all names, so a larger name never has a smaller number. There are at most
-/// about four times as many buckets as names.
+/// Maps a name to the number of its bucket. Bits that are equal in all names are ignored; the
+/// highest of the other bits form the number, so a larger name never has a smaller number. There
+/// are at most about four times as many buckets as names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {
@@ -59,8 +59,8 @@ class Prefix {
     return static_cast<std::uint32_t>(array) ^ 0x80000000u;
   }
 
-  /// Clears the lowest `cut` set bits of `bits`, and returns the runs of adjacent set bits that
-  /// remain.
+  /// Clears `cut` set bits of `bits`, beginning with the lowest, and returns the runs of adjacent
+  /// set bits that remain.
   static std::vector<Run> runs_of(std::uint64_t bits, int cut) {
     for (; cut > 0 && bits != 0; --cut) bits &= bits - 1;
     std::vector<Run> runs;
@@ -150,8 +150,8 @@ class Directory {
   std::vector<ObjectName> names_;
 };
 
-/// Returns the messages between tasks. If a PE sends a message, `from` is num_objects plus the
-/// index of the PE for now; add_senders() then creates a task for each such PE.
+/// Returns the messages between tasks. A PE that sends a message has no task yet. Until
+/// add_senders() creates one, `from` of such a message is num_objects plus the index of the PE.
 std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
                               Directory& directory) {
   directory.remember_names(statistics.objects);

@@ -22,8 +22,8 @@ struct Candidate {
   double load_s = 0;
   TaskId task = 0;
 
-  /// Order of the priority queue: candidates with a lower price come first; of equal prices, the
-  /// one with more load.
+  /// Order of the priority queue: the candidate with the lowest price comes first; if prices are
+  /// equal, the candidate with the most load.
   bool operator<(const Candidate& other) const {
     return std::tie(other.price, load_s, other.task) < std::tie(price, other.load_s, task);
   }

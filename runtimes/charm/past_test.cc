@@ -49,9 +49,9 @@ TEST(Past, finds_objects_after_a_restart_on_other_pes) {
 }
 
 TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
-  // After a restart the ids contain other PEs. The objects of array 4 also differ in their index,
-  // so Past finds their loads under the new ids. The objects of array 5 differ only in the PE, so
-  // Past finds their loads only if their ids are unchanged.
+  // An object's id contains a PE and an index, and a restart changes the PEs. The two objects of
+  // array 4 have different indices, so Past recognises them under their new ids. The two objects of
+  // array 5 have the same index, so Past recognises them only if their ids are unchanged.
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
            with_loads({1, 2, 3, 4}), 5);

@@ -25,10 +25,9 @@ struct Named {
 };
 
 /// Returns the settings of a balancer. `asked` is the argument of +PoiseLB; if it is not empty, it
-/// replaces POISE_STRATEGY. A balancer with is_free uses any strategy and knobs that are chosen in
-/// this way. Any other balancer keeps its own strategy and takes the knobs only if they are given
-/// for that strategy; otherwise its knobs have their defaults. Throws Error naming the variable and
-/// the valid values.
+/// replaces POISE_STRATEGY. If `named.is_free` is true, the balancer uses any strategy and knobs
+/// that are chosen in this way. Otherwise it keeps its own strategy, and uses knobs that are given
+/// for this strategy or else their defaults. Throws Error naming the variable and the valid values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

@@ -43,7 +43,8 @@ struct PeRow {
 /// have the same sender and receiver. A name may be that of an object without a row.
 struct MessageRow {
   ObjectName from, to;
-  // If the sender is a PE, the index of its row, and `from` is unused. -1: the object `from` sends.
+  // If a PE sends the message, the index of the PE's row; `from` is then unused. If an object sends
+  // it, -1; `from` is then the name of the object.
   std::int32_t from_pe = -1;
   std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
   std::uint32_t messages = 0, bytes = 0;

@@ -38,8 +38,8 @@ struct Move {
   std::int32_t to_pe;
 };
 
-/// Returns a move for each object that is not yet on the PE whose row `row_of_object` gives. The
-/// moves are sorted by object.
+/// Returns the moves that bring the objects to new PEs, sorted by object. `row_of_object` has the
+/// row of each object's new PE. Objects that are on their new PE already need no move.
 std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_t>& row_of_object);
 
 /// The number of processes and of PEs of a job.

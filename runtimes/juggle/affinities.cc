@@ -194,8 +194,9 @@ Affinities::PinResult Affinities::widen(std::uint64_t key, const Cpus& cpus) {
   return result;
 }
 
-/// Handles a failed attempt to change the affinity of a thread. If the reason is that the cpu or
-/// the thread no longer exists, the refusal is temporary; otherwise it is permanent.
+/// Handles a failed attempt to change the affinity of a thread. Returns not_now if the thread has
+/// ended or the set of usable cpus has just changed. Otherwise returns refused_for_good, and the
+/// balancer leaves the thread alone.
 Affinities::PinResult Affinities::refused(int error) {
   if (error == ESRCH) return PinResult::not_now;
   ++refusals;

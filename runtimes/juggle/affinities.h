@@ -25,8 +25,8 @@ struct ThreadAffinity {
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
   Cpus wide = {};                 // or the cpus that the balancer allows it to use
-  // The cpu to which the thread was pinned before `cpu`. Threads that it created then may still be
-  // pinned to this cpu.
+  // The cpu to which the thread was pinned before it was pinned to `cpu`. Threads that it created
+  // at that time inherited this affinity, and may still be pinned to this earlier cpu.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now

@@ -67,10 +67,10 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Uses only as many cpus as the quota pays for. Under a quota of cpu time the kernel stops
-/// threads, whichever cpus they use. On fewer cpus, each used for longer, the threads do as much
-/// work and wait less at barriers. Called repeatedly, because a quota may be set while the program
-/// runs.
+/// Limits the number of cpus to the quota of cpu time, rounded up. The kernel enforces a quota by
+/// stopping threads, on whichever cpus they run. On fewer cpus, which can each be used for longer,
+/// the threads do as much work and wait less at barriers. Called repeatedly, because a quota may be
+/// set while the program runs.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_cpus_ = kernel_.quota_cpus();
@@ -147,9 +147,9 @@ void Balancer::refresh_own() {
 }
 
 /// Checks in every own_choice_rounds-th round whether the program has changed the affinities of
-/// pinned threads. Checking a thread costs a third of reading its times. To check all threads in
-/// one round costs less in total than to check a few in every round. Every thread is also checked
-/// before it is moved.
+/// pinned threads. Checking a thread takes a third as long as reading its run time. Checking all
+/// threads in one round costs less in total than checking a few in every round. Every thread is
+/// also checked before it is moved.
 void Balancer::respect_own_choices() {
   if (tally_.rounds % kTuning.own_choice_rounds == 0)
     leave_alone(affinities_.respect_own_choices());
@@ -186,8 +186,8 @@ void Balancer::read() {
   }
 }
 
-/// Notes in the reading how the affinity that the program set limits the cpus on which the thread
-/// may run.
+/// Stores in `reading` whether `own`, the affinity that the program set, keeps the thread from some
+/// cpus, and which cpu it allows if it allows only one.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -202,7 +202,8 @@ void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   reading.is_beyond = affinities_.is_limited();
 }
 
-/// Returns the cpus in the domain of this place; a thread of the domain may move among them.
+/// Returns the cpus in the memory domain of `place`. A thread that the balancer assigns to a whole
+/// domain may use all of them.
 Cpus Balancer::cpus_of_domain(PlaceId place) const {
   Cpus cpus;
   for (PlaceId p = 0; p < places_.size(); ++p)

@@ -29,7 +29,8 @@ namespace poise::juggle {
 struct Options {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
-  // In every process, the thread with this index (0: the first) is left alone.
+  // If set, the balancer ignores one thread of each process: the thread with this index. Index 0 is
+  // the first thread.
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;

@@ -12,7 +12,8 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Busy threads of one process on a simulated kernel. Runs the balancer's rounds in simulated time.
+/// Runs the balancer with a simulated kernel, in simulated time. The program is one process with
+/// three busy threads.
 class BalancerTest : public testing::Test {
  protected:
   BalancerTest() {

@@ -36,7 +36,8 @@ struct Guard::Slot {
 
 namespace {
 
-// Threads of a stopped balancer are released within twice this time.
+// Time between two checks whether the balancer is stopped. If it is stopped, its threads are
+// released within twice this time.
 constexpr int kStopCheckMs = 500;
 
 [[noreturn]] void fail_at(const char* step) {

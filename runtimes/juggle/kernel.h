@@ -67,7 +67,8 @@ class Kernel {
 /// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// Takes the same arguments as ThreadFinder, and a WaitWatch, which may be null.
+  /// The first four arguments are those of ThreadFinder. `waits` tells which threads report that
+  /// they wait; it may be null.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
         WaitWatch* waits);
 
@@ -89,7 +90,8 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// From now on ignores this child of the caller, and no longer the one that was ignored before.
+  /// Ignores the child `process` of the caller from now on. The child that was ignored before is
+  /// followed again.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

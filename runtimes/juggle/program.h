@@ -59,8 +59,8 @@ Ending replace_process_by(const std::vector<std::string>& command);
 class Program {
  public:
   /// Starts the command with the signal settings that this process had before `signals` was
-  /// created. The command gets the environment of this process and these variables. Throws if no
-  /// process can be created.
+  /// created. The command gets the environment of this process, and in addition `variables`. Throws
+  /// if no process can be created.
   static Program start(const std::vector<std::string>& command, const Signals& signals,
                        const Environment& variables = {});
   /// Attaches to a running process. Throws Error if it does not exist or belongs to another user.

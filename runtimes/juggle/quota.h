@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quota of cpu time of a cgroup, as a number of cpus. Under a quota the kernel throttles
-// threads on any cpu.
+// The quota of cpu time of a cgroup, as a number of cpus. When the threads of a cgroup have used up
+// its quota, the kernel stops them, on whichever cpus they run.
 #pragma once
 
 #include <optional>

@@ -32,8 +32,9 @@ std::string diagnosis_text(const Tally& tally);
 /// cause; otherwise an empty text.
 std::string advice_text(const Tally& tally);
 
-/// Returns one line for outputs that are not terminals: number of threads, smallest and largest
-/// share of the time.
+/// Returns the present state in one line, for outputs that are not terminals: the number of
+/// threads, the smallest and the largest share of a cpu that a thread got, the number of
+/// migrations, and what slows the threads down.
 std::string live_line(const Tally& tally);
 
 /// The fraction of the time for which each thread could have run if all got equal shares: the

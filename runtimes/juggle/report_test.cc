@@ -64,9 +64,9 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
 }
 
 TEST(Report, the_duration_of_the_work_is_predicted_from_the_run_times_of_the_threads) {
-  // Three threads on two cpus ran for 20 s in total, on average 20/3 s each. The prediction
-  // multiplies this average by 3/2 with balancing, and by 2 without, because two threads then share
-  // a cpu.
+  // Three threads ran on two cpus, for 20/3 s each on average. With balancing, the work takes 3/2
+  // of this average, because there are 3/2 threads per cpu. Without balancing it takes 2 times the
+  // average, because two threads stay on the same cpu.
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(

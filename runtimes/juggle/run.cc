@@ -34,7 +34,7 @@ double now_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Raises the limit of open files: each thread needs one or two.
+/// Raises the limit of open files, because the balancer opens one or two files for each thread.
 void allow_many_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -103,8 +103,9 @@ class Watch {
   Outcome run();
 
  private:
-  /// Runs `step`. If it throws, the program continues without a balancer; an attached balancer
-  /// rethrows.
+  /// Calls `step` with the balancer. If that throws, a program that was started under the balancer
+  /// goes on without it. If the balancer was attached to a running program, the exception is passed
+  /// on.
   template <typename Step>
   void with_balancer(Step step);
   void start_balancer();
@@ -147,8 +148,8 @@ void Watch::with_balancer(Step step) {
   }
 }
 
-/// Sleeps until the next balancing point or the next check for ended children is due. A signal, a
-/// thread that begins to wait, or the end of an attached program wakes it earlier.
+/// Sleeps until the next balancing point or the next check for ended children is due. Returns
+/// earlier if a signal arrives, a thread begins to wait, or an attached program ends.
 WakeUp Watch::wait() {
   double until_s = due_s_;
   if (is_unbalanced_) until_s = reap_s_;
@@ -170,8 +171,8 @@ WakeUp Watch::wait() {
   return wake_up;
 }
 
-/// Carries out a balancing point if `is_due`. Otherwise a thread has begun to wait, and the
-/// balancer moves threads in response.
+/// If `is_due`, runs a round of the balancer. Otherwise a thread has begun to wait, and the
+/// balancer only moves threads in response.
 void Watch::balance(bool is_due) {
   const Guard::Release release = guard_.release();
   with_balancer([&](Balancer& balancer) {

@@ -50,8 +50,8 @@ Speeds speeds_on(Machine& machine, const Cpus& cpus, Speeds::Reported reported =
       }};
 }
 
-/// Simulates balancing points at which these cpus are busy; returns the number of probes that
-/// began.
+/// Simulates the balancing points from `from_round` to `to_round` - 1; the cpus in `busy` are busy
+/// at all of them. Returns the number of probes that began.
 int run(Speeds& speeds, std::uint64_t from_round, std::uint64_t to_round, const Cpus& busy) {
   int probes = 0;
   for (std::uint64_t round = from_round; round < to_round; ++round) {

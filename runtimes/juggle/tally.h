@@ -50,8 +50,8 @@ struct Tally {
   double program_run_s = 0;  // cpu time of the program's threads, as far as they were seen
   // part_s is the time in which threads took part in balancing. The other values are sums over
   // these threads. threads_s: the time in which each of them took part. fair_s: the cpu time that
-  // they could have had if all ran equally long. static_s: the cpu time that they could have had if
-  // no thread migrated and all waited for the slowest.
+  // they could have used with equal shares for all. static_s: the cpu time that they could have
+  // used if none had migrated and all had waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;

@@ -169,7 +169,7 @@ Changes ThreadFinder::scan() {
   return changes;
 }
 
-/// True if the known threads of the process are exactly its threads and all are alive.
+/// True if no thread of the process is new and none has ended since its threads were last listed.
 bool ThreadFinder::is_as_seen(pid_t id, const Process& process) const {
   struct stat status {};
   if (!process.has_all || ::fstat(process.task.get(), &status) != 0 ||

@@ -36,9 +36,9 @@ struct CpuTime {
 };
 std::optional<CpuTime> parse_schedstat(std::string_view text);
 
-/// The start time of a thread in clock ticks since boot, from /proc/PID/stat. Together with the
-/// thread's id it identifies a thread uniquely. The name of the command in that file may contain
-/// blanks and brackets.
+/// Finds the start time of a thread, in clock ticks since boot, in the text of its `stat` file in
+/// /proc. Start time and id together identify a thread uniquely. The name of the command, which
+/// stands before the start time in the file, may contain blanks and brackets.
 std::optional<std::uint64_t> parse_start_time(std::string_view stat);
 
 /// Parses the numbers in /proc/PID/task/TID/children.
@@ -77,7 +77,8 @@ class ThreadFinder {
   bool is_full() const { return is_full_; }
   /// True if a thread was ignored because this process may not open more files.
   bool lacks_files() const { return lacks_files_; }
-  /// From now on ignores this child of the caller, and no longer the one that was ignored before.
+  /// Ignores the child `process` of the caller from now on. The child that was ignored before is
+  /// followed again.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;

@@ -12,21 +12,25 @@ struct Tuning {
   // The next numbers say how often /proc is scanned for threads, and how often the threads of known
   // processes are counted. A count is cheaper than a scan.
   //
-  // Time between two scans as a share of the run so far: a new thread is found at most that late.
+  // Time from one scan to the next, as a fraction of the time for which the program has run.
   double scan_share = 0.1;
   double min_scan_s = 0.05;  // minimum seconds between two scans, each of which costs 20 to 100 us
   // Maximum number of seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
-  // Time between two counts as a share of the run so far.
+  // Time from one count of threads to the next, as a fraction of the time for which the program has
+  // run.
   double count_share = 0.01;
   double max_count_s = 0.5;  // maximum time in s between two counts
   // Maximum number of processes whose threads are counted. With more processes, a count would cost
   // as much as a scan.
   std::size_t max_counted_processes = 4;
 
-  // Numbers for affinities that the program itself sets.
-  double start_s = 1;  // programs bind their threads in their first moments
-  // Seconds between two checks of threads that are not pinned.
+  // The next numbers say how often the balancer checks whether the program has changed affinities.
+  //
+  // During these first seconds, threads that are not pinned are checked in every round, because
+  // most programs bind their threads early.
+  double start_s = 1;
+  // Seconds between two later checks of threads that are not pinned.
   double own_affinity_s = 1;
   std::uint64_t own_choice_rounds = 10;  // rounds between two checks of threads that are pinned
   std::size_t max_stays = 1'000'000;     // maximum number of stays in a trace: about 40 MB
@@ -38,7 +42,7 @@ struct Tuning {
   // A cpu that is busy for less than this share of the time has a low clock and is not probed.
   double busy_cpu = 0.5;
 
-  // Numbers for reports of waits (wait_table.h).
+  // The next numbers concern threads that report their waits (wait_table.h).
   double min_news_s = 1e-4;  // seconds between two wake-ups, each of which costs about 20 us
   double silence_s = 1;  // after this time the user is told about processes that report no waits
 

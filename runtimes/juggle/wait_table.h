@@ -19,8 +19,9 @@ inline constexpr char kWaitsVariable[] = "POISE_JUGGLE_WAITS";
 inline constexpr char kWaitsMemory[] = "/memfd:poise_juggle_waits";
 
 inline constexpr std::size_t kWaitSlots = 16384;
-/// Number of slots in which a thread may have its entry, beginning at the slot of its id. If all
-/// are taken by other threads, the thread has no entry, and its waits are unknown.
+/// Number of consecutive slots, from the slot of the thread's id on, any of which may hold the
+/// thread's entry. If other threads have taken all of them, the thread has no entry, and its waits
+/// are unknown.
 inline constexpr std::size_t kWaitProbes = 16;
 
 /// A thread's entry. It has a cache line of its own, because its thread writes it often.

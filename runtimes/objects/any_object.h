@@ -19,7 +19,8 @@ class AnyObject {
   /// The size of the serialized object, in bytes.
   virtual std::size_t bytes() const = 0;
   virtual void write(Buffer& buffer) const = 0;
-  /// Sets the row's position, and whether the object may move, if the object's type provides them.
+  /// Stores in `row` the object's position, and whether it may move, if the object's type provides
+  /// them.
   virtual void describe(ObjectRow& row) const = 0;
 };
 

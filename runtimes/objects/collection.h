@@ -57,8 +57,8 @@ class Collection {
   /// Decides and migrates now, independent of the options for automatic balancing.
   BalanceResult balance() { return engine_.balance(); }
 
-  /// Returns the figures of the run. Collective, so call it before an `if (rank() == 0)` that
-  /// prints them, not inside; otherwise the job hangs.
+  /// Returns the times, loads and migrations of the run so far, over all ranks. Collective, so call
+  /// it before an `if (rank() == 0)` that prints them, not inside; otherwise the job hangs.
   Totals totals() { return engine_.totals(); }
 
   /// Completes the trace and the timeline. If it is not called, the destructor does so.

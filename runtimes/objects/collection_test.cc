@@ -96,8 +96,9 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // A sleep may last longer than its object asked for, so the strategy may spread the four heavy
-  // objects unevenly. But with up to four ranks, each rank must have at least one of them.
+  // A sleep may last longer than requested, so the four heavy objects may seem unequal, and a rank
+  // may get more of them than another. But with up to four ranks, each rank must have at least one
+  // of them.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 

@@ -122,8 +122,9 @@ void Engine::create_runner() {
   if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
 }
 
-/// Creates a runner that offloads steps. With only one rank nothing can be offloaded, so the runner
-/// is destroyed again; creating it has reported any invalid settings.
+/// Creates a runner that offloads steps. It is created even if there is only one rank, because its
+/// constructor reports invalid settings. It is then destroyed again, because one rank cannot
+/// offload anything.
 void Engine::create_offloading_runner() {
   workers_.push_back(std::make_unique<Worker>(directory_));
   std::string problem;
@@ -207,7 +208,7 @@ Measurements Engine::measure() {
                           recorder_->end_recording(cpu_now_s()), guard_);
 }
 
-/// Adds a phase to the trace for steps after which no decision is made.
+/// Adds the steps since the last phase of the trace as a new phase, without a decision.
 void Engine::record_phase() {
   const Measurements all = gather_measurements(comm_, measure(), 0);
   if (layout_.rank == 0)

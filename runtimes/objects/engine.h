@@ -91,7 +91,7 @@ class Engine {
   BalanceResult balancing_;         // sums over all balancing steps
   double reachable_imbalance_ = 1;  // as predicted by the last decision
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
-  // Number of steps from the last decision to the next check whether balancing pays.
+  // The next check whether balancing pays comes this many steps after the last decision.
   std::uint64_t next_check_;
 };
 

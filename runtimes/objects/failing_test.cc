@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose object 5 fails as its argument says: it throws in its third step (step), throws
-// an Error or an int while it is serialized (serialize, odd), or kills its rank in the step after
-// the fourth decision (kill). tests/mpi/crash_test.py checks how the job ends. With the argument
-// none it runs 10 steps and exits with status 0.
+// A program whose object 5 fails in the way that the argument names. step: it throws in its third
+// step. serialize: it throws an Error while it is serialized. odd: it throws an int while it is
+// serialized. kill: it kills its rank in the step after the fourth decision. none: no object fails,
+// and the program exits with status 0 after 10 steps. tests/mpi/crash_test.py checks how the job
+// ends.
 #include <csignal>
 #include <string_view>
 

@@ -104,10 +104,12 @@ double total_s(const Job& job, const Workload& workload, const Placement& after)
   return 10 * metrics.iteration_s + metrics.migration_s;
 }
 
+constexpr TaskId kTasks = 5880;  // a number that leanmd can have
+
 /// Returns the cost of the decision of all ranks together divided by that of rank 0.
 double times_central(std::string_view recipe, Placement (*start)(const JobLayout&),
                      std::uint32_t ranks_per_host) {
-  const Workload workload = generate(parse_recipe(recipe), 6000, 1)[0];
+  const Workload workload = generate(parse_recipe(recipe), kTasks, 1)[0];
   Job joint({.mode = Mode::hierarchical, .ranks_per_host = ranks_per_host}, workload, start);
   Job central({.mode = Mode::root, .ranks_per_host = ranks_per_host}, workload, start);
   const Decision together = joint.decide(), alone = central.decide();
@@ -118,11 +120,11 @@ double times_central(std::string_view recipe, Placement (*start)(const JobLayout
          total_s(central, sending, central.after(alone.plan));
 }
 
-Placement even(const JobLayout& layout) { return blocked(6000, layout.machine.num_places()); }
+Placement even(const JobLayout& layout) { return blocked(kTasks, layout.machine.num_places()); }
 Placement uneven(const JobLayout& layout) {
-  return initial_placement("uneven", 6000, layout.machine.num_places(), 1);
+  return initial_placement("uneven", kTasks, layout.machine.num_places(), 1);
 }
-Placement on_one_rank(const JobLayout&) { return Placement(6000, 0); }
+Placement on_one_rank(const JobLayout&) { return Placement(kTasks, 0); }
 
 TEST(JointDecision, costs_at_most_a_tenth_more_than_a_central_one_and_3_percent_in_the_mean) {
   double sum = 0;

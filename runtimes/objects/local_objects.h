@@ -25,8 +25,8 @@ struct LocalObject {
   double wall_s = 0;                    // of all its steps
   std::vector<double> subphase_s = {};  // loads by subphase, measured by Options::clock
 
-  /// Moving average of the object's time per step, in seconds by subphase; 0: unknown. Maintained
-  /// only if steps may be offloaded.
+  /// Moving average of the time that a step of the object takes, in seconds, with one entry per
+  /// subphase; 0 if it is unknown. Maintained only if steps may be offloaded.
   std::vector<float> step_s = {};
 };
 

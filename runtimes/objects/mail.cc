@@ -52,8 +52,8 @@ Outbox::OpenMessage Outbox::begin(std::span<const ObjectId> to) {
   return {first, at, first->size()};
 }
 
-/// Groups the receivers by the buffer that takes their messages. The first receiver is in the first
-/// group.
+/// Groups the receivers `to` of a message: those whose messages go to the same buffer form a group.
+/// The first group contains the first receiver.
 void Outbox::group_by_buffer(std::span<const ObjectId> to) {
   for (const ObjectId id : to) {
     Buffer* buffer = &router_.buffer_for(id);

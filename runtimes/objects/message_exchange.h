@@ -30,7 +30,7 @@ class MessageExchange {
   Times exchange(std::span<const std::unique_ptr<Worker>> workers, LocalObjects& objects,
                  ObjectDirectory& directory);
 
-  /// Keeps a buffer that inboxes refer to until the next exchange.
+  /// Keeps a buffer until the next exchange, because inboxes refer to it.
   void keep(MessageBuffer buffer) { kept_.push_back(std::move(buffer)); }
 
  private:

@@ -24,7 +24,7 @@ class Meter {
  public:
   const RankTimes& run() const { return run_; }
   const RankTimes& phase() const { return phase_; }
-  /// The number of completed steps. The address stays valid.
+  /// Returns the number of completed steps. The reference stays valid as long as the meter exists.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
   /// The number of the current subphase: the kind of the current step (Options::subphase_of_step).

@@ -39,13 +39,12 @@ class ObjectDirectory {
     if (!is_known)
       fail(
           "rank_of({}): with POISE_MODE=hierarchical a rank knows only its own objects and those "
-          "to "
-          "which they send; use POISE_MODE=root",
+          "to which they send; use POISE_MODE=root",
           id);
     return rank;
   }
-  /// Throws Error if there is no object `to`. The caller's message before this text names the
-  /// sender.
+  /// Throws Error if there is no object `to`. The text of the error does not name the sender: the
+  /// job then ends with a message that contains this text and names the sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("cannot send a message to object {}; there are {} objects, numbered from 0", to,

@@ -16,7 +16,8 @@ namespace {
 
 using Text = std::string_view;
 
-// Minimum size of a message, so that it has room for its header.
+// Lower limit for the option that sets the maximum size of an MPI message. A message must have room
+// for its header.
 constexpr std::size_t kMinPieceBytes = 64;
 
 void set_strategy(Options& options, Text text, const Variable&) {

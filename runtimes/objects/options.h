@@ -26,7 +26,7 @@ enum class Mode : std::uint8_t {
 
 /// New members come last, because designated initializers depend on the order of members.
 struct Options {
-  /// The name of the objects in messages to the user.
+  /// The name that messages to the user give to these objects.
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
   std::string strategy = "poise";

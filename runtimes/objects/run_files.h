@@ -39,7 +39,7 @@ class RunFiles {
   /// Writes the timeline. Collective.
   void finish_timeline();
 
-  /// Prints a warning on stderr, the first time that this rank calls it.
+  /// Prints a warning on stderr. Only the first warning of a rank is printed.
   void warn(const std::string& text);
 
  private:

@@ -224,7 +224,8 @@ void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
 void OffloadedSteps::take_back(std::uint32_t index) {
   auto bytes = transfers_[index].back.bytes();
   if (bytes.empty()) return;
-  // Frees the memory so that the next packed object reuses it and needs no new pages.
+  // Frees the memory of the object that was sent, so that the next packed object reuses this memory
+  // and needs no new pages.
   transfers_[index].out = Buffer(context_.memory());
   StepTimes times{};
   std::memcpy(&times, bytes.data(), sizeof times);

@@ -7,7 +7,7 @@
 
 namespace poise::objects::tuning {
 
-// --- Numbers that determine when to decide (when_to_balance.h, decide.h)
+// --- Constants of the decision when and how to balance (when_to_balance.h, decide.h)
 
 /// Number of steps after a decision until the first check whether balancing pays. After several
 /// steps, one slow step is not taken for an imbalance. The number was chosen, not measured.
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxPastPhases = 64;
 /// transfer and unpacking overlap.
 inline constexpr std::size_t kMigrationMessageBytes = std::size_t{4} << 20;
 
-// --- Numbers for traces and timelines (run_files.h)
+// --- Constants for traces and timelines (run_files.h)
 
 /// Number of steps per traced phase in a run that never balances.
 inline constexpr std::uint64_t kStepsOfTracedPhase = 10;
@@ -38,7 +38,7 @@ inline constexpr std::uint64_t kStepsOfTracedPhase = 10;
 /// Maximum number of spans that a rank keeps for the timeline (about 32 MB).
 inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 
-// --- Numbers for offloaded steps (step_offload.h)
+// --- Constants for offloaded steps (step_offload.h)
 
 /// Weight of the newest measurement in the moving average of an object's time per step. One half
 /// follows a load that changes within two or three steps.

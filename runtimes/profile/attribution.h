@@ -25,8 +25,9 @@ struct Collective {
   Meaning meaning = Meaning::barrier;
   int rank = 0, size = 1, root = 0;  // root: of those that have one
   std::uint64_t bytes = 0;           // of the vector, or of this rank's block
-  /// Set for collectives with a count per rank: returns the number of bytes that this rank sends to
-  /// a given rank or, in MPI_Allgatherv, that the given rank contributes.
+  /// Set only for collectives with a count per rank. Returns the number of bytes that this rank
+  /// sends to the given rank. For MPI_Allgatherv, returns the number of bytes that the given rank
+  /// contributes.
   std::function<std::uint64_t(int)> block_bytes = {};
 };
 

@@ -144,8 +144,8 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
   const auto wait_for_all = [&] {
     for (const auto& reduction : reductions) mpi_.wait(&reduction->request, mpi_.status_ignore);
   };
-  // The reductions are non-blocking, because ranks may have created their communicators in
-  // different orders.
+  // The reductions are non-blocking: ranks may have created their communicators in different
+  // orders, and blocking reductions could then deadlock.
   for (const auto& reduction : reductions)
     mpi_.iallreduce(reduction->counts, reduction->largest_counts, 2, mpi_.double_type, mpi_.max,
                     reduction->communicator->handle, &reduction->request);

@@ -14,7 +14,7 @@ namespace poise::profile {
 using Word = std::uintptr_t;
 static_assert(sizeof(Word) == 8, "arguments are passed on as 64-bit words");
 
-/// The kinds of call by which time inside MPI is counted.
+/// The kinds of MPI calls. The time inside MPI is added up separately for each kind.
 enum class Kind : std::uint8_t { point_to_point, collective, wait, io, other };
 inline constexpr int kNumKinds = 5;
 

@@ -115,8 +115,8 @@ def positions_of(parameters, meaning):
 
 
 def fortran_arity(procedure):
-    """Returns the number of arguments of the Fortran procedure, with the hidden lengths of its strings, or -1 if
-    there is none."""
+    """Returns the number of arguments of a procedure's Fortran version, including the hidden length arguments of
+    its strings, or -1 if the procedure has no Fortran version."""
     attributes = procedure._parseset["attributes"]
     if not attributes["f90_expressible"]:
         return -1
@@ -133,7 +133,8 @@ def row(name, c_arity, fortran, kind, meaning, positions, mode):
 
 
 def rows_of(procedure):
-    """Returns the row of a function, and that of its version for large counts."""
+    """Yields the row of functions.inc for an MPI function, and the row for its version with large counts if there
+    is one."""
     parse = procedure._parseset
     name = parse["name"].removeprefix("MPI_")
     if not parse["attributes"]["c_expressible"] or LOCAL.fullmatch(name):

@@ -43,7 +43,8 @@ class Arguments {
   const Word* words_;
 };
 
-/// Adds what each call sends to the sums, and remembers what persistent requests will send.
+/// Interprets MPI calls: adds the messages and bytes that each call sends to `sums`, and remembers
+/// what persistent requests will send.
 class Interpreter {
  public:
   Interpreter(const MpiLibrary& mpi, Sums& sums) : mpi_(mpi), communicators_(mpi), sums_(sums) {}
@@ -57,7 +58,8 @@ class Interpreter {
   /// them. Returns nothing if that is not known.
   std::optional<Part> part_in(const Function& function, const Arguments& arguments,
                               const Communicator& communicator) const;
-  /// The bytes of a collective if all its ranks know the same number, otherwise 0.
+  /// Returns the number of bytes of a collective if every rank knows it from its own arguments,
+  /// otherwise 0.
   std::uint64_t agreed_bytes(const Function& function, const Arguments& arguments) const;
 
   Communicators& communicators() { return communicators_; }

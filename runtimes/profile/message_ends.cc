@@ -14,8 +14,8 @@ std::uint64_t stream_of(const Envelope& envelope, std::int32_t source, std::int3
   const auto ranks =
       std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | static_cast<std::uint32_t>(to);
   const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(envelope.tag));
-  // Each field has its own odd factor, so envelopes that differ in any field have different sums,
-  // except by coincidence.
+  // Each field is multiplied by a different odd constant, and the products are added. Envelopes
+  // that differ in any field therefore have different sums, except by coincidence.
   const std::uint64_t stream = mixed(envelope.communicator * 0x9e3779b97f4a7c15u +
                                      ranks * 0xc2b2ae3d27d4eb4fu + tag * 0x165667b19e3779f9u);
   return stream < 2 ? 2 : stream;
@@ -121,7 +121,8 @@ bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns, std
 }
 
 void MessageEnds::resolve() {
-  // A receive gets its number when no earlier receive in the queue can match its message any more.
+  // A receive gets its number as soon as its source and tag are known and no earlier receive in the
+  // queue can match the same messages.
   std::vector<Id> left;
   std::vector<Id> numbered;
   for (const Id id : queue_) {
@@ -168,10 +169,10 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 }
 
 bool MessageEnds::is_kept(const MessageEnd& end) const {
-  // The choice depends on a hash of number / 16, so sixteen messages of a stream are kept or
-  // dropped together. For the first sixteen, which have number / 16 = 0 in all streams, the tag is
-  // hashed instead: a program that uses the iteration number as the tag has many streams of a few
-  // messages each, and otherwise all or none of these messages would be kept.
+  // Whether an end is kept depends on a hash of number / 16, so sixteen messages of a stream are
+  // kept or dropped together. For the first sixteen messages, number / 16 is 0 in every stream, so
+  // their tag is hashed instead. Without this exception, if a program used the iteration number as
+  // the tag, and so had many streams of a few messages, all or none of its messages would be kept.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

@@ -26,7 +26,8 @@ struct MessageEnd {
   std::int64_t took_ns = 0;   // duration of that call; 0: no call waits for it
 };
 
-/// What identifies the stream of a message. A receive may leave its partner and tag open.
+/// The data that identify the stream of a message. The partner and the tag of a receive may be
+/// wildcards.
 struct Envelope {
   std::uint64_t communicator = 0;  // the same on all its ranks
   std::int32_t partner = 0;        // rank of MPI_COMM_WORLD; kAny: any
@@ -77,7 +78,8 @@ class MessageEnds {
   std::uint64_t stride() const { return stride_; }
 
  private:
-  /// A cache of the streams used last, so that most messages need no hash.
+  /// A cache of the streams used last. For most messages it saves computing the hash of the stream
+  /// and searching the hash table.
   struct Recent {
     Envelope envelope;
     std::uint64_t stream = 0;

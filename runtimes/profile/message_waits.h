@@ -28,7 +28,7 @@ class MessageWaits {
   /// Reads the report of a partner. Ignores bytes that are not a report.
   void read(int partner, std::string_view report);
 
-  /// Returns the waits, one per call for which at least one message was compared.
+  /// Returns one wait for each call with at least one message of which both ends could be compared.
   std::vector<Wait> waits() const;
   /// Number of messages that were received before they were sent, which means that their ends were
   /// matched wrongly.

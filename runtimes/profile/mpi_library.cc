@@ -33,7 +33,8 @@ std::string profiling_name(const char* name) {
   return text += name;
 }
 
-/// MPICH's name of the function that mpi_f08 calls: mpi_wait_f08_ -> pmpir_wait_f08_.
+/// The name in MPICH of the function that a function of mpi_f08 calls: for mpi_wait_f08_ it is
+/// pmpir_wait_f08_.
 std::string mpich_f08_name(const char* name) {
   return "pmpir_" + std::string(name + std::strlen("mpi_"));
 }
@@ -170,8 +171,8 @@ void MpiLibrary::find_constants() {
   }
   proc_null = -1;
   any_source = -2;
-  // In MPICH, only mpi_f08 has its own constants for ignored statuses; calls through mpif.h reach
-  // the C functions.
+  // In MPICH, only mpi_f08 has constants of its own for ignored statuses. Calls through mpif.h need
+  // none here, because they reach the C functions.
   fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;

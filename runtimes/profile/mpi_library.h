@@ -117,7 +117,8 @@ struct MpiLibrary {
     if (language == Language::c) return status == status_ignore;
     return status == 0 || status == fortran_ignored_[0] || status == fortran_ignored_[1];
   }
-  /// The source in a status, in C or Fortran.
+  /// Returns the source rank that an MPI_Status contains. C and Fortran store it at the same
+  /// position.
   int source_of(const void* status) const {
     return static_cast<const int*>(status)[is_open_mpi ? 0 : 2];
   }

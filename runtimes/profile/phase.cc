@@ -61,9 +61,9 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
   const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
   if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
-  // In long stretches, all time without a cpu is assumed to be time in which the thread waited for
-  // a cpu. If the program slept there, this is more than `queued_ns`, so the difference is kept
-  // from becoming negative.
+  // In long stretches, the thread is assumed to wait for a cpu whenever it has none. If it slept
+  // instead, the estimate of this waiting time is too high and may exceed `queued_ns`. So the
+  // difference of the two is limited to values of at least 0.
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);

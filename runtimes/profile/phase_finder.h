@@ -20,7 +20,7 @@ class PhaseFinder {
   /// Adds the next token. Returns true if it ends an iteration.
   bool add(std::uint64_t token);
 
-  /// Number of tokens per iteration; 0 if no period has been found.
+  /// Length of the recognised iteration, in tokens; 0 if no repeated sequence has been found yet.
   std::size_t period() const { return pattern_.size(); }
 
  private:

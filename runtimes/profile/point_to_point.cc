@@ -149,8 +149,9 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   auto envelope = envelope_of(function, arguments, function.source, tag);
   if (!envelope) return false;
   const bool is_now = function.request < 0;
-  // When a blocking receive has completed, the source and tag of its message are known, even if the
-  // program named none. No other receive was posted in the meantime.
+  // After a blocking receive, the source and tag of its message are known, even if the program
+  // accepted any source or tag. Its position among the receives is also known, because no other
+  // receive was posted before it completed.
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;

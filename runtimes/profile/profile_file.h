@@ -15,8 +15,8 @@
 namespace poise::profile {
 
 inline constexpr std::string_view kMagic = "POISE PROFILE 4\n";
-/// Older versions, which can still be read: version 3 has no TeamUse, version 2 no Reorderings
-/// either.
+/// Older versions, which can still be read. Version 3 lacks TeamUse; version 2 lacks TeamUse and
+/// Reorderings.
 inline constexpr std::string_view kMagicWithoutTeam = "POISE PROFILE 3\n";
 inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
 
@@ -24,8 +24,9 @@ inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n"
 struct Reorderings {
   std::uint64_t calls = 0, reordered = 0;  // calls; those that gave a better order
   std::int64_t deciding_ns = 0;            // in these calls, until all ranks knew their place
-  // The sum over all edges of weight times hops, in the old order of the ranks and in the new one.
-  // Only the rank that decided the order stores these sums.
+  // Total distance of the edges: each edge's weight times its number of hops, summed over all
+  // edges. `before` is for the old order of the ranks, `after` for the new one. Only the rank that
+  // decided the order stores these sums.
   double before = 0, after = 0;
 };
 

@@ -54,7 +54,7 @@ TEST(profile_file, a_profile_is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(ranks[1].team.threads[1].only_cpu, 5);
 }
 
-/// The bytes of a block in the older format, without its reorderings.
+/// The bytes of a block in the older file format, which stores no reorderings.
 std::string without_reorderings(const RankProfile& profile) {
   RankProfile none = profile, some = profile;
   none.reorderings = {};
@@ -62,7 +62,7 @@ std::string without_reorderings(const RankProfile& profile) {
   const std::string a = encode(none), b = encode(some);
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   std::string bytes = a.substr(0, at) + a.substr(at + 5);
-  // The size at the beginning of the block takes two bytes.
+  // Stores the new size at the beginning of the block: two bytes with seven bits each.
   const std::size_t size = bytes.size() - 2;
   bytes[0] = static_cast<char>(size | 0x80);
   bytes[1] = static_cast<char>(size >> 7);

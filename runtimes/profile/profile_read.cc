@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decodes profiles. Checks every count against the number of bytes that follow before using it.
+// Decodes profiles. Every count that is read from a file is checked before use: its items must fit
+// into the bytes that follow.
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>

@@ -17,15 +17,16 @@ struct RankSite {
   std::int32_t package = -1, numa = -1, l3 = -1, core = -1;
 };
 
-/// Returns the cpus on which a thread of this process may run, in ascending order. 0 means the
-/// calling thread.
+/// Returns the cpus on which a thread of this process may run, in ascending order. `thread` is the
+/// kernel's thread id, or 0 for the calling thread.
 std::vector<int> allowed_cpus(int thread);
 
 /// Returns the site of the calling thread.
 RankSite own_site();
 
-/// Returns the package, memory domain, cache and core that contain all these cpus. Leaves `host`
-/// empty. `folder` is /sys/devices/system/cpu or a copy of it. Reads at most four files per cpu.
+/// Returns the package, memory domain, cache and core that contain all of `cpus`. Leaves the member
+/// `host` empty. `folder` is /sys/devices/system/cpu or a copy of it. Reads at most four files per
+/// cpu.
 RankSite site_of(std::span<const int> cpus, const std::string& folder);
 
 }  // namespace poise::profile

@@ -57,8 +57,8 @@ TEST(RankSite, finds_which_package_which_cache_and_which_core_contain_all_cpus_o
   expect_site(host.site({4, 5}), 1, 2, 4, -1);
   expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
   expect_site(host.site({0, 4}), -1, -1, -1, -1);
-  // Cpus 4 and 6 are in different memory domains, so no domain contains the three cpus, although
-  // cpu 7 is in the same domain as cpu 6.
+  // Cpus 6 and 7 are in the same memory domain, but cpu 4 is in another one. So no memory domain
+  // contains all three.
   expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
 }
 

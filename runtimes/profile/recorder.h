@@ -53,14 +53,14 @@ class Recorder {
     ++sums_.totals.may_wait_calls[w];
   }
   void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
-  /// To be called when the program resumes. The profile's own time since leave() is not counted as
-  /// the program's.
+  /// To be called just before the profile returns control to the program. The time since leave(),
+  /// in which the profile itself worked, is not counted as the program's.
   void resume(std::int64_t now_ns) { left_ns_ = now_ns; }
 
   Sums& sums() { return sums_; }
 
-  /// Records a collective over all ranks by the initial thread. If it returns true, an iteration
-  /// has ended and the caller must call cut().
+  /// Records that the initial thread called a collective of all ranks. If this function returns
+  /// true, an iteration has ended and the caller must call cut().
   bool collective(std::uint64_t token);
   /// True if the current time slice is over.
   bool slice_is_over(std::int64_t now_ns) const { return now_ns >= slice_end_ns_; }

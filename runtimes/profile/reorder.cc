@@ -122,7 +122,8 @@ class Reordered {
     return mpi_.weights_of(call_.language, is_f08, call_.words[position]);
   }
 
-  /// The edges that this rank describes; nothing if MPI will refuse them.
+  /// Returns the edges that this rank's arguments describe, or nothing if MPI will refuse the
+  /// arguments.
   std::optional<TopologyEdges> own_edges() const;
   std::optional<TopologyEdges> own_edges_of_distributed() const;
   Place decide();
@@ -145,8 +146,8 @@ class Reordered {
   int rank_ = 0, size_ = 1;
   Word reordered_ = 0;
   std::vector<std::pair<int, Word>> saved_;  // arguments that are replaced
-  // Storage for the arguments that are passed to MPI instead of the program's. Fortran passes
-  // addresses, so they must stay in memory during the call.
+  // Variables for the arguments that MPI gets instead of the program's. Fortran passes arguments by
+  // address, so these variables must exist until the call returns.
   int fortran_comm_ = 0, no_ = 0, degrees_[2] = {};
   Adjacency adjacency_;
   std::string reason_;  // on the deciding rank: why ranks keep their order
@@ -295,8 +296,9 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // Either all ranks pass weights or none does. A rank whose own node has no edges may have passed
-  // no weights, but it must pass the weights of the node that it receives.
+  // Either all ranks pass edge weights to MPI or none does. A rank whose node had no edges may have
+  // passed no weights in the program's call. In the call to MPI, it must pass the weights of the
+  // node that it receives from another rank.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

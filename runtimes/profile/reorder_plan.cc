@@ -106,9 +106,10 @@ Level level_of(const Paths& paths, std::span<const std::uint32_t> order, std::si
   return made;
 }
 
-/// Each node is treated as one memory domain, because only hops count for the order of the ranks,
-/// and hops depend on the levels. The last level is `slots` instead of cores, because several ranks
-/// may share a core.
+/// Describes the machine as levels of groups, from the ranks sorted by group. The finest level is
+/// called slot instead of core, because several ranks may share a core. Every node is treated as
+/// one memory domain: the order of the ranks depends only on hops, and hops depend only on the
+/// levels.
 MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) {
   MachineParts parts;
   parts.name = "the ranks of the communicator";

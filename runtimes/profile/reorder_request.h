@@ -11,7 +11,8 @@
 
 namespace poise::profile {
 
-/// Arrays are indexed by ranks of the communicator that the program passed.
+/// The input of the decision. Arrays with one element per rank are indexed by ranks of the
+/// communicator that the program passed.
 struct ReorderRequest {
   const RankSite* sites = nullptr;           // per rank
   const std::int32_t* world_rank = nullptr;  // per rank: in MPI_COMM_WORLD

@@ -27,7 +27,8 @@ class Series {
   /// Begins the first phase.
   void start(std::int64_t now_ns, const Sums& sums, const Machinery& machinery);
 
-  /// Counts a cut. Returns true if cut() must be called now to end a phase.
+  /// Counts a cut, that is, a moment at which a phase may end. Returns true if the phase must end
+  /// at this cut; the caller must then call cut().
   bool is_due() { return ++cuts_since_ >= cuts_per_phase_; }
 
   /// Ends the current phase and returns it, and begins the next one with the label `next_label`.

@@ -283,8 +283,8 @@ Cuts Session::agreed_cuts() {
     const auto k = 2 * static_cast<std::size_t>(cuts);
     if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
   }
-  // Ranks may reach MPI_Finalize in different time slices. The missing slices are added and are
-  // empty.
+  // Ranks may reach MPI_Finalize in different time slices. A rank that has fewer slices than others
+  // adds empty ones.
   Series& slices = recorder_.series(Cuts::slices);
   const double missing = ends[2 * static_cast<std::size_t>(Cuts::slices)] -
                          static_cast<double>(slices.phases().size());

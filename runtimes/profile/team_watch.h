@@ -27,8 +27,9 @@ struct TeamUse {
 class TeamWatch {
  public:
   TeamWatch();
-  /// Returns what the threads used since construction. Threads that have ended are missing. Empty
-  /// if the kernel has no schedstat. O(threads).
+  /// Returns the cpu time and the waiting time of each thread of the process since construction.
+  /// Threads that have ended are left out. The list of threads is empty if the kernel has no
+  /// schedstat. O(threads).
   TeamUse read() const;
 
  private:

@@ -9,8 +9,8 @@
 namespace poise::profile {
 namespace {
 
-/// Even if the test is interrupted, a reading lies between readings of the clock before and after
-/// it.
+/// Each reading is compared with readings of the real clock just before and just after. So the test
+/// passes even if it is interrupted in between.
 TEST(tick_clock, stays_close_to_the_monotonic_clock) {
   constexpr std::int64_t kError_ns = 2000;
   TickClock ticks;

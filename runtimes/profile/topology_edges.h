@@ -17,7 +17,8 @@ struct TopologyEdge {
 };
 using TopologyEdges = std::vector<TopologyEdge>;
 
-// The edges, or nothing if MPI will refuse the arguments. Edges from a rank to itself are left out.
+// The functions below return the edges of a topology, or nothing if MPI will refuse the arguments.
+// They leave out edges from a rank to itself.
 
 /// Returns the edges of MPI_Cart_create: one per pair of neighbours, or two if they are neighbours
 /// on both sides.

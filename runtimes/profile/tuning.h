@@ -7,8 +7,8 @@
 
 namespace poise::profile::tuning {
 
-/// Minimum length of a useful stretch for which the CPU clock is read. A read is a system call of
-/// about 0.5 us.
+/// Minimum length of a useful stretch (the time between two MPI calls) for which the CPU clock is
+/// read. For shorter ones the read would cost too much: it is a system call of about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 
 /// Maximum number of phases that a series (series.h) holds in memory. When there are more,
@@ -19,12 +19,14 @@ inline constexpr std::size_t kMaxPhases = 1024;
 inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
 
 /// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
-/// At most kMaxTokens collectives are searched for it.
+/// If that does not happen within kMaxTokens collectives, the search starts again.
 inline constexpr std::size_t kMaxTokens = 4096;
 inline constexpr std::size_t kRepeats = 3;
-/// A recognised iteration is discarded if more than one in kOddShare collectives does not fit it.
+/// A recognised iteration is discarded if more than one in kOddShare of the collectives that follow
+/// does not fit its sequence.
 inline constexpr std::size_t kOddShare = 8;
-/// Phases that are shorter than this on all ranks are merged at the end.
+/// Phases that are shorter than this on all ranks are merged with their neighbours when the run
+/// ends.
 inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
 
 /// Maximum number of entry times of collectives kept per communicator. When there are more, every

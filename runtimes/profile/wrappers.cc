@@ -28,7 +28,7 @@ template <typename... Words>
   Call call{function, language, arguments, sizeof...(words)};
   if (!enter(call)) return relayed(words...);
   // `arguments` may differ from `words`: if the program ignores a status, the session may have
-  // replaced it.
+  // inserted a status of its own.
   const int result = std::apply(relayed, as_tuple(arguments, std::index_sequence_for<Words...>()));
   leave(call, result);
   return result;

@@ -56,8 +56,8 @@ struct With {
   // Ranks that get a copy of the task ahead of time. The first of them with a free thread runs the
   // task, once.
   std::vector<std::uint32_t> replicas = {};
-  // Values that the program's own policy can read, and also the task itself on the rank where it
-  // runs.
+  // Values that the program attaches to the task. The program's own policy can read them, and so
+  // can the task itself on the rank where it runs.
   Annotations annotations = {};
   // The task runs after earlier ordered tasks of this rank that access the same data. Children of a
   // task depend on one another only, because their parent may wait for them.
@@ -164,7 +164,7 @@ class Context {
   template <typename Result, typename... Parameters, typename... Arguments>
   auto add(With* with, const Function<Result, Parameters...>& function,
            const Arguments&... arguments);
-  // `with` may be null; otherwise the call moves its members out.
+  // If `with` is not null, the function moves the members out of it.
   void add(With* with, FunctionId function, std::span<const Item> items,
            std::function<void()>&& deliver = {});
 

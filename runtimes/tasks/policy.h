@@ -14,7 +14,8 @@
 
 namespace poise::tasks {
 
-/// Asks to copy the first `tasks` tasks of the queue ahead of time to each rank of `ranks`.
+/// Requests copies of the first `tasks` tasks of the queue on each rank in `ranks`. Each of these
+/// tasks still runs only once.
 struct Replication {
   std::uint32_t tasks = 0;
   std::vector<std::uint32_t> ranks = {};
@@ -28,9 +29,9 @@ struct Self {
 };
 Self self_of(const Task& task);
 
-/// Decisions that a program makes instead of the setting `policy`. Called by one thread at a time,
-/// on the rank that lends. These functions must not submit or wait. If one throws, the first
-/// exception is printed and the job continues.
+/// The program's own policy, used instead of the one that the setting `policy` names. One thread at
+/// a time calls its functions, on the rank that lends. They must not submit tasks or wait. If one
+/// throws, the first exception is printed and the job continues.
 struct Policy {
   LendingPolicy decide = {};
   // The load of this rank that the policies of other ranks see. By default, it is the number of

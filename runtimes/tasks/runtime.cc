@@ -32,8 +32,8 @@ thread_local Context* context_of_thread = nullptr;
 // The runtime whose offload engine this thread has locked.
 thread_local const Runtime* engine_locked_here = nullptr;
 
-// One mutex for all contexts, because below MPI_THREAD_MULTIPLE only one of them may call MPI at a
-// time.
+// One mutex for all contexts of the process: below MPI_THREAD_MULTIPLE, only one thread of the
+// process may call MPI at a time.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
@@ -82,8 +82,8 @@ void store_items(Task& task, std::span<const Item> items) {
   std::abort();
 }
 
-// Keeps the engine alive, because other ranks may still send messages to it. They wait for this
-// rank and report that it is missing.
+// Keeps the engine of a destroyed context alive, because other ranks may still send messages to it.
+// These ranks wait for this rank, and report that it is missing.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));
@@ -433,8 +433,8 @@ void Runtime::work_in_background() {
   }
 }
 
-// A program's policy may call counters() on a thread that already holds the engine's mutex, which
-// is then not locked again.
+// A lending policy of the program may call counters() while its thread holds the engine's mutex. In
+// that case counters() must not lock the mutex again.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

@@ -28,7 +28,8 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  /// `with` may be null; otherwise the call moves its members out.
+  /// Submits a task with the options `with`, whose members are moved from. Null means the default
+  /// options.
   void submit(With* with, FunctionId function, std::span<const Item> items,
               std::function<void()>&& deliver);
   void wait(unsigned team);

@@ -11,7 +11,8 @@ namespace poise::tasks {
 
 std::span<const Knob> setting_knobs();
 
-/// Changes settings as the program's text says, for example "policy=paired,pull=0". Throws Error.
+/// Changes the settings that `text` names, for example "policy=paired,pull=0". The text comes from
+/// the program. Throws Error if it is wrong.
 void apply_program(Knobs& settings, std::string_view text);
 
 /// Changes settings as the environment says: POISE_TASKS_POLICY=paired sets `policy`. `environment`

@@ -29,8 +29,8 @@ struct Loan {
   double at_s = 0;
   std::uint32_t lender = 0;  // the owner, or a borrower that lent the task on
 };
-/// Maps (rank that owns a task, the task's slot there, borrower) to all loans of this task to this
-/// borrower, sorted by time.
+/// Maps (the rank that owns a task, the task's index in the owner's table of lent tasks, borrower)
+/// to all loans of this task to this borrower, sorted by time.
 using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
 
 Loans loans_among(std::span<const RankTrace> ranks) {
@@ -83,7 +83,7 @@ ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::s
   return notes;
 }
 
-/// Draws the parts of the waits in which a thread ran no task.
+/// Draws a slice "idle" wherever a thread was in a wait but ran no task.
 void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& rank,
                    std::vector<Waited> busy) {
   std::sort(busy.begin(), busy.end(),

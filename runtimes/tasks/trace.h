@@ -27,7 +27,7 @@ struct Reason {
   // True if the borrower sent a steal request. False if the lender acted by itself, because it
   // expected that the borrower would soon be idle.
   bool asked = false;
-  // True if the run times of all functions are known. If not, the seconds of `lender` and
+  // True if the run times of all functions are known. Otherwise the times in `lender` and
   // `borrower` are meaningless.
   bool times_known = false;
   std::uint32_t tasks = 0;  // number of tasks in the loan

@@ -12,7 +12,8 @@ namespace poise::tasks::tuning {
 /// After this many seconds without a poll, the caches are assumed to hold nothing that a poll
 /// needs. The cost of a poll is measured only at polls after such a pause.
 inline constexpr double kColdPoll_s = 100e-6;
-/// Maximum number of nested tasks on one thread that wait for their children; each keeps its stack.
+/// Maximum number of tasks that wait for their children on the stack of one thread. While a task
+/// waits, its thread runs other tasks, which may wait in turn.
 inline constexpr unsigned kMaxNestedWaits = 32;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
@@ -25,8 +26,9 @@ inline constexpr int kMaxPassed = 64;
 
 // --- Learning -----------------------------------------------------------------------------------
 
-/// Distance that is assumed between two memory domains of a node if the Machine lacks one of them.
-/// A distance is the latency between domains, relative to the latency inside a domain.
+/// Distance that is assumed between two memory domains of a node if the description of the machine
+/// lacks one of these domains. A distance is the latency between domains, relative to the latency
+/// inside a domain.
 inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
@@ -38,13 +40,15 @@ inline constexpr double kMessageBytes = 1 << 19;
 /// Minimum number of seconds between two rounds in which a rank sends replicas of its tasks to
 /// other ranks.
 inline constexpr double kReplicationInterval_s = 20e-6;
-/// Maximum number of entries of the load table read for a decision.
+/// Maximum number of ranks whose loads a rank reads from the load table before it decides. If there
+/// are more ranks, it reads the others before its next decisions.
 inline constexpr std::size_t kMaxTableReads = 64;
 
 // --- Results ------------------------------------------------------------------------------------
 
-/// Maximum number of bytes of results kept in place for owners on this node to read until the wait
-/// ends.
+/// Results in shared memory may stay where the borrower wrote them: their owners on the same node
+/// read them there, and they are freed when the wait ends. This is the maximum number of their
+/// bytes per borrower.
 inline constexpr double kMaxKeptBytes = 1 << 28;
 
 // --- Transport ----------------------------------------------------------------------------------
@@ -55,7 +59,8 @@ inline constexpr std::size_t kMaxHeadersPerPoll = 16;
 /// libraries reports only messages that they have already read; only the second one reads the
 /// network.
 inline constexpr double kStalePoll_s = 20e-6;
-/// Maximum number of bytes of a header, because MPI counts in int.
+/// Maximum number of bytes of a header. An MPI message cannot be much longer, because MPI counts
+/// its bytes in an int.
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
 /// From this many freed bytes on, memory is returned to the operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;

@@ -49,7 +49,8 @@ class Balancers(unittest.TestCase):
         return int(line[1])
 
     def dump(self):
-        """Writes dumps of the second and third balancing; returns their common prefix."""
+        """Makes Charm++ dump the second and third balancing to files whose names differ only in the number at the end.
+        Returns their path without this number."""
         name = self.folder / "dump"
         done = charm("+balancer", "PoiseKeepLB", "+LBDump", "1", "+LBDumpSteps", "2", "+LBDumpFile", str(name))
         self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
@@ -302,8 +303,8 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy, phase=None):
-        """Returns the place that the strategy chooses for each task of a phase (None: the first phase) of a trace or a
-        Charm++ dump."""
+        """Returns the place that the strategy chooses for each task of one phase. The file `dump` is a trace or a
+        Charm++ dump. If `phase` is None, the first phase is used."""
         placement = self.folder / "placement"
         of_phase = [] if phase is None else ["--phase", str(phase), "--seed", str(phase)]
         poise("plan", str(dump), *of_phase, "--strategy", strategy, "-o", str(placement))

@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class Dev(unittest.TestCase):
     def calls(self, home, *arguments):
-        """Returns the calls of `./dev ARGUMENTS` if the build folder was configured for the checkout `home`."""
+        """Runs `./dev ARGUMENTS` in a checkout whose build folder was configured for the checkout `home`. Returns the
+        commands by which ./dev called cmake and ninja."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder).resolve()
             (folder / "build").mkdir()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests poise generate: its traces, equal bytes for equal seeds, and the options that it refuses."""
+"""Tests poise generate: its traces, the options that it refuses, and that two runs with the same seed write the same
+bytes."""
 
 import json
 import re

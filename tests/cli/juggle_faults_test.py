@@ -58,7 +58,8 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # Processes that are still alive may start other processes.
+                    # Processes of the program that are still alive may be about to start others, so the check comes
+                    # later.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -286,8 +287,9 @@ class Recipes(JuggleTest):
         for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # There is one thread more than cpus. Without balancing, the thread of the second program and one thread of
-            # the first would share a cpu all the time and have only half of it each.
+            # There is one thread more than cpus: the first program has a thread for each cpu, and the second program
+            # has one thread. Without balancing, that thread would share a cpu with a thread of the first program all
+            # the time, and each of the two would get only half of this cpu.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

@@ -33,7 +33,7 @@ def descendants(pid):
 
 
 def all_of(terminal):
-    """Returns everything that is written until the other side is closed."""
+    """Returns everything that programs write to this terminal until the last of them has closed it."""
     text = b""
     while True:
         try:

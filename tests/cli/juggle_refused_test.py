@@ -53,7 +53,8 @@ class Refused(JuggleTest):
         self.assertIn(says, text)
 
     def assert_balances(self, refused):
-        """Checks that the workers are placed and that a signal still reaches the program."""
+        """Checks that the three children of the program are pinned, that a signal reaches the program, and that the
+        children's affinities are restored when it has ended."""
         process, _, workers = self.start_busy(preexec_fn=refused)
         process.terminate()
         self.assertEqual(process.wait(WAIT_S), -signal.SIGTERM)

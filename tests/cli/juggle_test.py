@@ -16,7 +16,7 @@ from run_poise import POISE, CliTest
 
 CPUS = os.sched_getaffinity(0)
 WAIT_S = 20
-# Starts three children, each with a parent process, that compute until they are killed.
+# A shell script that starts three child processes, which compute until they are killed, and waits for them.
 BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
 QUICK = ("--policy", "proactive", "--period", "20ms")
 
@@ -218,7 +218,7 @@ class Affinities(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertIn("threads on cpus", errors)
         summary = json.loads((self.folder / "s.json").read_text())
-        # The shell itself may have computed for long enough to be counted.
+        # The summary may contain the shell as well, if the shell itself has computed for long enough.
         self.assertLessEqual(set(workers), {thread["thread"] for thread in summary["threads"]})
         self.assertEqual(len(summary["speeds"]), len(summary["cpus"]))
         self.assertEqual(max(summary["speeds"]), 1)

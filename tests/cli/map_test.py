@@ -170,8 +170,8 @@ class LaunchFiles(CliTest):
         self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to none sh hosts.bind.sh ./program"])
 
     def test_the_slurm_host_file_and_cpu_binding_place_ranks_as_the_map_says(self):
-        # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k; map_cpu gives
-        # the lowest rank of every node the first CPU of the list, and so on.
+        # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k. On every node, map_cpu
+        # binds the lowest rank to the first CPU of its list, the next rank to the second CPU, and so on.
         files, commands = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "h")
         self.assertEqual(files, {"h": "aa\nbb\naa\nbb\n"})
         self.assertEqual(commands, ["SLURM_HOSTFILE=h srun -n 4 --distribution=arbitrary --cpu-bind=map_cpu:0,1 "
@@ -190,7 +190,8 @@ class LaunchFiles(CliTest):
         self.assertIn("--ntasks-per-node=2", commands[0])
 
     def test_the_lsf_resource_file_places_ranks_as_the_map_says(self):
-        # IBM Job Step Manager, "Explicit Resource File (ERF) format"; hosts of the job are counted from 1.
+        # The format is described in IBM Job Step Manager, "Explicit Resource File (ERF) format". It counts the hosts of
+        # a job from 1.
         files, commands = self.launch("lsf", [0, 2, 1, 3])
         self.assertEqual(files["map.erf"], "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\n"
                          "rank: 1: { host: 2; cpu: {0} }\nrank: 2: { host: 1; cpu: {1} }\n"

@@ -10,7 +10,8 @@ import random
 
 
 class Machine:
-    """Reads a machine from text: its levels from the coarsest to the places, and one latency factor for each level."""
+    """Reads a machine from text, such as "node:2 core:4 factors:5,1": its levels and one latency factor for each of
+    them. The first level is the coarsest; the last level, here the cores, consists of the places."""
 
     SETTINGS = ("factors", "speeds", "hop", "message", "byte", "migrated_byte")
 
@@ -67,7 +68,8 @@ class Machine:
 
 
 class Graph:
-    """Returns tasks with loads in microseconds and bytes, and edges with one message in each direction."""
+    """A graph of tasks: the load of each task in microseconds, its size in bytes, and the edges {(a, b): bytes}. Each
+    edge stands for one message from a to b and one from b to a."""
 
     def __init__(self, loads_us, sizes, edges):
         self.loads_us, self.sizes, self.edges = loads_us, sizes, edges
@@ -102,7 +104,8 @@ class Graph:
 
 
 def metrics(machine, graph, before, after):
-    """Returns every metric of `after`, with migrations counted from `before`."""
+    """Returns every metric of the placement `after`. A task has migrated if its place in `before` is a different
+    one."""
     work = [0.0] * machine.num_places
     for task, load_us in enumerate(graph.loads_us):
         work[after[task]] += load_us * 1e-6 / machine.speed[after[task]]
@@ -138,9 +141,9 @@ def metrics(machine, graph, before, after):
 
 
 def makespan_bound(machine, graph, average):
-    """Returns a lower bound for the time of the busiest place: the largest of the average, the largest task and the
-    pigeonhole bounds. There is one of these for each k: with p places, at least one place gets k + 1 or more of the
-    k p + 1 largest tasks."""
+    """Returns a lower bound for the time of the busiest place: the largest of the average and of one bound for each k
+    from 0 on. For any placement of the k p + 1 largest tasks on p places, some place gets at least k + 1 of them
+    (pigeonhole principle), and thus works at least as long as the k + 1 smallest of them take on the fastest place."""
     loads = sorted((load * 1e-6 for load in graph.loads_us), reverse=True)
     bound, k = average, 0
     while k * machine.num_places < len(loads):

@@ -17,7 +17,7 @@ CALLS = {"pidfd_open": (434, 434), "sched_getaffinity": (204, 123), "sched_setaf
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-CALL_NUMBER, SECOND_ARGUMENT = 0, 24  # offsets in bytes in struct seccomp_data: nr, and the lower half of args[1]
+CALL_NUMBER, SECOND_ARGUMENT = 0, 24  # in struct seccomp_data: byte offsets of nr and of args[1]'s lower half
 ALLOW, REFUSE_WITH = 0x7FFF0000, 0x00050000
 
 

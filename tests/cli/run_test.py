@@ -91,7 +91,8 @@ class RunTest(CliTest):
         self.plant_times(SECONDS)
 
     def carry_out(self, command, seconds, most=30):
-        """Runs until there is a verdict. Returns the kinds of the runs and the last run."""
+        """Repeats the run until `poise run` prints a verdict. Returns a list that tells how each run placed its ranks
+        ("mapped" or "own order"), and the finished process of the last run."""
         kinds = []
         for _ in range(most):
             done = self.run_once(command)

@@ -35,7 +35,8 @@ def allowed_objects(path):
 
 
 def spread_out(numbers, size):
-    """Expands a list of a machine file: one number for all, or one entry each; "4x2" means 2 four times."""
+    """Returns the `size` numbers for which a value of a machine file stands: a single number is repeated `size` times;
+    in a list, the entry "4x2" means the number 2 four times."""
     if not isinstance(numbers, list):
         return [numbers] * size
     out = []

@@ -165,7 +165,7 @@ class Events(CliTest):
         self.assertGreaterEqual(lent["lent_tasks"], 4 * 59)
         self.assertGreaterEqual(lent["lent_bytes"], 64 * lent["lent_tasks"])
         self.assertLess(both["total_s"], apart["total_s"])
-        # greedy has removed the imbalance that lending evened out before
+        # from the third step on, greedy has balanced the loads, so that no task is lent
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 

@@ -42,7 +42,7 @@ def main():
         python = folder / "venv" / "bin" / "python"
         if run(python, "-m", "pip", "install", "scikit-build-core", "numpy").returncode:
             sys.exit(77)
-        # The flags of the other builds, so that the compiler cache serves this one, too.
+        # The flags are those of other builds, so that the compiler cache already has the object files.
         checked(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", folder, ROOT,
                 "-C", "cmake.define.POISE_WERROR=ON")
         wheel = next(folder.glob("*.whl"))

@@ -16,7 +16,7 @@ COMMITTED = (FOLDER / "functions.inc").read_text()
 
 
 def local_names():
-    """Returns the pattern in generate.py that matches the functions without a wrapper."""
+    """Returns the pattern LOCAL of generate.py, which matches the names of the MPI functions without a wrapper."""
     text = (FOLDER / "generate.py").read_text()
     return re.compile("".join(re.findall(r'r"([^"]*)"', re.search(r"LOCAL = re\.compile\((.*?)\)\n\n", text, re.S)[1])))
 

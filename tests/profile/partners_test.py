@@ -13,8 +13,9 @@ from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
-# A rank that must wait for a late rank waits for at least this time in all rounds together: half of the time for which
-# the late rank sleeps. All other waits are shorter, even on a busy machine, where any rank may be a little late.
+# Threshold in ns for the time that a rank waits in all rounds: half of the time for which the late rank sleeps. A rank
+# that must wait for the late rank waits longer. All other waits are shorter, even on a busy machine, where any rank may
+# be a little late.
 LEAST = ROUNDS * LATE_NS / 2
 
 
@@ -34,8 +35,9 @@ class Partners(unittest.TestCase):
         return read_profile(output)
 
     def waits(self, mpi, what, size=SIZE):
-        """Returns a table {(rank, late rank): nanoseconds for which the rank waited}, and two lists with a number per
-        rank: of calls whose waiting time was determined, and of nanoseconds that it waited for receivers."""
+        """Runs the program partners.c in the mode `what`. Returns a table {(rank, late rank): ns for which the rank
+        waited for the late rank}, and two lists with one number per rank: how many calls had their waiting time
+        measured, and for how many ns the rank waited for receivers."""
         waits, samples, receivers = {}, [0] * size, [0] * size
         for rank in self.run_ranks(mpi, what, size):
             self.assertTrue(rank["flags"] & 4)

@@ -45,7 +45,7 @@ def compile_fortran(mpi, head, folder):
 
 
 def expected_traffic():
-    """Returns the traffic for three ranks, computed by hand. An int has four bytes."""
+    """Returns the traffic of the test program on three ranks, computed by hand. An int has four bytes."""
     matrix = {}
 
     def add(sender, receiver, messages, ints):

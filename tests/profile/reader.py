@@ -112,7 +112,8 @@ def installations():
 
 
 def launch(mpi, ranks, command, variables, timeout=60, launcher=None):
-    """Runs a command, with variables that are set for the ranks only."""
+    """Runs a command under the launcher of an MPI. The ranks get the environment variables, the launcher itself does
+    not."""
     words = [launcher or f"mpirun.{mpi}", "-np", str(ranks)]
     if mpi == "openmpi":
         words += ["--oversubscribe", "--bind-to", "none"]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Tests POISE_REORDER with both MPIs, in C and Fortran. Every node of a reordered topology must have the same
-neighbours as without POISE_REORDER, on a possibly different process. The edges must be as short as in the best order of
-the processes."""
+neighbours as without POISE_REORDER, on a possibly different process. The total cost of the edges must be the smallest
+that any assignment of nodes to processes can give."""
 import itertools
 import os
 import pathlib
@@ -23,13 +23,13 @@ SIZE = 8
 
 
 def hops(a, b):
-    """Returns the hops between two places of MACHINE: up to the node or to the whole machine, and down again."""
+    """Returns the number of links between two places of MACHINE, a tree of two nodes with four cores each."""
     return 0 if a == b else 2 if a // 4 == b // 4 else 4
 
 
 def topologies(stdout):
-    """Returns {topology: {rank: (world rank, text about the rank)}}, and {topology: world ranks that have no rank in
-    it}."""
+    """Reads the output of topologies.c. Returns {topology: {rank in the topology: (rank in MPI_COMM_WORLD, the rest of
+    the line)}}, and {topology: ranks of MPI_COMM_WORLD that are not in the topology}."""
     found, null = {}, {}
     for line in stdout.splitlines():
         if match := re.match(r"(\w+) rank=(\d+) world=(\d+) (.*)", line):
@@ -58,7 +58,7 @@ def cost(edges, world_of):
 
 
 def best_cost(edges, places, num_ranks):
-    """Returns the smallest cost of these edges over all ways to give each rank a different one of the places."""
+    """Returns the smallest cost that these edges can have if each rank is put on a different one of the places."""
     return min(cost(edges, order) for order in itertools.permutations(places, num_ranks))
 
 
@@ -81,8 +81,8 @@ class Reorder(unittest.TestCase):
                                            "POISE_REORDER_MACHINE": MACHINE} | more, size)
 
     def check_same_nodes(self, plain, changed):
-        """Checks that every node of a topology has the same neighbours with and without reordering, and that no process
-        has two nodes of it."""
+        """Checks that every node of a topology has the same neighbours with and without reordering, and that all nodes
+        are on different processes."""
         self.assertEqual(set(plain[0]), set(changed[0]))
         for name, ranks in plain[0].items():
             self.assertEqual({r: said for r, (_, said) in ranks.items()},

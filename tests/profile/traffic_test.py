@@ -16,7 +16,8 @@ MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_en
 
 
 def monitored(folder):
-    """Returns {(from, to): [messages, bytes]} of external point-to-point traffic, from the files of all ranks."""
+    """Returns {(sender, receiver): [messages, bytes]} from the files that Open MPI's monitoring wrote for all ranks.
+    Only point-to-point messages of the program itself count, which Open MPI calls external (E)."""
     matrix = {}
     for path in folder.glob("monitored*.prof"):
         for line in path.read_text().splitlines():

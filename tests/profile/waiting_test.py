@@ -24,7 +24,8 @@ class Waiting(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
 
     def waits(self, mpi, what):
-        """Returns {(rank, late rank): ns waited}, and the ranks of the profile."""
+        """Runs the program late.c in the mode `what`. Returns {(rank, late rank): ns for which the rank waited for the
+        late rank}, and the profile, with one entry per rank."""
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
         done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), what],

@@ -25,7 +25,8 @@ class Threads:
         self.inbox, self.values = [{} for _ in range(num_ranks)], [None] * num_ranks
 
     def run(self, function):
-        """What the function returns or raises on each rank."""
+        """Calls the function once for each rank, all at the same time in different threads. Returns a list of what the
+        calls return or raise."""
         results = [None] * self.num_ranks
 
         def body(rank):
@@ -85,7 +86,8 @@ def plan(ranks, rank, num_ranks, knows_ranks=True, **changes):
 
 
 def moves(plans):
-    """The moves of all ranks, as exports and as imports."""
+    """Returns two sorted lists of all moves (task, from, to): the moves that the sending ranks list as exports, and
+    those that the receiving ranks list as imports."""
     return [sorted(zip(*(np.concatenate([getattr(getattr(plan, which), column) for plan in plans])
                          for column in ("global_id", "from_place", "to_place")))) for which in ("exports", "imports")]
 

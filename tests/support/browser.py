@@ -13,7 +13,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--virtual-time-budget=2000", "--dump-dom")
 
-# A script that runs after the page's script and stores the results in an element of its own.
+# A script that runs after the page's own script, clicks, and adds an element with the results to the page.
 CLICKS = """<script>
 const result = {errors: []};
 addEventListener("error", event => result.errors.push(event.message));
@@ -51,8 +51,8 @@ URL.createObjectURL = blob => { blobs.push(blob); return "#"; };
 
 
 def clicked(page, column, size="1280,900"):
-    """Sorts the first table of a page twice by a column, saves its data and points at its pictures. Returns what the page
-    showed and saved."""
+    """Opens a page, sorts its first table twice by a column, clicks the buttons that save data, and moves the pointer
+    over the pictures. Returns what the page showed and what it saved."""
     text = page.read_text(encoding="utf-8").replace("</body>", CLICKS.replace("COLUMN", column))
     copy = page.with_name(f"clicked_{page.name}")
     copy.write_text(text, encoding="utf-8")

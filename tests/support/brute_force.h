@@ -15,8 +15,9 @@ inline double iteration_s(const Problem& problem, const Placement& placement) {
       .iteration_s;
 }
 
-/// Tries every placement of the movable tasks from `t` on. Tasks before `t` stay as in `placement`,
-/// which is restored at the end.
+/// Returns the shortest iteration time over all placements of the movable tasks from `t` on. Tasks
+/// before `t` stay where `placement` puts them. The call changes `placement`, but restores it at
+/// the end.
 inline double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
   if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
   if (!problem.workload.tasks[t].movable) return least_iteration_s(problem, t + 1, placement);

@@ -21,7 +21,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-/// Sets the listener of this rank. Rank 0 prints everything.
+/// Makes ranks other than 0 print failed tests only. Rank 0 prints GoogleTest's full output.
 inline void report_as(int rank) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank == 0) return;

@@ -36,8 +36,8 @@ inline double random_factor(Random& random) {
   return 1 + 0.3 * static_cast<double>(random.below(6));
 }
 
-/// Returns a tree of any depth or a network that is not a tree, in some cases with arbitrary
-/// factors.
+/// Returns a random machine. Its network is a tree of any depth or has another shape. In some cases
+/// its latency factors are random.
 inline Machine random_machine(Random& random) {
   static constexpr std::string_view kTexts[] = {
       "core:1",

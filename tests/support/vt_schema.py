@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Checks vt LBDatafiles: their schema, and that both ends of a message are tasks. Both were written anew from the
-requirements of vt's own schema and validator (scripts/LBDatafile_schema.py of DARMA-tasking/vt)."""
+"""Checks that vt LBDatafiles follow their schema, and that sender and receiver of each message are tasks. The schema
+and the check were written anew from the requirements of vt's own schema and validator (scripts/LBDatafile_schema.py of
+DARMA-tasking/vt)."""
 
 ANYTHING = object()
 

@@ -57,7 +57,8 @@ struct Story {
     archive(title, words, number);
   }
 };
-// A function that replaces the number by the rank that ran the task.
+// A function that returns its Story with a longer title, and with the rank that ran the task as its
+// number.
 const auto kRetell = function("retell", [](Story story, const std::string& how) {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   story.title = fmt::format("{}: {}", how, story.title);

@@ -47,8 +47,8 @@ TEST(Doorbells, a_message_is_pending_from_its_announcement_until_it_is_received)
   meet();
 }
 
-// A thread that is woken just before it falls asleep sees that this counter of wake-ups has
-// changed, and stays awake.
+// Before the progress thread falls asleep, it compares this counter of wake-ups with the value that
+// it read earlier. If they differ, it has been woken in between, and stays awake.
 TEST(Doorbells, a_rank_counts_how_often_others_wake_its_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);

@@ -64,8 +64,8 @@ TEST(Exploration, a_rank_that_stopped_lending_lends_again_when_lending_pays) {
 std::atomic<int> finished{0};
 Counters until_finished;
 
-// Keeps rank 0's only thread busy until rank 0 has this many results, and stores the counters at
-// that time.
+// Keeps the only thread of rank 0 busy until `wanted` other tasks of rank 0 have finished, and then
+// stores the counters of the context.
 const auto kStayUntilFinished = function("stay until others are finished", [](int wanted) {
   const auto end = Clock::now() + std::chrono::seconds(20);
   while (finished < wanted && Clock::now() < end) {

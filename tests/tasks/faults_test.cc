@@ -30,7 +30,7 @@ const auto kPause = function("pause", [](std::span<const char>, int us) {
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 
-// The variable is read only once, before several threads run.
+// True on rank 0. MPI is asked for the rank only once, before several threads run.
 bool is_first() {
   static const bool first = own_rank() == 0;
   return first;
@@ -221,8 +221,9 @@ TEST(Faults, a_task_can_wait_for_child_tasks_that_run_in_order_on_its_data) {
   }
 }
 
-// Without a limit each parent would run inside the wait of the previous parent, because no child
-// has run yet.
+// A parent that waits runs its own child first. If another thread or rank has taken this child, the
+// parent's thread meanwhile runs other tasks, here other parents, which wait in turn. Without a
+// limit such waits could nest too deeply for the stack.
 const auto kChild = function("child", [] {});
 const auto kParent = function("parent", [] {
   Context::current().submit(kChild);

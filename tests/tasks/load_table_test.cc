@@ -74,7 +74,9 @@ TEST(LoadTable, shows_no_loads_if_ranks_share_no_memory) {
 const auto kDoze = function("sleep on all ranks",
                             [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
 
-// All ranks have tasks and send no steal requests, so loads are seen through the table only.
+// Steal requests, which would carry loads, are off (pull=0), and all ranks have tasks. So a rank
+// learns the loads of other ranks from the load table only or, without shared memory, from
+// messages.
 TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
   for (const char* settings : {"pull=0", "pull=0,shared_bytes=0"}) {
     std::vector<double> most(static_cast<std::size_t>(count_ranks()));
@@ -85,8 +87,9 @@ TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
       return std::vector<Loan>{};
     };
     Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
-    // Repeats submit and wait until every rank has seen a load of every other rank. Once may not be
-    // enough, because a rank may begin its tasks when another rank has already finished its own.
+    // In each round, all ranks submit tasks and wait. The rounds go on until every rank has seen a
+    // load of every other rank. One round may not be enough, because a rank may begin its tasks
+    // when another rank has already finished its own.
     const double end_s = clock_s() + 30;
     int has_all = count_ranks() == 1, goes_on = 1;
     while (!has_all && goes_on) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program of the tests under a launcher: all ranks run each test, rank 0 reports, and all ranks
-// exit with an error if a test fails on any. Its arguments are those of GoogleTest and
-//     --level=funneled|serialized   thread level requested of MPI; default: multiple
+// The test program that a launcher starts: all ranks run each test, rank 0 reports, and all ranks
+// exit with an error if a test fails on any rank. Arguments are those of GoogleTest and these:
+//     --level=funneled|serialized   request this thread level of MPI; default: multiple
 //     --domains                     simulate a machine of two memory domains
-//     --trouble=…                   no tests; a failure that a script observes
+//     --trouble=NAME                run no tests, but provoke a failure that a script observes
 #include <cstdio>
 #include <gmock/gmock.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks through the profiling interface which threads call MPI: libraries tolerate most wrong
-// calls.
+// Checks through MPI's profiling interface which threads call MPI. Without this check the tests
+// would miss most calls from wrong threads, because MPI libraries tolerate them.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -54,8 +54,8 @@ struct Batch {
   }
 };
 
-// Submits random tasks. Of the first three quarters, about half are counted by still_to_leave when
-// they are lent; tasks of the last quarter are not counted.
+// Submits random tasks. Of the first three quarters of the tasks, about half decrement
+// still_to_leave when they are lent. The other tasks do not.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -73,7 +73,8 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   return batch;
 }
 
-// These tasks are so short that only policies that count tasks lend them.
+// These tasks are so short that lending them saves no time. The policy `cost` estimates times and
+// hardly lends them; the policy `lightest` compares numbers of tasks and does.
 class Stress : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Stress,
@@ -101,8 +102,9 @@ TEST_P(Stress, random_tasks_give_the_right_results_even_if_messages_are_delayed)
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // Keeps this rank's threads busy until an eighth of all tasks have been lent. Only some tasks
-    // (see submit_batch) are counted when they are lent, but more than a third of all.
+    // Keeps this rank's threads busy until an eighth of the batch's tasks have been lent. Only the
+    // tasks that decrement still_to_leave count, which are more than a third of the batch (see
+    // submit_batch).
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

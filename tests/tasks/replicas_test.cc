@@ -39,8 +39,8 @@ With on_all_ranks() {
   return with;
 }
 
-// These tests lend nothing, so tasks that run on other ranks were replicated. They run with shared
-// memory, and with messages only.
+// Lending is off in these tests, so a task that runs on another rank was replicated there. Every
+// test runs both with and without shared memory.
 class Replicas : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                          testing::Values("policy=none", "policy=none,shared_bytes=0",
@@ -73,8 +73,8 @@ TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
 
-// Of each task one copy runs, the original or a replica. For every other copy, Policy::cancelled is
-// called on the rank that holds the copy.
+// Only one copy of each task runs: the original or a replica. For each of the other copies,
+// Policy::cancelled is called on the rank that holds that copy.
 TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_holds_it) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;

@@ -23,7 +23,8 @@ TIMEOUT_S = 120
 # All messages stay within a node. These settings keep Open MPI from looking for networks, a search that takes 0.2 s.
 QUICK_START = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
 CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")
-# These variables are read by other libraries first, which print messages of their own.
+# These variables are not tested: OpenMP libraries read them before Poise does, and print messages of their own about
+# wrong values.
 READ_BY_OTHERS = {"OMP_NUM_THREADS", "OMP_TARGET_OFFLOAD", "LIBOMP_USE_HIDDEN_HELPER_TASK"}
 
 

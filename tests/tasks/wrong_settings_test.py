@@ -37,9 +37,9 @@ TASKS = [
     *[({f"POISE_TASKS_{name}": "yes"}, [f"POISE_TASKS_{name}=yes {CHOICE} auto, on, off"])
       for name in ("PROGRESS_THREAD", "HELPER")],  # the second is deprecated
     ({"POISE_TASKS_POLICY": "a\nb"}, ["POISE_TASKS_POLICY=a b", CHOICE]),
-    ({"POISE_TASKS_POLCY": "cost"}, ["no variable POISE_TASKS_POLCY", "did you mean POISE_TASKS_POLICY?"]),
-    ({"POISE_TASKS_TRAC": "t"}, ["no variable POISE_TASKS_TRAC", "did you mean POISE_TASKS_TRACE?"]),
-    ({"POISE_TASKS_": "1"}, ["no variable POISE_TASKS_;", "known variables: POISE_TASKS_POLICY, "]),
+    ({"POISE_TASKS_POLCY": "cost"}, ["unknown environment variable POISE_TASKS_POLCY", "did you mean POISE_TASKS_POLICY?"]),
+    ({"POISE_TASKS_TRAC": "t"}, ["unknown environment variable POISE_TASKS_TRAC", "did you mean POISE_TASKS_TRACE?"]),
+    ({"POISE_TASKS_": "1"}, ["unknown environment variable POISE_TASKS_;", "known variables: POISE_TASKS_POLICY, "]),
     ({"POISE_TASKS_TRACE": "/no/such/folder/trace.json"}, ["POISE_TASKS_TRACE", "/no/such/folder/trace.json"]),
 ]
 SOME_OF_TASKS = [TASKS[0], ({"POISE_TASKS_SHARE": "2"}, [f"POISE_TASKS_SHARE=2 {RANGE} 0 to 1"]), ({"POISE_TASKS_POLICY": "all"}, ["POISE_TASKS_POLICY=all"]),

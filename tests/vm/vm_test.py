@@ -125,7 +125,8 @@ def domain_of(cpu):
 
 
 def samples_in(text):
-    """Returns, per sample, the cpu of each pinned thread. The first thread only waits."""
+    """Returns, for each sample in the text, a table {thread: cpu to which it is pinned}. The first thread of a process
+    is left out, because it only waits."""
     found = []
     for part in text.split("sample\n")[1:]:
         threads = re.findall(r"^/proc/(\d+)/task/(\d+)/status:Cpus_allowed_list:(\S+)$", part, re.M)

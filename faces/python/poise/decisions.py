@@ -152,9 +152,9 @@ class StrategyInfo:
 
 
 class _Callbacks:
-    """Wraps Python functions so that the library can call them. An exception in a strategy becomes the error of its
-    row. An exception in `progress`, or one that ends the program (such as KeyboardInterrupt), stops the work and is
-    raised again."""
+    """Wraps Python functions so that the library can call them. If a strategy raises an exception, its row in
+    the results has the text of the exception. An exception in `progress`, or one that ends the program (such as
+    KeyboardInterrupt), stops the work and is raised again."""
 
     def __init__(self, own: Sequence[Callable[[Problem], Any]], progress: Progress | None) -> None:
         self.errors: dict[str, str] = {}
@@ -220,10 +220,10 @@ def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
 
 
 def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = "poise", *, seed: int = 0) -> np.ndarray:
-    """Returns the place of each task that a strategy chooses, (n,) uint32. `machine` is a Machine or the argument of
-    one, `workload` is a Workload or the loads in seconds, and `current` (n,) is the present place of each task (None:
-    blocks of consecutive tasks). The result depends only on these arguments, `strategy` and `seed`. Raises Error if an
-    argument is wrong."""
+    """Returns the place that a strategy chooses for each task, (n,) uint32. `machine` is a Machine, or a description
+    from which Machine() makes one; `workload` is a Workload, or the loads in seconds; `current` (n,) is the present
+    place of each task (None: blocks of consecutive tasks). The result depends only on these arguments, `strategy` and
+    `seed`. Raises Error if an argument is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
     now = _places(current, tasks.num_tasks, "current")
     if not isinstance(strategy, str):

@@ -11,8 +11,8 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// Lists longer than this are not made, neither of all ways to divide the elements into groups nor
-/// of all possible groups.
+/// Maximum length of a list of all ways to divide the elements into groups, and of a list of all
+/// possible groups. Where a list would be longer, the groups are made by another method.
 constexpr double kMaxListed = 30000;
 
 /// Divides the vertices into num_vertices / arity groups of exactly `arity` vertices, with large

@@ -42,9 +42,9 @@ std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine)
 std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
                                    const std::vector<std::vector<std::uint32_t>>& coordinates);
 
-/// Swaps the slots of two vertices as long as that lowers the sum of affinity times distance. Only
-/// slots of the same kind are swapped. For each vertex, tries the slots near those of its
-/// neighbours in the graph. O(passes * edges * near slots).
+/// Swaps the slots of two vertices as long as that lowers the sum of affinity times distance. Two
+/// slots are swapped only if their kind_of_slot is equal. For each vertex, tries the slots near
+/// those of its neighbours in the graph. O(passes * edges * near slots).
 void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,
                  const Distance& distance, std::span<Vertex> slot_of);
 

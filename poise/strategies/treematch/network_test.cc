@@ -45,7 +45,8 @@ bool is_permutation(std::vector<Vertex> slot_of) {
   return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
 }
 
-/// Maps by halving and then by swaps, as the strategy does.
+/// Maps the graph to the nodes as strategy `treematch` does: halves the graph and the nodes again
+/// and again, then swaps vertices.
 std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   const Distance distance = node_distance(machine);
   std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));

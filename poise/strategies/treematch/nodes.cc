@@ -41,7 +41,8 @@ std::vector<Part> fixed_nodes(const Problem& problem) {
   return fixed;
 }
 
-/// Nodes of the same kind may exchange their groups.
+/// Returns the kind of each node. Nodes of the same kind may exchange their groups of tasks: they
+/// have the same number of places, equal shares of the load and no pinned tasks.
 std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& demand) {
   const Machine& machine = problem.machine;
   const std::vector<double> shares = shares_of_nodes(machine, demand);

@@ -48,7 +48,8 @@ std::vector<Part> composed(std::span<const Part> group_of, std::span<const Part>
   return result;
 }
 
-/// Places may exchange their parts if they have equal shares and no pinned tasks.
+/// Returns the kind of each place. Places of the same kind may exchange their tasks: they have
+/// equal shares of the load and no pinned tasks.
 std::vector<std::uint32_t> kinds_of_places(const Inside& inside) {
   std::map<double, std::uint32_t> kind_of_share;
   std::vector<std::uint32_t> kinds;

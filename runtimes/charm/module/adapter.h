@@ -37,7 +37,7 @@ inline void measure_messages() { LBTurnCommOn(); }
 
 inline void measure_loads() { LBManagerObj()->CollectStatsOn(); }
 
-/// Nothing to register, because the LBManager calls the balancers.
+/// Registers nothing: since Charm++ 7, the LBManager calls the balancers by itself.
 template <typename Group>
 void call_at_balancings(Group&) {}
 

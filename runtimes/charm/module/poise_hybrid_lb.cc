@@ -106,7 +106,8 @@ void PoiseHybridLB::begin() {
   thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
 }
 
-/// Does after a restart, for the new number of PEs, what HybridBaseLB's constructor does otherwise.
+/// Does after a restart what HybridBaseLB's constructor does at a first start, but for the new
+/// number of PEs.
 void PoiseHybridLB::begin_base() {
   if (CkNumPes() <= 4)
     tree = new TwoLevelTree;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Poise's strategies as central balancers of Charm++: the group that the runtime calls.
+// Poise's strategies as central balancers of Charm++. This file contains the chare group that
+// Charm++'s runtime calls.
 #include <cstddef>
 #include <memory>
 #include <utility>

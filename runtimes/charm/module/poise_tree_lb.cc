@@ -38,9 +38,10 @@ using poise::charm::Subtree;
 
 using Levels = std::vector<LevelLogic*>;
 
-/// Returns TreeLB's objects for each level: first those that decide, then those that pass messages
-/// between levels. Both lists are private members of TreeLB. C++ allows an explicit instantiation
-/// of a template to name private members; through `Members` this function gets access to them.
+/// Returns two lists of TreeLB, each with one object per level: the objects that decide, and the
+/// objects that pass messages between levels. Both lists are private members of TreeLB. C++ allows
+/// an explicit instantiation of a template to name private members; through `Members` this function
+/// gets access to them.
 std::pair<Levels*, Levels*> levels_of(TreeLB& tree);
 
 template <Levels TreeLB::*kLogic, Levels TreeLB::*kPassing>
@@ -73,7 +74,7 @@ std::vector<Move> moves_in(const TreeLBMessage* decision) {
   return moves;
 }
 
-/// Concatenates messages to a new one, and deletes them.
+/// Joins the contents of `messages` in a new message, and deletes `messages`.
 TreeMsg* joined(std::vector<TreeLBMessage*>& messages) {
   std::vector<char> bytes;
   for (TreeLBMessage* message : messages) {
@@ -231,8 +232,9 @@ struct Tree {
   std::_Exit(status);
 }
 
-/// The value of `name` in a section, or `otherwise` if the section does not contain `name`.
-/// `is_valid` checks the type of the value.
+/// Returns the value of `name` in a section of the configuration, or `otherwise` if the section
+/// does not contain `name`. Ends the program if the value has a type that `is_valid` does not
+/// accept.
 template <typename T>
 T value_of(const json& section, const char* name, T otherwise, bool (json::*is_valid)() const) {
   if (!section.contains(name)) return otherwise;
@@ -325,8 +327,8 @@ std::string configured() {
 
 bool is_quiet;
 
-/// Returns options with which TreeLB builds a tree that does nothing, because Poise's levels
-/// replace those of that tree. Also makes Charm++ quiet, so that TreeLB does not announce the tree.
+/// Returns options that make TreeLB build a dummy tree, which build() then replaces by the
+/// configured tree. Also makes Charm++ quiet, so that TreeLB does not announce the dummy tree.
 CkLBOptions unannounced(const CkLBOptions& options) {
   if (CkMyPe() == 0) is_quiet = std::exchange(quietModeRequested, 1) != 0;
   return {options.getSeqNo(), "Dummy"};

@@ -70,9 +70,9 @@ void* original_of(const void* caller, const char* name) {
   return found;
 }
 
-/// Returns the function of another library that this library replaces by one of the same name, or
-/// null if there is none. glibc has two versions of pthread_cond_*; the newer one is returned if it
-/// exists.
+/// This library defines functions that have the same names as functions of other libraries, and so
+/// replaces them. Returns the replaced function called `name`, or null if no other library has one.
+/// glibc has two versions of pthread_cond_*; the newer one is returned if it exists.
 template <typename Function>
 Function original(std::atomic<Function>& cache, const char* name, const void* caller) {
   if (const Function known = cache.load(std::memory_order_acquire)) return known;
@@ -193,8 +193,8 @@ struct Region {
 };
 
 void run_region(void* given) {
-  // Copies the region, because the original exists only until the call that starts the region
-  // returns.
+  // Copies the region, because the original exists only until start_region() returns in the thread
+  // that called it.
   const Region region = *static_cast<const Region*>(given);
   WaitSlot* const slot = own_slot();
   end_wait(slot);
@@ -202,8 +202,8 @@ void run_region(void* given) {
   begin_wait(slot);  // at the barrier that ends the region
 }
 
-/// Starts a parallel region through run_region(), which reports each thread as waiting before and
-/// after the thread's part of the region. The calling thread is the first thread of the region and
+/// Starts a parallel region through run_region(), so that a thread counts as waiting before and
+/// after it runs its part of the region. The calling thread is the first thread of the region and
 /// goes on when the region ends.
 template <typename Function, typename... More>
 void start_region(Function real, void (*function)(void*), void* data, More... more) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29,
                         kHasParent = 1u << 28;
 constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasParent;
-// Flags of an item; the low three bits are its Mode.
+// The flags of an item. The three lowest bits hold its Mode; every other bit is a flag of its own.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
 // Returns the alignment of an item's address. The receiver gives its copy the same alignment.
@@ -54,10 +54,10 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// If the receiver can read an item in memory that both ranks share, returns the location: that of
-// the item itself or, for a large item, that of a copy in shared memory. The items of a borrowed
-// task are not copied when the task is lent on: its results go straight to the owner, so nothing
-// would free the copies.
+// Returns where in shared memory the receiver can read an item, or nothing if it cannot. If a large
+// item of this rank's own task is not in shared memory, it is copied there. Items of borrowed tasks
+// are not copied when these tasks are lent on: the results go straight to the owner, so nothing on
+// this rank would free the copies.
 std::optional<Arena::Spot> TaskCodec::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
   if (!messenger_.arena.shared_with(to) || item.mode == Mode::result || item.bytes == 0)

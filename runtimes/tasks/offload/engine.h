@@ -42,15 +42,15 @@ class OffloadEngine {
                 Policy policy, TaskPool& pool);
 
   /// Polls for messages and handles them. `wait` is the number of the wait that this rank is in;
-  /// the first call with a new number enters that wait. `all_inside` is true if all threads of the
-  /// program are in the wait, so that new tasks can be submitted only by tasks. `threads` is the
-  /// number of threads that run tasks.
+  /// the first call with a new number begins this wait. `all_inside` is true if all threads of the
+  /// program are waiting, so only tasks can still submit tasks. `threads` is the number of threads
+  /// that run tasks.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
   /// Completes all messages in flight. Collective.
   void drain();
 
-  /// True if a rank of this node has announced a message, or if a transfer was in flight after the
-  /// last step. Thread-safe.
+  /// True if a rank of this node has announced a message to this rank, or if transfers were not
+  /// complete when step() last returned. Thread-safe.
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
@@ -78,7 +78,8 @@ class OffloadEngine {
   }
   /// Returns the ranks that have not entered the wait, as far as this rank knows.
   std::vector<std::uint32_t> missing() const { return termination_.missing(); }
-  /// The communicator, the rank, the counters and the shared memory.
+  /// Returns the messenger, which has the communicator, the rank, the counters and the shared
+  /// memory.
   Messenger& messenger() { return messenger_; }
   const Messenger& messenger() const { return messenger_; }
 

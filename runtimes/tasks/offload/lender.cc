@@ -211,7 +211,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   messenger_.counters.answers += thief.has_value();
   std::vector<Payload> payloads;
   const double bytes = pack(tasks, loan.rank, header, payloads, reason);
-  // Borrowed tasks that are lent on stay alive until their data are sent.
+  // A borrowed task that is lent on to another rank must stay alive until its data are sent.
   std::erase(tasks, nullptr);
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
   const double seconds = clock_s() - begin_s;

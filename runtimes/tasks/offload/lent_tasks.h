@@ -13,8 +13,8 @@
 
 namespace poise::tasks {
 
-/// This bit of a slot number is set if the task is replicated; the other bits then hold the task's
-/// ticket (token.h).
+/// If this bit of a slot number is set, the task is replicated, and the other bits hold the ticket
+/// (token.h) that identifies the task.
 inline constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
 
 class LentTasks {

@@ -22,8 +22,8 @@ class LoadExchange {
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxTableReads entries, and continues where the previous call stopped.
   void read_table();
-  /// While this rank has tasks, sends its load to one rank after the other. These messages ring no
-  /// doorbell.
+  /// While this rank has more tasks to lend than threads, sends its load to other ranks, one at a
+  /// time. These messages do not wake the receiver's sleeping threads (they ring no doorbell).
   void gossip(const TaskPool::State& state);
 
  private:

@@ -14,7 +14,8 @@ namespace poise::tasks {
 
 namespace {
 
-// Copies the payloads, because the program may change its data before they are sent.
+// Copies the data of the payloads, because the program may change the original data before the
+// messages are sent.
 std::shared_ptr<const void> copied(std::vector<Payload>& payloads) {
   std::size_t bytes = 0;
   for (const Payload& payload : payloads) bytes += payload.bytes;

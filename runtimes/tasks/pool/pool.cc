@@ -165,7 +165,7 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Batch& batch) {
   return task;
 }
 
-// True if the program waits for this task only together with all other tasks.
+// True if the program never waits for this task alone, but only for all tasks at once.
 bool TaskPool::can_be_batched(const Task& task) const {
   return task.owner == rank_ && !task.extras && !task.siblings;
 }
@@ -341,7 +341,8 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Takes the token for the rank that asked for it, unless a third rank has taken it already.
+  // Takes the token of the task on behalf of the rank that asked for it. This fails if a third rank
+  // has already taken the token.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;

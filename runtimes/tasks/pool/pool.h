@@ -34,15 +34,15 @@ class TaskPool {
  public:
   TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  /// Starts to record the tasks that run; null stops recording.
+  /// From now on, the tasks that run are recorded in `recorder`. A null pointer stops recording.
   void record(TraceRecorder* recorder) { recorder_ = recorder; }
   TraceRecorder* recorder() const { return recorder_; }
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// Queues a task. If `in_order` is true, the task runs after all tasks that access the same data,
-  /// were queued earlier with `in_order`, and have the same parent task (or none, if this task has
-  /// none).
+  /// Queues a task. If `in_order` is true, the task runs after those tasks queued earlier with
+  /// `in_order` that access the same data and have the same parent task. Tasks without a parent
+  /// count as having the same parent.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
@@ -82,12 +82,13 @@ class TaskPool {
   /// The caller copies them and puts them back with take_back.
   std::vector<std::unique_ptr<Task>> take_to_replicate(
       const std::function<bool(std::uint32_t rank)>& can_receive);
-  /// Marks the first tasks of the queue for copying to other ranks, as With::replicas does.
+  /// Marks the first tasks of the queue to be copied to other ranks, as if the program had
+  /// submitted them with With::replicas.
   void want_replicas(const Replication& what);
   /// Returns whether a rank with a copy of this task may start it. If so, this rank will not run
   /// it.
   bool grant_replica(Ticket ticket);
-  /// Returns the task of this rank of which another rank has run a copy.
+  /// Takes the original of a replicated task, after another rank has run a copy of it.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
   struct State : QueueState {

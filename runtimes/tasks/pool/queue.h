@@ -26,7 +26,8 @@ class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Adds a borrowed task, whose member `queued` must hold the number of its bytes.
+  /// Adds a borrowed task. Before the call, the task's member `queued` must have been set to the
+  /// task's bytes().
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
@@ -43,7 +44,8 @@ class Queue {
 
   /// Takes the child that is to run next among these children. Returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
-  /// Takes the first borrowed task that a task of another rank may wait for, or returns null.
+  /// Takes the first borrowed task for which a task of another rank may be waiting. Returns null if
+  /// there is none.
   std::unique_ptr<Task> pop_borrowed_child();
 
   /// Takes a task to lend: among the tasks of the lowest priority, the one that would start last.

@@ -57,15 +57,18 @@ class Lazy {
 struct Extras {
   ~Extras();
   std::shared_ptr<const Annotations> annotations;  // may be null
-  // Called on the owner rank before the task is first lent.
+  // A callback of the program, called on the owner rank before the task is first lent to another
+  // rank.
   std::function<void(std::span<Item>)> on_lend;
   std::function<void()> deliver;    // on the owner rank: stores the result, unless the task failed
   std::function<void()> on_finish;  // called on the owner rank
-  // Memory of the literals. For a borrowed task it is the memory of all items.
+  // Memory for the literal arguments if they do not fit into the task. In a borrowed task: memory
+  // for the items that are neither in `message` nor used in place.
   std::shared_ptr<std::byte> storage;
   std::shared_ptr<std::byte> message;  // in a borrowed task: the message that holds its small items
   Buffer result;                       // the result of a borrowed task
-  // Copies of items in memory shared by the node's ranks, by item index; null if there is no copy.
+  // By index of an item: the copy of the item in memory that the ranks of the node share, or null
+  // if there is no such copy.
   std::vector<std::shared_ptr<std::byte>> copies;
   // How the task is replicated. These members are used on its owner rank only.
   std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
@@ -87,7 +90,8 @@ struct Bytes {
   double both() const { return static_cast<double>(out + back); }
 };
 
-/// A task takes three cache lines; if many tasks are queued, every line is a cache miss.
+/// A task takes only three cache lines. If many tasks are queued, they do not stay in the cache, so
+/// each line of a task costs a cache miss.
 struct Task {
   ~Task();
 

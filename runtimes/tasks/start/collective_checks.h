@@ -14,15 +14,15 @@
 
 namespace poise::tasks {
 
-/// Returns the text that `rank` passes, on all ranks.
+/// Returns on all ranks the text that `rank` passes.
 std::string broadcast_text(MPI_Comm communicator, std::string text, int rank);
 
-/// Returns the error of the lowest rank that passes one, preceded by the rank's number unless it is
-/// rank 0; empty if no rank passes any.
+/// Returns on all ranks the error of the lowest rank that passes one, preceded by that rank's
+/// number unless it is rank 0. Returns an empty text if every rank passes an empty text.
 std::string first_error(MPI_Comm communicator, const std::string& error);
 
-/// Throws Error on every rank if any rank passes an error. A rank that passed one throws its own;
-/// the other ranks throw first_error().
+/// Throws Error on every rank if any rank passes an error: on a rank that passes one, with its own
+/// text; on the other ranks, with the text that first_error() returns.
 void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 
 /// Throws Error on every rank if one of these settings differs between ranks.

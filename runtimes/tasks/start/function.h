@@ -23,7 +23,8 @@ using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  // The parameters' kinds and sizes, "in8 out8 value4"; must be equal on all ranks.
+  // The kind of each parameter and the size of its value or elements in bytes, for example "in8
+  // out8 value4". It must be equal on all ranks.
   std::string signature;
   Body body;
 };

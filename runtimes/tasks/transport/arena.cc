@@ -24,8 +24,9 @@ namespace {
 // A rank's part begins at a multiple of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// The data that another process needs to map a part: the file, and an identity by which to check
-// that it is the right file.
+// What another process needs to map the file with this rank's part of the memory: process id and
+// file descriptor, which lead to the file, and its device and inode, which prove that the file is
+// the right one.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
@@ -125,7 +126,8 @@ void* Arena::try_allocate(std::size_t bytes) {
   if (!base_ || bytes > part_bytes_) return nullptr;
   const std::size_t wanted = aligned(std::max<std::size_t>(bytes, 1));
   const std::lock_guard lock(mutex_);
-  // Takes the first hole that fits, which reuses pages that were written before.
+  // Takes the first free piece that is large enough. Thus memory whose pages exist is reused before
+  // new pages are touched.
   const auto hole = std::find_if(free_.begin(), free_.end(),
                                  [&](const auto& piece) { return piece.second >= wanted; });
   if (hole == free_.end()) return nullptr;

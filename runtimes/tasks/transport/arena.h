@@ -30,17 +30,18 @@ class Arena final : public std::pmr::memory_resource {
   /// True if this rank and another rank, `rank`, share their parts.
   bool shared_with(std::uint32_t rank) const { return part_of_[rank] >= 0 && base_ != nullptr; }
 
-  /// A location in shared memory, where each process has its own address for it.
+  /// A location in shared memory. It means the same bytes in every process, although each process
+  /// may have mapped them at a different address.
   struct Spot {
     std::uint32_t rank = 0;
     std::uint64_t offset = 0;
   };
-  /// Returns the location of these bytes, or nothing if they are outside all parts.
+  /// Returns the location of these bytes, or nothing if they are not in the shared memory.
   std::optional<Spot> find(const void* data, std::size_t bytes) const;
   void* at(const Spot& spot) const;
 
-  /// Allocates from this rank's part. Returns null if it is full or missing. deallocate frees the
-  /// memory.
+  /// Allocates from this rank's part of the shared memory; deallocate() frees it. Returns null if
+  /// this part has no room or does not exist.
   void* try_allocate(std::size_t bytes);
   std::size_t allocated_bytes() const;
 
@@ -53,13 +54,14 @@ class Arena final : public std::pmr::memory_resource {
   std::vector<int> part_of_;          // by rank; -1: the rank is on another node
   std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
-  // Address of the first part; the other parts follow it in the address space. Null if nothing is
-  // shared.
+  // Address of the first rank's part of the shared memory; the parts of the other ranks of this
+  // node follow it in the address space. Null if the ranks share no memory.
   std::byte* base_ = nullptr;
   std::byte* own_ = nullptr;
   int file_ = -1;
   mutable std::mutex mutex_;  // guards the members below
-  // Sizes of free pieces by offset; adjacent pieces are joined.
+  // Sizes of the free pieces of this rank's part, by their offsets in the part. Adjacent free
+  // pieces are joined.
   std::map<std::size_t, std::size_t> free_;
   std::map<std::size_t, std::size_t> in_use_;  // sizes of allocated pieces by offset
   std::size_t allocated_ = 0;

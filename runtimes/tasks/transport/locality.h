@@ -15,8 +15,8 @@ namespace poise::tasks {
 /// The location of a rank.
 struct RankLocation {
   std::uint64_t host = 0;  // a hash of the host's name and its system's boot id
-  // Number of its memory domain in the operating system, or -1 if it is unknown or there are
-  // several.
+  // The operating system's index of the memory domain to which the rank is bound, or -1 if this
+  // domain is unknown or the rank is bound to several.
   std::int64_t domain = -1;
 };
 

@@ -10,8 +10,9 @@
 
 namespace poise::tasks {
 
-/// One or more threads can sleep here. It may lie in memory that several processes share. wake()
-/// without a sleeper costs one load; with a sleeper it costs a system call, a few microseconds.
+/// A place where one or more threads can sleep. A Parker in shared memory works between processes,
+/// too. wake() costs one load if no thread sleeps, and otherwise a system call of a few
+/// microseconds.
 class Parker {
  public:
   Parker() { sem_init(&woken_, 1, 0); }

@@ -15,8 +15,8 @@ namespace poise::tasks {
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
-  /// Returns an unused token, set to the ticket of a replicated task. When its last owner drops the
-  /// token, it is unused again.
+  /// Returns an unused token, which is prepared for the task with this ticket. When the last copy
+  /// of the returned pointer is destroyed, the token is unused again.
   std::shared_ptr<std::uint64_t> make(Ticket ticket);
 
  private:

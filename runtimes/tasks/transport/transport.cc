@@ -19,7 +19,8 @@ namespace poise::tasks {
 namespace {
 
 constexpr int kHeaderTag = 1;
-// MPI guarantees tags up to 32767; payloads use this range of them.
+// MPI guarantees that tags up to 32767 are valid. Payloads use kNumPayloadTags of these tags, from
+// kFirstPayloadTag on.
 constexpr std::uint32_t kFirstPayloadTag = 2, kNumPayloadTags = 32000;
 
 std::uint32_t payload_tag(const std::byte* header) {

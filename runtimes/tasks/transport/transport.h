@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between ranks over MPI: a header (eager), and payloads that follow without being copied.
+// Messages between ranks over MPI. A message has a header and may have payloads: long data that
+// follow the header and are sent without being copied first.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +52,8 @@ class Transport {
   /// and then calls `then`.
   void fetch(const Arrival& arrival, std::span<const Payload> into, std::function<void()> then);
 
-  /// True if a transfer needs poll() to progress: payloads in either direction, or headers to this
-  /// rank.
+  /// True if poll() still has to complete a transfer: payloads in either direction, or headers to
+  /// this rank that are held back.
   bool in_flight() const {
     return payload_sends_ > 0 || !receive_requests_.empty() || !held_.empty();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Creates topologies of each kind on at least 8 ranks; the first argument is the value of
-// `reorder`. For each topology, each rank prints the name, its rank, its rank in MPI_COMM_WORLD,
-// and its neighbours according to MPI and according to messages.
+// `reorder`. For each topology, each rank prints the topology's name, its rank in the topology and
+// in MPI_COMM_WORLD, its neighbours as MPI reports them, and the neighbours from which it receives
+// a message.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@ static void print_list(char* line, const char* name, const int* numbers, int cou
   for (int i = 0; i < count; ++i) sprintf(line + strlen(line), "%s%d", i ? "," : "", numbers[i]);
 }
 
-// The content of a message to a neighbour: the sender's rank, and the number of messages that it
-// has sent.
+// Sends this rank's number to its neighbours, and prints the numbers that it receives from them.
 static void print_received(char* line, MPI_Comm comm, int in, int out) {
   int rank, send[kMax], received[kMax];
   MPI_Comm_rank(comm, &rank);
