@@ -2,7 +2,9 @@
 
 """Compares docs/results.md with the stored results."""
 
+import collections
 import pathlib
+import re
 import sys
 import unittest
 from unittest import mock
@@ -16,11 +18,21 @@ import results_tables  # noqa: E402
 
 class Results(unittest.TestCase):
     def test_the_page_of_results_is_generated_from_the_stored_results(self):
+        def without_marks(text):
+            return " ".join(text.replace(results.STALE.strip(), "").split())
         page = results.PAGE.read_text(encoding="utf-8")
-        generated = results.page()
-        if results.is_stale("HEAD") is None:  # no history to count commits in
-            page, generated = (" ".join(text.replace(results.STALE.strip(), "").split()) for text in (page, generated))
-        self.assertEqual(page, generated, "write it again: ./dev docs")
+        self.assertEqual(without_marks(page), without_marks(results.page()), "write it again: ./dev docs")
+
+    def test_the_page_of_results_marks_figures_that_are_older_than_the_limit_and_its_grace(self):
+        def marked(text):
+            items = (" ".join(item.split()) for item in re.split(r"\n(?=\n|- )", text))
+            return collections.Counter(item for item in items if item.endswith(results.STALE))
+        if results.commits_since("HEAD") is None:
+            self.skipTest("without a history, commits cannot be counted")
+        page = marked(results.PAGE.read_text(encoding="utf-8"))
+        self.assertLessEqual(page, marked(results.page()), "a figure is marked too early; write it again: ./dev docs")
+        with mock.patch.object(results, "MAX_COMMITS", results.MAX_COMMITS + results.GRACE):
+            self.assertGreaterEqual(page, marked(results.page()), "a mark is missing; write it again: ./dev docs")
 
     def test_measurements_that_are_old_or_have_no_commit_are_marked_as_stale(self):
         counted = {"git rev-parse": "false", "git rev-list": "7"}
@@ -28,14 +40,14 @@ class Results(unittest.TestCase):
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
             for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE), ("", results.STALE):
                 counted["git rev-list"] = commits
-                results.is_stale.cache_clear()
+                results.commits_since.cache_clear()
                 self.assertEqual(results.stamp_text(stamp),
                                  f"Measured on 2026-01-02 at commit abc, on a machine; the load average was 1.0.{said}")
             self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith(results.STALE))
             counted["git rev-parse"] = "true"  # a shallow clone cannot tell
-            results.is_stale.cache_clear()
-            self.assertIsNone(results.is_stale("abc"))
-        results.is_stale.cache_clear()
+            results.commits_since.cache_clear()
+            self.assertIsNone(results.commits_since("abc"))
+        results.commits_since.cache_clear()
 
     def test_each_row_of_a_table_states_its_benchmark_run_if_the_table_combines_several_runs(self):
         stamps = [{"date": f"2026-01-0{day}", "commit": None, "machine": "m", "load_average": None} for day in (1, 2)]
