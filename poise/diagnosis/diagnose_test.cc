@@ -20,7 +20,7 @@ constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
 
 // Profiles drawn for each cause or pair of causes, and the share whose first advice must be right.
 constexpr std::uint64_t kProfiles = fewer_if_sanitized(100);
-constexpr double kLeastRight = 0.95;
+constexpr double kMinRight = 0.95;
 
 struct Tally {
   int right = 0;
@@ -52,7 +52,7 @@ TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_
       Random random(seed * 77);
       tally({{cause, random.uniform(0.1, 0.6)}}, seed, one);
     }
-    EXPECT_GE(one.right, kLeastRight * kProfiles)
+    EXPECT_GE(one.right, kMinRight * kProfiles)
         << "cause " << static_cast<int>(cause) << ": " << text(one);
   }
 }
@@ -122,7 +122,7 @@ TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_ti
         const double share = random.uniform(0.3, 0.6);
         tally({{large, share}, {small, share / random.uniform(2.5, 5)}}, seed, both);
       }
-      EXPECT_GE(both.right, kLeastRight * kProfiles)
+      EXPECT_GE(both.right, kMinRight * kProfiles)
           << "causes " << static_cast<int>(large) << " and " << static_cast<int>(small) << ": "
           << text(both);
     }
