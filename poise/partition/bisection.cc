@@ -6,22 +6,17 @@
 #include <cmath>
 #include <optional>
 #include <queue>
-#include <tuple>
 #include <utility>
+
+#include "poise/partition/climb.h"
+#include "poise/partition/gain_queue.h"
 
 namespace poise::graphs {
 
 namespace {
 
-/// A possible change of side of a vertex, which would lower the cut by `gain`. It is out of date
-/// once the gain of the vertex has changed.
-struct Move {
-  double gain;
-  Vertex vertex;
-  friend bool operator<(const Move& a, const Move& b) {
-    return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
-  }
-};
+/// A possible change of side. It is out of date once the gain of the vertex has changed.
+using Move = Gain;
 
 Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
@@ -79,6 +74,28 @@ class Bisection {
 
   std::vector<Side> sides() && { return std::move(side_); }
 
+  // The interface that climb() needs.
+  bool make_next() {
+    const Vertex v = next_move();
+    if (v == graph_.num_vertices()) return false;
+    flip(v);
+    locked_[v] = 1;
+    moved_.push_back(v);
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) enqueue(graph_.to[e]);
+    return true;
+  }
+
+  bool is_new_best() {
+    if (score() >= best_) return false;
+    best_ = score();
+    return true;
+  }
+
+  void undo_last() {
+    flip(moved_.back());
+    moved_.pop_back();
+  }
+
  private:
   double violation() const {
     return std::max(0.0, std::fabs(left_weight_ - split_.left_weight) - split_.slack);
@@ -121,31 +138,14 @@ class Bisection {
     }
   }
 
-  /// Makes one Fiduccia-Mattheyses pass: it moves each vertex at most once, in order of gain, even
-  /// if the gain is negative. Then it undoes moves back to the best state seen.
+  /// Climbs once (climb.h); each vertex changes sides at most once.
   bool improve_once() {
     fill_heaps();
-    const auto before = score();
-    auto best = before;
-    std::size_t best_length = 0;
-    std::vector<Vertex> moved;
+    best_ = score();
+    moved_.clear();
     const Vertex size = graph_.num_vertices();
-    const std::size_t patience =
-        std::min<std::size_t>(tuning_.patience, size / 4) + size / tuning_.patience_share;
-    while (moved.size() - best_length < patience) {
-      const Vertex v = next_move();
-      if (v == graph_.num_vertices()) break;
-      flip(v);
-      locked_[v] = 1;
-      moved.push_back(v);
-      for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) enqueue(graph_.to[e]);
-      if (score() < best) {
-        best = score();
-        best_length = moved.size();
-      }
-    }
-    for (; moved.size() > best_length; moved.pop_back()) flip(moved.back());
-    return best < before;
+    return climb(*this,
+                 std::min<std::size_t>(tuning_.patience, size / 4) + size / tuning_.patience_share);
   }
 
   void fill_heaps() {
@@ -203,7 +203,9 @@ class Bisection {
   double left_weight_ = 0;
   double cut_ = 0;
   std::vector<std::uint8_t> is_skipped_;  // too heavy when it was its turn in grow()
-  std::vector<std::uint8_t> locked_;
+  std::vector<std::uint8_t> locked_;      // has changed sides in this climb
+  std::vector<Vertex> moved_;             // by this climb, in order
+  std::pair<double, double> best_;        // score of the best state that this climb has seen
   std::priority_queue<Move> heap_[2];
 };
 

@@ -20,56 +20,109 @@ struct Target {
 };
 
 struct ClimbLimits {
-  std::size_t patience;            // moves without a new best after which a climb ends
+  std::size_t patience = 0;        // moves without a new best after which a climb ends
   Vertex max_degree = ~Vertex{0};  // a moved vertex's neighbours of higher degree keep their gains
   double rounding = 0;             // a new best must exceed the old one by this fraction
 };
 
-/// Moves vertices in order of gain, even if the gain is negative, each at most once; then undoes
-/// moves back to the best state seen. The method is that of Fiduccia and Mattheyses, "A linear-time
-/// heuristic for improving network partitions", 1982, for any number of parts and any gain. `parts`
-/// represents the state:
+/// Moves vertices, even if that makes the state worse, until the last `patience` moves have brought
+/// no new best state; then undoes moves back to the best state seen. The method is that of Fiduccia
+/// and Mattheyses, "A linear-time heuristic for improving network partitions", 1982. `state`
+/// chooses the moves:
+///
+///     bool make_next();    // makes the next move; false if there is none
+///     bool is_new_best();  // true if the state is better than at the start and after each move
+///     void undo_last();
+///
+/// Returns true if the state has improved.
+template <typename State>
+bool climb(State& state, std::size_t patience) {
+  std::size_t made = 0, made_at_best = 0;
+  while (made - made_at_best < patience && state.make_next()) {
+    ++made;
+    if (state.is_new_best()) made_at_best = made;
+  }
+  for (; made > made_at_best; --made) state.undo_last();
+  return made_at_best > 0;
+}
+
+/// The state of a climb for any number of parts and any gain, in which each vertex moves at most
+/// once, in order of gain. `parts` represents the parts:
 ///
 ///     std::optional<Target> target_of(Vertex v);  // nothing if v cannot or should not move
 ///     Part part_of(Vertex v);
 ///     void move(Vertex v, Part to);
-///
-/// `limits(n)` returns the limits if n vertices can move at first. Returns true if the state has
-/// improved. O((vertices + edges) log vertices).
-template <typename Parts, typename Limits>
-bool climb(const Graph& graph, Parts& parts, const Limits& limits_for) {
-  GainQueue queue(graph.num_vertices());
-  std::vector<std::uint8_t> is_locked(graph.num_vertices(), 0);
-  const auto offer = [&](Vertex v) {
-    if (is_locked[v]) return;
-    if (const std::optional<Target> target = parts.target_of(v)) queue.push(v, target->gain);
-  };
-  for (Vertex v = 0; v < graph.num_vertices(); ++v) offer(v);
-  const ClimbLimits limits = limits_for(queue.size());
-  std::vector<std::pair<Vertex, Part>> moves;  // each with the part that the vertex came from
-  double gained = 0, best = 0;
-  std::size_t best_length = 0;
-  while (moves.size() - best_length < limits.patience) {
-    const std::optional<Gain> next = queue.pop();
-    if (!next) break;
-    const Vertex v = next->vertex;
-    const std::optional<Target> target = parts.target_of(v);
-    if (!target) continue;
-    if (target->gain < next->gain) {
-      queue.push(v, target->gain);
-      continue;
-    }
-    is_locked[v] = 1;
-    moves.emplace_back(v, parts.part_of(v));
-    parts.move(v, target->part);
-    gained += target->gain;
-    if (gained > best * (1 + limits.rounding)) best = gained, best_length = moves.size();
-    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
-      if (graph.degree(graph.to[e]) <= limits.max_degree) offer(graph.to[e]);
+template <typename Parts>
+class MovesByGain {
+ public:
+  MovesByGain(const Graph& graph, Parts& parts)
+      : graph_(graph),
+        parts_(parts),
+        queue_(graph.num_vertices()),
+        is_locked_(graph.num_vertices(), 0) {
+    for (Vertex v = 0; v < graph.num_vertices(); ++v) offer(v);
   }
-  for (; moves.size() > best_length; moves.pop_back())
-    parts.move(moves.back().first, moves.back().second);
-  return best > 0;
+
+  /// Number of vertices that can move at first.
+  std::size_t num_offered() const { return queue_.size(); }
+
+  void set(const ClimbLimits& limits) { limits_ = limits; }
+
+  bool make_next() {
+    while (const std::optional<Gain> top = queue_.pop()) {
+      const std::optional<Target> target = parts_.target_of(top->vertex);
+      if (target && target->gain >= top->gain) {
+        make(top->vertex, *target);
+        return true;
+      }
+      if (target) queue_.push(top->vertex, target->gain);
+    }
+    return false;
+  }
+
+  bool is_new_best() {
+    if (gained_ <= best_ * (1 + limits_.rounding)) return false;
+    best_ = gained_;
+    return true;
+  }
+
+  void undo_last() {
+    parts_.move(moves_.back().first, moves_.back().second);
+    moves_.pop_back();
+  }
+
+ private:
+  void offer(Vertex v) {
+    if (is_locked_[v]) return;
+    if (const std::optional<Target> target = parts_.target_of(v)) queue_.push(v, target->gain);
+  }
+
+  void make(Vertex v, const Target& target) {
+    is_locked_[v] = 1;
+    moves_.emplace_back(v, parts_.part_of(v));
+    parts_.move(v, target.part);
+    gained_ += target.gain;
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
+      if (graph_.degree(graph_.to[e]) <= limits_.max_degree) offer(graph_.to[e]);
+  }
+
+  const Graph& graph_;
+  Parts& parts_;
+  ClimbLimits limits_;
+  GainQueue queue_;
+  std::vector<std::uint8_t> is_locked_;
+  std::vector<std::pair<Vertex, Part>> moves_;  // each with the part that the vertex came from
+  double gained_ = 0, best_ = 0;
+};
+
+/// Climbs by MovesByGain. `limits_for(n)` returns the limits if n vertices can move at first.
+/// O((vertices + edges) log vertices).
+template <typename Parts, typename Limits>
+bool climb_by_gain(const Graph& graph, Parts& parts, const Limits& limits_for) {
+  MovesByGain moves(graph, parts);
+  const ClimbLimits limits = limits_for(moves.num_offered());
+  moves.set(limits);
+  return climb(moves, limits.patience);
 }
 
 }  // namespace poise::graphs

@@ -96,12 +96,12 @@ class Improvement {
   }
 
   bool climb() {
-    return graphs::climb(graph_, *this, [](std::size_t num_offered) {
+    return climb_by_gain(graph_, *this, [](std::size_t num_offered) {
       return ClimbLimits{kPatience + num_offered / kPatienceShare, kMaxDegree, kRounding};
     });
   }
 
-  // The interface that climb() needs.
+  // The interface that climb_by_gain() needs.
   std::optional<Target> target_of(Vertex v) {
     if (!is_free(v)) return std::nullopt;
     const Target target = best_target(v, false);

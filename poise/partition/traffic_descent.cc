@@ -62,12 +62,12 @@ class Descent {
 
   /// Runs one hill climb. Returns false if it found no better state.
   bool climb() {
-    return graphs::climb(graph_, *this, [&](std::size_t) {
+    return climb_by_gain(graph_, *this, [&](std::size_t) {
       return graphs::ClimbLimits{tuning_.patience + graph_.num_vertices() / tuning_.patience_share};
     });
   }
 
-  // The interface that climb() needs.
+  // The interface that climb_by_gain() needs.
   std::optional<Target> target_of(Vertex v) {
     return is_free(v) ? best_target(v, true) : std::nullopt;
   }
