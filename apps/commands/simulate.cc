@@ -58,7 +58,7 @@ constexpr std::uint64_t kMaxSteps = 1'000'000;
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
 
-/// Maximum number of spans in a timeline. It limits the memory.
+/// Maximum number of spans (activities of a place) in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
 void check_engine(const Options& options) {
@@ -155,8 +155,9 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, the iteration time that Poise's cost
-/// formula predicts, and the relative difference between that time and the engine's.
+/// Adds columns for the event engine: the time to collect measurements, the idle share, the
+/// iteration time that Poise's cost formula predicts, and the relative difference between the
+/// iteration times of the engine and of the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
@@ -354,8 +355,8 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Contender>& 
   return simulation;
 }
 
-/// Returns two timelines, without balancing and with the best strategy, or only one if no balancing
-/// is best.
+/// Returns two timelines: of the run without balancing, and of the run with the best strategy.
+/// Returns only the first if no strategy is better than it.
 std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
                                    const std::vector<Contender>& contenders) {
   ReplayPlan plan = simulation.plan;
@@ -369,7 +370,8 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
 }
 
 void check_timeline(const Options& options, const Replayer& replayer) {
-  // With lending, every task may add a span in every step.
+  // With lending, every task may add a span (one activity of a place) to the timeline in every
+  // step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
                       (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
   const double size = static_cast<double>(options.steps) * rows;
@@ -404,7 +406,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
   print(options.json ? json : heading + text_of(simulation), inputs.notes());
 }
 
-/// Replays the trace with all periods and seeds on one machine.
+/// Replays the trace on one machine with every combination of balancing period and seed.
 void sweep_on(const Options& options, const Ranges& ranges,
               const std::vector<Contender>& contenders, Inputs& inputs, Sweep& sweep) {
   const DecisionCost cost = decision_cost_of(options.decision_time);

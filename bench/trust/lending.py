@@ -15,7 +15,9 @@ import native_trace
 from intervals import median_interval
 from mpi import mpiexec
 
-TOLERANCE = 0.1  # maximum error, as a fraction of the median; or the width of its confidence interval, if larger
+# A simulated time is accepted if its error is at most this fraction of the measured median, or at most the width of the
+# confidence interval of this median.
+TOLERANCE = 0.1
 
 
 def all_on_one(tasks, seconds):

@@ -17,8 +17,9 @@ namespace {
 // tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
-/// The traffic of all phases stays cached until it has more than this many pairs of places that
-/// exchange data. This many pairs take 2 GB.
+/// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
+/// there are more, the whole cache is emptied before another phase is added. That many pairs
+/// take 2 GB.
 constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
 
 struct Share {

@@ -27,8 +27,9 @@ struct EventStep {
   std::vector<std::vector<Span>> spans = {};
 };
 
-/// Simulates steps on one machine, to which it keeps a reference. It caches the traffic and the
-/// iteration of each phase for the current places.
+/// Simulates steps on one machine, to which it keeps a reference. For each phase it caches the
+/// traffic, which depends on the placement, and the simulated step, which also depends on the
+/// loads.
 class EventSteps {
  public:
   EventSteps(const Machine& machine, const EngineOptions& options, StepLending lending,

@@ -65,7 +65,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     check(workload, num_places);
   }
   if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
-    fail("places either lend tasks or juggle threads; use only one of the two");
+    fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);
@@ -131,8 +131,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// Returns the loads of the steps before `step`, in the order of its tasks. Steps in which one of
-/// its tasks is missing are omitted.
+/// Returns the loads in the steps before `step`, for each of them in the order of the tasks of
+/// `step`. Omits a step in which one of these tasks is missing.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =

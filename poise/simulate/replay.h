@@ -42,7 +42,8 @@ struct ReplayPlan {
   bool has_timeline = false;  // record what every place does; needs `events`
 };
 
-/// A strategy's placement and the seconds it took; the library itself reads no clock.
+/// The placement that a strategy computed, and the seconds that the computation took. The caller
+/// measures these seconds, because the replay itself reads no clock.
 struct TimedDecision {
   Placement placement;
   double decision_s = 0;

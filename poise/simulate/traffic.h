@@ -51,7 +51,8 @@ class Traffic {
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
   /// All pairs of places that exchange data, sorted by sender.
   std::span<const Pair> pairs() const { return pairs_; }
-  /// The pairs of a sender are pairs()[first_pair(p)] up to pairs()[first_pair(p + 1)].
+  /// The pairs whose sender is p are pairs()[first_pair(p)] up to, but not including,
+  /// pairs()[first_pair(p + 1)].
   std::size_t first_pair(PlaceId p) const { return first_[p]; }
   const Routes& routes() const { return routes_; }
   /// All flows, one per pair. Each starts at 0 s.
