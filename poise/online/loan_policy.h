@@ -73,8 +73,8 @@ class Thieves {
 ///
 /// | learnt | from |
 /// |---|---|
-/// | packing, unpacking: seconds per task and per byte | tasks lent, results taken back, timed here
-/// | | latency and seconds per byte of each group of ranks | steal requests and answers; payloads |
+/// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
+/// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
 /// | slowness of a rank | run times of its results against the expected times |
 struct LendingCosts {
   TaskOverhead packing, unpacking;

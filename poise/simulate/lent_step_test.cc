@@ -117,7 +117,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks
       }
       ratio += over_links(machine, workload, placement).end_s / 17e-3 / 20;
     }
-    EXPECT_LE(ratio, 1.02) << text;  // without the rule that lends late, 1.2
+    EXPECT_LE(ratio, 1.02) << text;  // without this rule, 1.2 and 1.3
   }
 }
 
