@@ -125,10 +125,23 @@ std::optional<Thief> LendingAgent::lent(std::uint32_t rank, std::uint32_t tasks,
   return answered;
 }
 
+double LendingAgent::latency_in_node_s() const {
+  return costs_.links.latency_s(peers_.locality_of(peers_.self()));
+}
+
+// A request in advance saves the latency. But if it is uncertain by more than the latency when the
+// running tasks end, tasks that arrive early would wait here longer than the victim needs to start
+// them.
+bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
+  if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
+  const bool is_idle = queue.queued + queue.running < threads_;
+  const auto running = static_cast<double>(queue.running);
+  return is_idle || queue.running_deviation_s <= running * latency_in_node_s();
+}
+
 std::optional<StealRequest> LendingAgent::steal(const QueueState& queue, double now_s) {
   if (!steal_is_due(queue, now_s)) return std::nullopt;
-  const double latency_s = costs_.links.latency_s(peers_.locality_of(peers_.self()));
-  return steal_.next(peers_, wait_, now_s, latency_s, random_);
+  return steal_.next(peers_, wait_, now_s, latency_in_node_s(), random_);
 }
 
 void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, double now_s) {

@@ -75,9 +75,7 @@ class LendingAgent {
   bool is_thief(std::uint32_t rank) const { return thieves_.find(rank) != nullptr; }
 
   // For borrowers: true if steal() may return a request.
-  bool steal_is_due(const QueueState& queue, double now_s) const {
-    return pull_ && queue.queued < threads_ && now_s >= steal_.next_s();
-  }
+  bool steal_is_due(const QueueState& queue, double now_s) const;
   /// True if this rank will send no further steal request until a message arrives.
   bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, now_s); }
   /// Returns the earliest time of the next request.
@@ -112,6 +110,7 @@ class LendingAgent {
   bool is_inside() const { return is_inside_; }
 
  private:
+  double latency_in_node_s() const;
   void learn_latency(std::uint32_t from, double requested_at_s, double now_s);
 
   const bool pull_;

@@ -32,5 +32,18 @@ TEST(LendingAgent, does_not_call_a_rank_slow_because_of_a_few_very_short_tasks) 
   EXPECT_LT(agent.slowness_of(1), 1.1);
 }
 
+TEST(LendingAgent, requests_tasks_before_it_is_idle_only_if_the_end_of_its_last_task_is_certain) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.enter(1, 0);
+  QueueState queue;
+  queue.running = 1;
+  queue.running_s = 1e-3;
+  EXPECT_TRUE(agent.steal_is_due(queue, 1));
+  queue.running_deviation_s = 0.5e-3;
+  EXPECT_FALSE(agent.steal_is_due(queue, 1));
+  queue.running = 0;
+  EXPECT_TRUE(agent.steal_is_due(queue, 1));
+}
+
 }  // namespace
 }  // namespace poise

@@ -97,6 +97,17 @@ double share_remaining(const Peer& peer, double now_s) {
   return busy_s > since_s ? 1 - since_s / busy_s : 0;
 }
 
+double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads) {
+  const double deviation_s = queue.mean_deviation_s();
+  if (deviation_s <= 0 || other.busy_s <= 0) return 0;
+  // Deviations of single tasks add up like random steps. A thread runs its share of the tasks.
+  const auto tasks = static_cast<double>(queue.lendable + queue.running);
+  const double here_s = deviation_s * std::sqrt(tasks) / threads;
+  const double there_s =
+      deviation_s * other.slowness * std::sqrt(tasks_there + other.threads) / other.threads;
+  return std::hypot(here_s, there_s) * std::sqrt(queue.mean_s() / other.delay_s);
+}
+
 Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs) {
   const double bytes = queue.mean_bytes(), threads = peer.threads;
@@ -130,21 +141,27 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
                       const Thieves& thieves, const LendingCosts& costs,
                       const LoanMoment& moment) const {
   std::vector<KnownBorrower> asking, silent;
-  const auto borrower = [&](const Peer& peer, bool asks) {
+  const bool takes_all = settings_.takes_all || settings_.choice != LoanSettings::Choice::cost;
+  const auto borrower = [&](const Peer& peer, const Thief* thief) {
     KnownBorrower known{borrower_at(peer, peers.locality_of(peer.rank), queue, costs),
                         {static_cast<double>(peer.queued), peer.in_flight}};
-    known.first.asks = asks;
+    Borrower& other = known.first;
+    other.asks = thief != nullptr;
+    // A rank asks when it is idle, or when its end is certain. A lasting request may be old.
+    const bool is_certain = takes_all || (thief && !thief->is_lasting);
+    if (!is_certain)
+      other.busy_s +=
+          doubt_s(other, known.second.queued + known.second.in_flight, queue, moment.threads);
     return known;
   };
   for (const Thief& thief : thieves.all()) {
     if (thief.wait != moment.wait) continue;
     const Peer peer = peer_or_unknown(peers, thief.rank, moment.wait);
-    if (peer.is_in(moment.wait)) asking.push_back(borrower(peer, true));
+    if (peer.is_in(moment.wait)) asking.push_back(borrower(peer, &thief));
   }
-  const bool takes_all = settings_.takes_all || settings_.choice != LoanSettings::Choice::cost;
   for (const Peer& peer : settings_.push ? peers.all() : std::span<const Peer>{})
     if (peer.is_in(moment.wait) && !thieves.find(peer.rank))
-      silent.push_back(borrower(peer, false));
+      silent.push_back(borrower(peer, nullptr));
   if (!takes_all && silent.size() > lending_tuning::kMaxIdle) {
     const auto rank_of = [&](const KnownBorrower& a) {
       return std::tuple(a.first.busy_s, a.first.distance, a.first.rank);

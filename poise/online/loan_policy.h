@@ -20,7 +20,10 @@ struct QueueState {
   std::size_t queued = 0, lendable = 0, running = 0;  // tasks
   // Expected seconds of lendable tasks, excluding functions of unknown time.
   double queued_s = 0;
-  double running_s = 0;         // expected seconds that running tasks go on, summed over threads
+  double running_s = 0;  // expected seconds that running tasks go on, summed over threads
+  // By how many seconds the times of the tasks probably differ from the expected times: the sum
+  // over lendable tasks, and the sum over running tasks.
+  double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool tasks_differ = false;    // true if some lendable task has a cost other than 1
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
@@ -28,6 +31,9 @@ struct QueueState {
   TaskOverhead finishing;       // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
+  double mean_deviation_s() const {
+    return lendable > 0 ? queued_deviation_s / static_cast<double>(lendable) : 0;
+  }
   double mean_bytes() const {
     return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
   }
@@ -67,8 +73,8 @@ class Thieves {
 ///
 /// | learnt | from |
 /// |---|---|
-/// | packing, unpacking: seconds per task and per byte | tasks lent, results taken back, timed here
-/// | | latency and seconds per byte of each group of ranks | steal requests and answers; payloads |
+/// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
+/// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
 /// | slowness of a rank | run times of its results against the expected times |
 struct LendingCosts {
   TaskOverhead packing, unpacking;
@@ -155,6 +161,18 @@ class LoanPolicy {
 /// A rank goes on working after it has stated its load. Returns the fraction of the stated load
 /// that probably still remains.
 double share_remaining(const Peer& peer, double now_s);
+
+/// Returns the seconds by which a busy borrower is assumed to be busy longer than expected. No task
+/// should be lent to it early that the lender itself would have started sooner.
+///
+/// Tasks of unequal times may take longer or shorter than expected, so it may be wrong to lend a
+/// task before the borrower is idle. A wrong loan delays this task by about its own time t. To lend
+/// the task only when the borrower is idle costs the delay d of the loan. So the early loan pays if
+/// the probability P that it is wrong satisfies P t <= (1 - P) d. If the difference of both ranks'
+/// busy times has the mean x and the standard deviation s, then P <= s^2 / (s^2 + x^2) by
+/// Cantelli's inequality. So x must be at least s sqrt(t / d), which this function returns. It
+/// returns 0 for an idle borrower and for tasks of equal times.
+double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
 /// Describes a known rank as a borrower.
 Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,

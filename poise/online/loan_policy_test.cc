@@ -156,5 +156,27 @@ TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 
+// Rank 1 has 6 tasks left and this rank 10. If the times of tasks differ much, rank 1 may well be
+// the one that ends later.
+TEST(LoanPolicy, lends_tasks_of_unequal_times_to_a_busy_rank_only_if_the_ranks_differ_much) {
+  const auto lends = [](std::size_t tasks, double deviation, double busy_s, bool asks) {
+    LoanPolicy policy(LoanSettings{});
+    PeerTable peers = table(2);
+    peers.update({.rank = 1, .version = 1, .wait = 1, .busy_s = busy_s, .task_s = 1e-3F});
+    Thieves thieves;
+    if (asks) thieves.add({1, 1, 0.5, false});
+    QueueState queue = queue_of(tasks, 1e-3);
+    queue.queued_deviation_s = deviation * queue.queued_s;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, thieves, {}, kNow);
+    return !policy.loans(problem, queue, {}, 1, kNoNames).empty();
+  };
+  EXPECT_TRUE(lends(10, 0, 6e-3, false));
+  EXPECT_FALSE(lends(10, 0.5, 6e-3, false));
+  EXPECT_TRUE(lends(10, 0.5, 0, false));
+  EXPECT_TRUE(lends(10, 0.5, 6e-3, true));
+  EXPECT_TRUE(lends(100, 0.5, 6e-3, false));
+}
+
 }  // namespace
 }  // namespace poise

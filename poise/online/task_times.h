@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,10 +22,10 @@ inline double remaining_s(double elapsed_s, double expected_s) {
   return std::max(0.0, expected_s - elapsed_s);
 }
 
-/// Seconds per unit of cost for each function, as a moving average over kTaskTimeMemory_s of work,
-/// but over at least eight tasks. An average over fewer short tasks would change with a single
-/// preempted task, and equally loaded ranks would then lend to each other. Several threads may
-/// learn at the same time; one of two simultaneous samples may be lost.
+/// Seconds per unit of cost for each function, and how much they differ, as a moving average over
+/// kTaskTimeMemory_s of work, but over at least eight tasks. An average over fewer short tasks
+/// would change with a single preempted task, and equally loaded ranks would then lend to each
+/// other. Several threads may learn at the same time; one of two simultaneous samples may be lost.
 class TaskTimes {
  public:
   explicit TaskTimes(std::size_t num_functions)
@@ -40,10 +41,16 @@ class TaskTimes {
     // time. Otherwise tasks that were preempted would dominate the average.
     const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
                                    average * cost / lending_tuning::kTaskTimeMemory_s);
+    const double share = std::max(weight, count / tasks);
     known.tasks.store(tasks, std::memory_order_relaxed);
-    known.seconds.store(
-        moved_average(average, seconds / cost, std::max(weight, count / tasks), count),
-        std::memory_order_relaxed);
+    known.seconds.store(moved_average(average, seconds / cost, share, count),
+                        std::memory_order_relaxed);
+    if (average <= 0) return;
+    // The mean of `count` tasks deviates less than a single task does, by the root of `count`.
+    const double relative_s = std::min(seconds / cost / average, lending_tuning::kOutlier);
+    const double before = deviation(function);
+    known.deviation.store(before + share * (std::sqrt(count) * std::abs(relative_s - 1) - before),
+                          std::memory_order_relaxed);
   }
 
   /// Seconds per unit of cost; 0 when unknown.
@@ -51,9 +58,15 @@ class TaskTimes {
     return known_[function].seconds.load(std::memory_order_relaxed);
   }
 
+  /// The mean absolute deviation of a task's time from the expected time, as a fraction of the
+  /// expected time; 0 until two tasks have run.
+  double deviation(std::uint32_t function) const {
+    return known_[function].deviation.load(std::memory_order_relaxed);
+  }
+
  private:
   struct Known {
-    std::atomic<double> seconds{0}, tasks{0};
+    std::atomic<double> seconds{0}, tasks{0}, deviation{0};
   };
   std::unique_ptr<Known[]> known_;
 };

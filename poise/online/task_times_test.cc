@@ -45,6 +45,28 @@ TEST(RemainingTime, the_time_of_a_running_task_is_estimated_from_its_elapsed_tim
   EXPECT_DOUBLE_EQ(remaining_s(0.5, 0), 0.5);     // of unknown time
 }
 
+TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_is_preempted) {
+  TaskTimes times(1);
+  for (int i = 0; i < 100; ++i) times.learn(0, 1e-3, 1);
+  EXPECT_EQ(times.deviation(0), 0);
+  times.learn(0, 1, 1);
+  EXPECT_LT(times.deviation(0), 0.4);
+  for (int i = 0; i < 40; ++i) times.learn(0, 1e-3, 1);
+  EXPECT_LT(times.deviation(0), 0.1);
+}
+
+TEST(TaskTimes, the_deviation_of_tasks_that_take_half_or_one_and_a_half_times_the_mean_is_half) {
+  TaskTimes times(1);
+  for (int i = 0; i < 1000; ++i) times.learn(0, i % 2 == 0 ? 0.5e-6 : 1.5e-6, 1);
+  EXPECT_NEAR(times.deviation(0), 0.5, 0.05);
+}
+
+TEST(TaskTimes, tasks_whose_stated_costs_explain_their_times_do_not_deviate) {
+  TaskTimes times(1);
+  for (int cost = 1; cost < 100; ++cost) times.learn(0, cost * 1e-6, cost);
+  EXPECT_NEAR(times.deviation(0), 0, 1e-12);
+}
+
 TEST(TaskTimes, a_slow_first_task_has_no_lasting_influence) {
   TaskTimes times(1);
   times.learn(0, 1e-3, 1);

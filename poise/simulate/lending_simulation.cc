@@ -272,12 +272,15 @@ QueueState Simulation::state_of(const Rank& rank) const {
   state.queued = state.lendable = rank.queued();
   const double per_unit = rank.times.per_unit(0);
   state.queued_s = rank.queued_cost * per_unit;
+  state.queued_deviation_s = state.queued_s * rank.times.deviation(0);
   state.all_times_known = per_unit > 0 || state.queued == 0;
   state.bytes_out = scenario_.bytes_per_task / 2 * static_cast<double>(state.queued);
   state.bytes_both = 2 * state.bytes_out;
   if (!rank.is_running()) return state;
   state.running = 1;
-  state.running_s = remaining_s(now_s_ - rank.began_s, cost_of(rank.running) * per_unit);
+  const double expected_s = cost_of(rank.running) * per_unit;
+  state.running_s = remaining_s(now_s_ - rank.began_s, expected_s);
+  state.running_deviation_s = expected_s * rank.times.deviation(0);
   return state;
 }
 

@@ -151,7 +151,7 @@ std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
   do task = pop();
   while (task && !is_ours(task));
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (task) running_.push_back({now_s, expected_s(*task), &batch});
+  if (task) running_.push_back({now_s, expected_s(*task), deviation_s(*task), &batch});
   return task;
 }
 
@@ -161,7 +161,10 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Batch& batch) {
   std::unique_ptr<Task> task = queue_.pop_if(
       [&](const Task& next) { return next.function == before.function && can_be_batched(next); });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (task) std::ranges::find(running_, &batch, &Running::batch)->expected_s += expected_s(*task);
+  if (!task) return task;
+  Running& running = *std::ranges::find(running_, &batch, &Running::batch);
+  running.expected_s += expected_s(*task);
+  running.deviation_s += deviation_s(*task);
   return task;
 }
 
@@ -391,8 +394,10 @@ TaskPool::State TaskPool::state() const {
   state.queued = queue_.size();
   state.lendable = queue_.num_lendable();
   state.running = running_.size();
-  for (const Running& running : running_)
+  for (const Running& running : running_) {
     state.running_s += remaining_s(now_s - running.begin_s, running.expected_s);
+    state.running_deviation_s += running.deviation_s;
+  }
   state.tasks_differ = queue_.differ();
   state.bytes_out = static_cast<double>(queue_.bytes().out);
   state.bytes_both = queue_.bytes().both();
@@ -407,6 +412,7 @@ TaskPool::State TaskPool::state() const {
     const double each = times_.per_unit(f);
     if (each <= 0) state.all_times_known = false;
     state.queued_s += cost * each;
+    state.queued_deviation_s += cost * each * times_.deviation(f);
   }
   return state;
 }

@@ -118,6 +118,9 @@ class TaskPool {
   std::unique_ptr<Task> pop();
   std::unique_ptr<Task> next_of_batch(const Batch& batch);
   double expected_s(const Task& task) const { return times_.per_unit(task.function) * task.cost; }
+  double deviation_s(const Task& task) const {
+    return expected_s(task) * times_.deviation(task.function);
+  }
   bool can_be_batched(const Task& task) const;
   void call(Task& task);
   double end(Batch& batch, double begin_s);
@@ -137,10 +140,10 @@ class TaskPool {
   // Guards all members below, which are sorted so that a task touches few cache lines.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
-  // The batches that threads are running: the time at which each batch began, and the expected run
-  // time of the tasks that it has started up to now.
+  // The batches that threads are running: the time at which each batch began, the expected run
+  // time of the tasks that it has started up to now, and by how much their times probably differ.
   struct Running {
-    double begin_s = 0, expected_s = 0;
+    double begin_s = 0, expected_s = 0, deviation_s = 0;
     const Batch* batch = nullptr;
   };
   std::vector<Running> running_;

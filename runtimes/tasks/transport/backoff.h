@@ -3,6 +3,7 @@
 // times.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -11,6 +12,11 @@
 #include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
+
+/// How long a thread that has been idle for `idle_s` seconds sleeps between two polls.
+inline double idle_sleep_s(double idle_s) {
+  return std::clamp(tuning::kSleepShare * idle_s, tuning::kMinSleep_s, tuning::kMaxSleep_s);
+}
 
 /// Chooses how to wait according to the time since the first pause() after reset().
 class Backoff {
@@ -27,11 +33,12 @@ class Backoff {
   void pause(Sleep sleep) {
     const double now_s = clock_s();
     if (since_s_ < 0) since_s_ = now_s;
-    if (now_s - since_s_ < spin_s_) return;
-    if (now_s - since_s_ < tuning::kYield_s)
+    const double idle_s = now_s - since_s_;
+    if (idle_s < spin_s_) return;
+    if (idle_s < tuning::kYield_s)
       std::this_thread::yield();
     else
-      sleep(tuning::kSleep_s);
+      sleep(idle_sleep_s(idle_s));
   }
 
  private:
