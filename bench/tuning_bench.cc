@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what each tuned number of the strategy `poise` (poise/search/tuning.h) contributes. The
-// benchmark halves and doubles one number at a time, on cases that were not used for the tuning.
+// Measures what each tuned number of the strategy `poise` (poise/search/tuning.h) and of `poise
+// juggle` (poise/online/juggle_tuning.h) contributes. The benchmark halves and doubles one number
+// at a time, on cases that were not used for the tuning.
 //
-//     tuning_bench [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...] [--together=A=1,B=2,...]
-//                  [--benchmark_out=FILE]
+//     tuning_bench [--of=poise|juggle] [--seed=N] [--draws=N] [--only=TEXT] [--names=A,B,...]
+//                  [--together=A=1,B=2,...] [--benchmark_out=FILE]
 //
 // For each changed value the benchmark divides results with this value by results with the original
 // value. For the total time (steps * iteration + migration), and for the iteration time of
@@ -13,20 +14,26 @@
 // makes a single run in which all listed numbers are changed. A number is not needed if all its
 // ratios of total and iteration times are within half a per cent of 1. Those ratios are the same in
 // each run of the benchmark; the ratio of CPU seconds is not.
+//
+// A number of `poise juggle` is not needed if no changed value changes a decision on simulated
+// cpus.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/objective/cases.h"
+#include "bench/tuning/juggle.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/online/juggle_tuning.h"
 #include "poise/placement/metrics.h"
 #include "poise/search/tuning.h"
 #include "poise/strategies/strategy.h"
@@ -42,7 +49,7 @@ constexpr double kEffect = 0.005;
 
 struct Options {
   CaseChoice cases{.seed = 14, .draws = 1, .only = {}, .model = "physical"};
-  std::string names, together, out;
+  std::string of, names, together, out;
 };
 
 /// Results with a changed tuning number divided by results with its original value.
@@ -77,9 +84,11 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::vector<Variant> variants_of(const std::string& names) {
-  std::vector<Variant> variants;
-  for (const Knob& knob : kTuningKnobs) {
+/// Returns NAME=VALUE for half and for twice the value of each number. A list of names selects
+/// some.
+std::vector<std::string> settings_of(std::span<const Knob> knobs, const std::string& names) {
+  std::vector<std::string> settings;
+  for (const Knob& knob : knobs) {
     if (!names.empty() &&
         fmt::format(",{},", names).find(fmt::format(",{},", knob.name)) == std::string::npos)
       continue;
@@ -88,12 +97,10 @@ std::vector<Variant> variants_of(const std::string& names) {
       const bool is_whole = knob.initial == std::floor(knob.initial) &&
                             knob.min == std::floor(knob.min) && knob.initial >= 1;
       const double taken = is_whole ? std::round(value) : value;
-      if (taken != knob.initial)
-        variants.push_back(
-            {.setting = fmt::format("{}={}", knob.name, taken), .total = {}, .from_scratch = {}});
+      if (taken != knob.initial) settings.push_back(fmt::format("{}={}", knob.name, taken));
     }
   }
-  return variants;
+  return settings;
 }
 
 struct Answer {
@@ -152,7 +159,9 @@ Options options_of(int argc, char** argv) {
     const std::string argument = argv[i];
     const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
     const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
-    if (name == "--seed")
+    if (name == "--of")
+      options.of = value;
+    else if (name == "--seed")
       options.cases.seed = std::stoull(value);
     else if (name == "--draws")
       options.cases.draws = std::stoull(value);
@@ -170,26 +179,44 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
+std::vector<std::string> settings_of(std::span<const Knob> knobs, const Options& options) {
+  return options.together.empty() ? settings_of(knobs, options.names)
+                                  : std::vector{options.together};
+}
+
+void add_rows_of_poise(const Options& options, json& rows) {
+  std::vector<Variant> variants;
+  for (const std::string& setting : settings_of(kTuningKnobs, options))
+    variants.push_back({.setting = setting, .total = {}, .from_scratch = {}});
+  if (variants.empty()) return;
+  for_each_case(options.cases, [&](const Case& one, const Kind&) { try_variants(one, variants); });
+  for (const Variant& variant : variants) {
+    rows.push_back(row_of(variant));
+    fmt::print("{:<32} {:>4} cases  total {}  from scratch {}{}\n", variant.setting,
+               variant.total.cases, text_of(variant.total), text_of(variant.from_scratch),
+               variant.has_effect() ? "" : "  no effect");
+  }
+}
+
+void add_rows_of_juggle(const Options& options, json& rows) {
+  for (const json& row : juggle_rows(settings_of(kJuggleKnobs, options))) {
+    rows.push_back(row);
+    fmt::print("{:<32} {:>4} cases  {:>3} decided differently  work {:.4f} from {:.4f} to {:.4f}\n",
+               row["name"].get<std::string>(), row["cases"].get<int>(), row["changed"].get<int>(),
+               row["work"]["geometric_mean"].get<double>(), row["work"]["least"].get<double>(),
+               row["work"]["largest"].get<double>());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     const Options options = options_of(argc, argv);
-    std::vector<Variant> variants =
-        options.together.empty()
-            ? variants_of(options.names)
-            : std::vector<Variant>{{.setting = options.together, .total = {}, .from_scratch = {}}};
-    if (variants.empty())
-      fail("--names={}: no number in poise/search/tuning.h has such a name", options.names);
-    for_each_case(options.cases,
-                  [&](const Case& one, const Kind&) { try_variants(one, variants); });
     json rows = json::array();
-    for (const Variant& variant : variants) {
-      rows.push_back(row_of(variant));
-      fmt::print("{:<32} {:>4} cases  total {}  from scratch {}{}\n", variant.setting,
-                 variant.total.cases, text_of(variant.total), text_of(variant.from_scratch),
-                 variant.has_effect() ? "" : "  no effect");
-    }
+    if (options.of != "juggle") add_rows_of_poise(options, rows);
+    if (options.of != "poise") add_rows_of_juggle(options, rows);
+    if (rows.empty()) fail("--names={}: no tuned number has such a name", options.names);
     if (!options.out.empty())
       write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
   } catch (const Error& error) {

@@ -194,7 +194,16 @@ def tuned(whole):
     """Yields a row for each tuning number and each value to which it was changed, with the effects of the change."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
-        yield {**row, "number": name, "value": value}
+        if not name.startswith("juggle:"):
+            yield {**row, "number": name, "value": value}
+
+
+def tuned_juggle(whole):
+    """Yields the same for the tuning numbers of `poise juggle`."""
+    for row in whole["results"]:
+        name, value = row["name"].split("=")
+        if name.startswith("juggle:"):
+            yield {**row, "number": name.removeprefix("juggle:"), "value": value}
 
 
 def verdicts(whole):
@@ -253,7 +262,7 @@ PAGES = {
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",
                "tools of others, arithmetic mean": "{outside[mean]:.4f}", "in time": "{decided_in_time:.0%}"})]),
-    "tuning": ("What the tuned numbers of `poise` are worth", [
+    "tuning": ("What the tuned numbers are worth", [
         Table("Half and double", "The strategy `poise` has constants that were chosen by measurement. For each row of this table, one of these "
               "constants was halved or doubled; the cases are not those by which it was chosen. `total` is the predicted time of "
               "all steps and the migration. `from scratch` is the predicted time of an iteration if all tasks are placed anew "
@@ -261,7 +270,14 @@ PAGES = {
               "one: the geometric mean over the cases, and in brackets the smallest and the largest ratio.", tuned,
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
-               "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"})]),
+               "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"}),
+        Table("Half and double: `poise juggle`", "The same for the constants of `poise juggle`, with programs on simulated cpus: two to four "
+              "cpus, threads that are bound or free, that sleep or wait actively at barriers, with and without other programs, and "
+              "programs that change while they run. `decided differently` counts the programs in which the changed constant changed "
+              "a decision. `work` is the work of the thread that did least, divided by that with the unchanged constant: the "
+              "geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
+              {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
+               "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
     "decide": ("How long decisions take", [
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",

@@ -38,7 +38,7 @@ struct Options {
   std::optional<std::uint64_t> threads, skip_thread, attach;
   std::string period{variable("POISE_JUGGLE_PERIOD").initial}, cpus,
       policy{variable("POISE_JUGGLE_POLICY").initial}, numa{variable("POISE_JUGGLE_NUMA").initial},
-      progress = "auto";
+      progress = "auto", tuning;
   double jitter = 0.1;
   std::uint64_t seed = 0;
   bool summary = false, live = false, diagnose = false;
@@ -142,6 +142,7 @@ juggle::Options options_from(const Options& options) {
   result.settings.policy = parsed("POISE_JUGGLE_POLICY", options.policy, juggle_policy_named);
   if (options.diagnose) result.settings.policy = JugglePolicy::off;
   result.settings.period_s = parsed("POISE_JUGGLE_PERIOD", options.period, period_s);
+  result.settings.tuning = parsed("POISE_JUGGLE_TUNING", options.tuning, juggle_tuning_from);
   if (options.threads)
     result.settings.expected_threads = small_count("--threads", *options.threads);
   if (options.skip_thread) result.skip_thread = small_count("--skip-thread", *options.skip_thread);
@@ -233,6 +234,7 @@ void add_juggle(CLI::App& app) {
             "Leave out this thread of each process, counted from 0: one that only starts others");
   add_variable(*command, "--policy", options->policy, "POISE_JUGGLE_POLICY", "POLICY");
   add_variable(*command, "--numa", options->numa, "POISE_JUGGLE_NUMA", "within|across");
+  add_variable(*command, "--tuning", options->tuning, "POISE_JUGGLE_TUNING", "NAME=VALUE,...");
   command
       ->add_option("--progress", options->progress,
                    "Measure of a thread's progress: time (on a cpu), instructions, or auto "

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "apps/commands/commands.h"
 #include "apps/text/knobs.h"
 #include "apps/text/output.h"
 
+#include "poise/online/juggle_tuning.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise::apps {
@@ -23,16 +26,21 @@ std::string text_of_strategies() {
   return text;
 }
 
-std::string text_of_tuning() {
-  std::string text;
-  for (const Strategy& strategy : strategies()) {
-    if (strategy.tuning.empty()) continue;
-    text += fmt::format("{}\n", strategy.name);
-    for (const Knob& knob : strategy.tuning)
-      text +=
-          fmt::format("  {:<26} {:>10} {:<18} {}\n", knob.name, knob.initial, knob.unit, knob.help);
-  }
+std::string text_of_tuning(std::string_view heading, std::span<const Knob> numbers) {
+  if (numbers.empty()) return {};
+  std::string text = fmt::format("{}\n", heading);
+  for (const Knob& knob : numbers)
+    text +=
+        fmt::format("  {:<26} {:>10} {:<18} {}\n", knob.name, knob.initial, knob.unit, knob.help);
   return text;
+}
+
+std::string text_of_all_tuning() {
+  std::string text;
+  for (const Strategy& strategy : strategies())
+    text += text_of_tuning(strategy.name, strategy.tuning);
+  return text + text_of_tuning("poise juggle (not a strategy: --tuning or POISE_JUGGLE_TUNING)",
+                               kJuggleKnobs);
 }
 
 nlohmann::ordered_json json_of_strategies() {
@@ -56,13 +64,14 @@ void add_strategies(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "strategies", "List the strategies: summary, source, complexity, knobs with their ranges");
   command->add_flag("--json", *json, "Print one JSON document and nothing else");
-  command->add_flag("--tuning", *tuning,
-                    "Print the numbers that strategies were tuned with: value, unit, effect");
+  command->add_flag(
+      "--tuning", *tuning,
+      "Print the tuned numbers of strategies and of poise juggle: value, unit, effect");
   command->footer(
       "A knob is set after the name: --strategy nuco:alpha=1e-4\n\n"
       "Example: poise strategies");
   command->callback([json, tuning] {
-    print(*tuning ? text_of_tuning()
+    print(*tuning ? text_of_all_tuning()
           : *json ? json_of_strategies().dump(2) + "\n"
                   : text_of_strategies());
   });

@@ -127,6 +127,8 @@ constexpr Variable kAfter[] = {
      "Cpus to use: 0-3,8 (default: all that are allowed)"},
     {"POISE_JUGGLE_NUMA", juggle, "", "across",
      "Whether threads stay within their memory domain or move across", kNuma},
+    {"POISE_JUGGLE_TUNING", juggle, "NAME=VALUE,... such as noise=0.1", "",
+     "Tuned numbers to change for an experiment; poise strategies --tuning lists them"},
     {"POISE_JUGGLE_WAITS", juggle, "a file and a key", "",
      "set by poise juggle for the program: where its threads report that they wait"},
     {"POISE_MACHINES", command | charm, "folders separated by :", "",

@@ -143,10 +143,9 @@ void remove_noise(std::span<double> speed, double tolerance) {
       value = average.value();
 }
 
-bool is_waiting(const WaitReport& report, bool shares_place) {
-  constexpr JuggleTuning kTuning;
+bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning& tuning) {
   return report.is_inside ||
-         report.since_yield_s < (shares_place ? kTuning.shared_yield_s : kTuning.yield_s);
+         report.since_yield_s < (shares_place ? tuning.two_slices_s : tuning.yield_s());
 }
 
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
+#include "poise/online/juggle_tuning.h"
 
 namespace poise {
 
@@ -76,7 +77,7 @@ struct WaitReport {
 /// True if the thread waits. A thread that polls yields its cpu again and again if it is alone on
 /// its place. If it shares the place, the other thread uses a whole time slice after each yield, so
 /// the polling thread yields more rarely.
-bool is_waiting(const WaitReport& report, bool shares_place);
+bool is_waiting(const WaitReport& report, bool shares_place, const JuggleTuning& tuning = {});
 
 /// Initial places of the threads (section 2.4 of the paper). The numbers of threads on any two
 /// places differ by at most one. If possible, the numbers of threads in any two domains also differ

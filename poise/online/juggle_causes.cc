@@ -12,13 +12,6 @@ namespace poise {
 
 namespace {
 
-constexpr double kEnoughS = 0.3;  // six windows of 50 ms; shorter runs get no diagnosis
-constexpr double kAwake = 0.05;   // fraction of the time; a thread that sleeps less counts as awake
-constexpr double kTaken = 0.2;    // fraction of a cpu that another program must use to be reported
-// Context switches per second above which a thread is assumed to call sched_yield in a loop. Time
-// slices of the kernel alone give a few hundred.
-constexpr double kYields = 2000;
-
 using Kind = JuggleCause::Kind;
 
 double number(std::size_t count) { return static_cast<double>(count); }
@@ -37,10 +30,11 @@ double usable_cpus(const JuggleFacts& facts) {
   return facts.quota_cpus ? std::min(cpus, *facts.quota_cpus) : cpus;
 }
 
-void add_spinning(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+void add_spinning(const JuggleFacts& facts, const JuggleTuning& tuning,
+                  std::vector<JuggleCause>& causes) {
   const std::size_t cpus = facts.cpus.size();
-  const bool yields = facts.turns > kYields * facts.watched_s;
-  if (facts.threads <= cpus || facts.asleep_s > kAwake * facts.watched_s) return;
+  const bool yields = facts.turns > tuning.max_turns_per_s() * facts.watched_s;
+  if (facts.threads <= cpus || facts.asleep_s > tuning.noise * facts.watched_s) return;
   if (!facts.waits_actively && !yields) return;
   causes.push_back(
       {Kind::spinning, std::ceil(facts.threads / number(cpus)),
@@ -90,14 +84,15 @@ void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
                    *facts.quota_cpus, threads_text(facts.threads), threads_text(fitting))});
 }
 
-void add_stranger(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
+                  std::vector<JuggleCause>& causes) {
   const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
-  const bool is_on_a_cpu = most != facts.taken_s.end() && *most > kTaken * facts.watched_s;
+  const bool is_on_a_cpu = most != facts.taken_s.end() && *most > tuning.notable * facts.watched_s;
   const double lost = facts.lost_cpu_s / facts.watched_s;
   // Threads that are bound to one cpu wait for each other.
   const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
                                     [](std::uint32_t threads) { return threads > 0; });
-  if (!is_on_a_cpu && (is_bound || lost <= kTaken)) return;
+  if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;
   const double share = is_on_a_cpu ? *most / facts.watched_s : std::min(lost, 0.99);
   const std::size_t cpus = facts.cpus.size();
   const std::string where =
@@ -114,14 +109,14 @@ void add_stranger(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
 
 }  // namespace
 
-std::vector<JuggleCause> causes_of(const JuggleFacts& facts) {
-  if (facts.watched_s < kEnoughS || facts.threads == 0)
+std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning& tuning) {
+  if (facts.watched_s < tuning.enough_windows * tuning.min_window_s || facts.threads == 0)
     return {{Kind::unknown, 1, "the threads computed too briefly to tell what slows them down"}};
   std::vector<JuggleCause> causes;
-  add_spinning(facts, causes);
+  add_spinning(facts, tuning, causes);
   add_bound(facts, causes);
   add_quota(facts, causes);
-  add_stranger(facts, causes);
+  add_stranger(facts, tuning, causes);
   std::stable_sort(causes.begin(), causes.end(),
                    [](const JuggleCause& a, const JuggleCause& b) { return a.gain > b.gain; });
   if (causes.empty())

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "poise/online/juggle_tuning.h"
+
 namespace poise {
 
 /// What is known about the threads that compute. Times are totals of the whole observation, which
@@ -49,7 +51,7 @@ struct JuggleCause {
 
 /// The causes, the one with the largest gain first. The list is never empty: if nothing else is
 /// found, it contains Kind::unknown or Kind::nothing.
-std::vector<JuggleCause> causes_of(const JuggleFacts& facts);
+std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning& tuning = {});
 
 /// True if poise juggle cannot remove this cause, so that the user has to.
 bool is_for_user(JuggleCause::Kind kind);

@@ -11,12 +11,8 @@ namespace poise {
 
 namespace {
 
-constexpr JuggleTuning kTuning;
-
 constexpr std::string_view kActions[] = {"left to the kernel", "rotated", "one per cpu",
                                          "free on all cpus"};
-
-bool is_awake(const JuggleSigns& signs) { return signs.asleep < kTuning.negligible; }
 
 }  // namespace
 
@@ -26,19 +22,23 @@ double phase_length_s(double broken_windows_per_s) {
   return broken_windows_per_s <= 0 ? 1e9 : 2 / broken_windows_per_s;
 }
 
-double period_for(double phase_s, double shortest_s, double longest_s) {
-  return std::clamp(phase_s / kTuning.points_per_phase, std::min(shortest_s, longest_s), longest_s);
+double period_for(double phase_s, double longest_s, const JuggleTuning& tuning) {
+  return std::clamp(phase_s / tuning.points_per_phase,
+                    std::min(tuning.shortest_period_s, longest_s), longest_s);
 }
 
+bool JuggleStance::is_awake(const JuggleSigns& signs) const { return signs.asleep < tuning_.noise; }
+
 bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
-  return *signs.phase_s >= kTuning.round_share * kTuning.points_per_phase * shortest_s_;
+  return *signs.phase_s >= tuning_.round_share * tuning_.points_per_phase *
+                               std::min(tuning_.shortest_period_s, longest_s_);
 }
 
 /// True if lost_cpus, the number of cpus that the threads could use but do not, exceeds the limit
-/// kTuning.notable. While threads rotate, half of the limit applies, so that the rotation does not
+/// `notable`. While threads rotate, half of the limit applies, so that the rotation does not
 /// stop and start again and again.
 bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
-  return signs.lost_cpus > kTuning.notable / (action_ == JuggleAction::rotate ? 2 : 1);
+  return signs.lost_cpus > tuning_.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }
 
 JuggleAction JuggleStance::wanted_for_bound(const JuggleSigns& signs) const {
@@ -51,7 +51,7 @@ JuggleAction JuggleStance::wanted_for_bound(const JuggleSigns& signs) const {
 JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_s) const {
   if (is_awake(signs)) {
     const bool is_unfair =
-        action_ == JuggleAction::rotate || signs.spread_lags > kTuning.unfair_lags;
+        action_ == JuggleAction::rotate || signs.spread_lags > tuning_.unfair_lags;
     return is_crowded(signs) || (signs.is_uneven && is_unfair) ? JuggleAction::rotate
                                                                : JuggleAction::leave;
   }
@@ -60,12 +60,12 @@ JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_
     return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
   // If threads still wait for cpus some time after they were spread, another program uses the same
   // cpus. Then the threads are left to the kernel, which may choose better cpus.
-  const bool is_cured = !is_crowded(signs) || now_s - since_s_ < kTuning.watch_s;
+  const bool is_cured = !is_crowded(signs) || now_s - since_s_ < tuning_.watch_s;
   return is_cured ? JuggleAction::spread : JuggleAction::leave;
 }
 
 JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const {
-  if (signs.births_per_s >= kTuning.many_births_per_s) return JuggleAction::leave;
+  if (signs.births_per_s >= tuning_.max_births_per_s) return JuggleAction::leave;
   // If a quota allows fewer cpus than there are threads, threads that wait actively would compete
   // for these few cpus. Such threads are left to the kernel.
   if (signs.is_confined) return is_awake(signs) ? JuggleAction::leave : JuggleAction::widen;
@@ -77,7 +77,7 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
   const JuggleAction wants = wanted(signs, now_s);
   if (wants == JuggleAction::leave && action_ != JuggleAction::leave) {
     rests_until_s_ = now_s + hold_s_;
-    hold_s_ = std::min(2 * hold_s_, kTuning.max_hold_s);
+    hold_s_ = std::min(2 * hold_s_, tuning_.max_pause_s());
   }
   const bool rests = action_ == JuggleAction::leave && now_s < rests_until_s_;
   if (wants != action_ && !rests) {
@@ -87,9 +87,9 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
   // For threads that never sleep, the length of phases is unknown and may be short. So while such
   // threads lose time because they wait for cpus, balancing points stay close together.
   const double longest_s = is_awake(signs) && is_crowded(signs)
-                               ? std::min(kTuning.short_period_s, longest_s_)
+                               ? std::min(tuning_.short_period_s, longest_s_)
                                : longest_s_;
-  period_s_ = period_for(*signs.phase_s, shortest_s_, longest_s);
+  period_s_ = period_for(*signs.phase_s, longest_s, tuning_);
   return action_;
 }
 

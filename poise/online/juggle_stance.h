@@ -49,15 +49,16 @@ struct JuggleSigns {
 /// end.
 double phase_length_s(double broken_windows_per_s);
 
-/// The balancing period for phases of phase_s seconds: a fifth of phase_s, within the given bounds.
-double period_for(double phase_s, double shortest_s, double longest_s);
+/// The balancing period for phases of phase_s seconds: a fifth of phase_s, at most longest_s and,
+/// if longest_s allows it, at least tuning.shortest_period_s.
+double period_for(double phase_s, double longest_s, const JuggleTuning& tuning = {});
 
 /// Chooses the action. Uses hysteresis, so that it does not change back and forth.
 class JuggleStance {
  public:
-  /// Takes the shortest and the longest allowed time between two balancing points, in seconds.
-  JuggleStance(double shortest_period_s, double longest_period_s)
-      : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
+  /// Takes the longest allowed time between two balancing points, in seconds.
+  explicit JuggleStance(double longest_period_s, const JuggleTuning& tuning = {})
+      : tuning_(tuning), longest_s_(longest_period_s), hold_s_(tuning.watch_s) {}
 
   /// Returns the action that holds until the next call.
   JuggleAction next(const JuggleSigns& signs, double now_s);
@@ -69,14 +70,16 @@ class JuggleStance {
   JuggleAction wanted(const JuggleSigns& signs, double now_s) const;
   JuggleAction wanted_for_bound(const JuggleSigns& signs) const;
   JuggleAction wanted_for_free(const JuggleSigns& signs, double now_s) const;
+  bool is_awake(const JuggleSigns& signs) const;
   bool has_long_phases(const JuggleSigns& signs) const;
   bool is_crowded(const JuggleSigns& signs) const;
 
-  double shortest_s_, longest_s_;
+  JuggleTuning tuning_;
+  double longest_s_;
   double period_s_ = 0;
   JuggleAction action_ = JuggleAction::leave;
   double since_s_ = 0;  // when the action began
-  double hold_s_ = JuggleTuning().watch_s, rests_until_s_ = 0;
+  double hold_s_, rests_until_s_ = 0;
 };
 
 }  // namespace poise

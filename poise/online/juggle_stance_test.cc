@@ -139,7 +139,7 @@ TEST(JuggleStances, short_phases_are_not_detected_if_the_kernel_does_not_count_c
 }
 
 TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
-  JuggleStance stance(0.005, 0.1);
+  JuggleStance stance(0.1);
   const JuggleSigns even{.asleep = 0.3, .phase_s = 1};
   EXPECT_EQ(stance.next(even, 0), JuggleAction::leave);
   JuggleSigns confined = even;
@@ -150,7 +150,7 @@ TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
 }
 
 TEST(JuggleStance, stops_binding_threads_after_a_second_if_that_does_not_give_them_more_cpus) {
-  JuggleStance stance(0.005, 0.1);
+  JuggleStance stance(0.1);
   const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
   EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);
   EXPECT_EQ(stance.next(crowded, 1.9), JuggleAction::spread);
@@ -159,7 +159,7 @@ TEST(JuggleStance, stops_binding_threads_after_a_second_if_that_does_not_give_th
 }
 
 TEST(JuggleStance, the_time_between_balancing_steps_is_at_least_five_milliseconds) {
-  JuggleStance stance(JuggleSettings().shortest_period_s, 0.1);
+  JuggleStance stance(0.1);
   const JuggleSigns bound{.is_uneven = true, .is_bound = true, .asleep = 0.3, .phase_s = 0.02};
   EXPECT_EQ(stance.next(bound, 1), JuggleAction::rotate);
   EXPECT_DOUBLE_EQ(stance.period_s(), 0.005);

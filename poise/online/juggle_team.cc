@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
 
-constexpr JuggleTuning kTuning;
-
 double average_progress(std::span<const JuggleMember> members) {
   double sum = 0;
   std::size_t count = 0;
@@ -34,11 +32,12 @@ double average_progress(std::span<const JuggleMember> members) {
 /// Returns how many seconds a thread may sleep and still take part. The limit grows with the cpu
 /// time that the thread has used, and with the number of threads per place: on a crowded place, a
 /// long wait for the cpu looks like sleep until the wait ends.
-double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
+double longest_quiet_s(const JuggleMember& member, double threads_per_place,
+                       const JuggleTuning& tuning) {
   const double least_s =
-      kTuning.enough_windows * kTuning.min_window_s + kTuning.uncounted_wait_s * threads_per_place;
-  return std::clamp(kTuning.pause * member.last.run_s, std::min(least_s, kTuning.max_quiet_s),
-                    kTuning.max_quiet_s);
+      tuning.enough_windows * tuning.min_window_s + tuning.two_slices_s * threads_per_place;
+  return std::clamp(tuning.pause * member.last.run_s, std::min(least_s, tuning.max_quiet_s),
+                    tuning.max_quiet_s);
 }
 
 double ready_share(double gained_s, double waited_s, double real_s) {
@@ -64,8 +63,8 @@ std::string_view name_of(JugglePolicy policy) {
 JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
     : settings_(settings),
       places_(std::move(places)),
-      stance_(std::min(settings.shortest_period_s, settings.period_s), settings.period_s),
-      watch_(places_.size()),
+      stance_(settings.period_s, settings.tuning),
+      watch_(settings.tuning, places_.size()),
       period_s_(settings.period_s) {
   POISE_CHECK(!places_.empty());
   POISE_CHECK(settings_.period_s > 0);
@@ -97,16 +96,16 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
 }
 
 double JuggleTeam::next_s() const {
-  const double short_s = std::min(kTuning.short_period_s, settings_.period_s);
+  const double short_s = std::min(tuning().short_period_s, settings_.period_s);
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
-  if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
+  if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < tuning().watch_s))
     return short_s;
   // If the program does not report waits, the balancer looks for waits between two balancing
   // points.
   const bool is_told = std::any_of(members_.begin(), members_.end(),
                                    [](const JuggleMember& m) { return m.last.waits.has_value(); });
   if (poise::is_reacting(settings_.policy) && !is_told)
-    return std::clamp(period_s_ / kTuning.points_per_phase, short_s, period_s_);
+    return std::clamp(period_s_ / tuning().points_per_phase, short_s, period_s_);
   return period_s_;
 }
 
@@ -122,7 +121,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   const bool places_changed = !was_dealt_;
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
   const bool is_gap = !last_s_ || real_s <= 0 ||
-                      real_s > kTuning.pause * std::max(next_s(), kTuning.short_period_s);
+                      real_s > tuning().pause * std::max(next_s(), tuning().short_period_s);
   remember_places();
   take(readings, now_s);
   if (is_gap) {
@@ -176,10 +175,10 @@ void JuggleTeam::decide(double real_s, double now_s) {
   }
   for (const std::size_t i : team_)
     members_[i].is_ready =
-        ready_share(members_[i].gained_s, members_[i].waited_s, real_s) > kTuning.ready_share;
+        ready_share(members_[i].gained_s, members_[i].waited_s, real_s) > tuning().ready_share;
   if (is_reacting()) react();
   const double since_point_s = now_s - point_s_;
-  if (since_point_s >= kTuning.round_share * period_s_) {
+  if (since_point_s >= tuning().round_share * period_s_) {
     const bool rotates =
         action_ == JuggleAction::rotate && settings_.policy != JugglePolicy::reactive;
     if (rotates) juggle(since_point_s);
@@ -215,7 +214,7 @@ void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
     work += std::max(0.0, *readings[i].work - *last.work);
   }
   if (run_s <= 0 || work <= 0) return;
-  const double weight = work_per_s_ == 0 ? 1 : kTuning.fading;
+  const double weight = work_per_s_ == 0 ? 1 : tuning().fading;
   work_per_s_ += weight * (work / run_s - work_per_s_);
 }
 
@@ -289,23 +288,24 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
-    const bool is_busy = member.gained_s > kTuning.negligible * real_s ||
-                         member.gained_s + member.waited_s > kTuning.ready_share * real_s;
+    const bool is_busy = member.gained_s > tuning().noise * real_s ||
+                         member.gained_s + member.waited_s > tuning().ready_share * real_s;
     if (is_busy) {
       const bool was_ready =
-          member.gained_s + member.waited_s > kTuning.ready_share * (now_s - member.busy_s);
-      if (member.quiet_rounds >= kTuning.pause && !was_ready) member.busy_rounds = 0;
+          member.gained_s + member.waited_s > tuning().ready_share * (now_s - member.busy_s);
+      if (member.quiet_rounds >= tuning().pause && !was_ready) member.busy_rounds = 0;
       ++member.busy_rounds;
       member.busy_s = now_s;
     }
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
-    if (!member.takes_part && member.busy_rounds >= kTuning.busy_rounds) {
+    if (!member.takes_part && member.busy_rounds >= tuning().busy_rounds) {
       member.takes_part = true;
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
       if (is_balancing()) member.progress_s = average_s;  // its past belongs to an earlier phase
-    } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
+    } else if (member.takes_part &&
+               now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {
       member.takes_part = member.is_wide = false;
       member.busy_rounds = 0;
       member.place.reset();
@@ -426,7 +426,7 @@ void JuggleTeam::react() {
   for (const std::size_t i : seats_.who) {
     const JuggleMember& member = members_[i];
     const bool shares_place = threads_on_[*member.place] > 1;
-    is_ready.push_back(member.last.waits ? !is_waiting(*member.last.waits, shares_place)
+    is_ready.push_back(member.last.waits ? !is_waiting(*member.last.waits, shares_place, tuning())
                                          : member.is_ready);
   }
   for (const Move& move : even_out(seats_.view(), is_ready))
@@ -456,12 +456,12 @@ void JuggleTeam::juggle(double real_s) {
   }
   // In a period of a few kernel ticks, cpu times are imprecise. Speeds of places change slowly, so
   // such a period gets a small weight.
-  const double weight = std::min(1.0, real_s / kTuning.short_period_s);
+  const double weight = std::min(1.0, real_s / tuning().short_period_s);
   if (speeds_.size() != seats_.speed.size()) speeds_ = seats_.speed;
   for (PlaceId p = 0; p < speeds_.size(); ++p)
     seats_.speed[p] = speeds_[p] += weight * (seats_.speed[p] - speeds_[p]);
-  remove_noise(seats_.speed, kTuning.speed_tolerance);
-  for (const Swap& swap : juggle_swaps(seats_.view(), kTuning.negligible * period_s_))
+  remove_noise(seats_.speed, tuning().speed_tolerance);
+  for (const Swap& swap : juggle_swaps(seats_.view(), tuning().noise * period_s_))
     std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 
@@ -477,7 +477,7 @@ void JuggleTeam::start_point(double now_s) {
 
 void JuggleTeam::limit_leads() {
   const double average_s = average_progress(members_);
-  const double limit_s = kTuning.max_lead_periods * period_s_;
+  const double limit_s = tuning().max_lead_periods * period_s_;
   for (JuggleMember& member : members_)
     member.progress_s = std::clamp(member.progress_s, average_s - limit_s, average_s + limit_s);
 }

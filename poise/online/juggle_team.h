@@ -34,8 +34,8 @@ bool is_reacting(JugglePolicy policy);
 struct JuggleSettings {
   JugglePolicy policy = JugglePolicy::automatic;
   double period_s = 0.1;
-  double shortest_period_s = JuggleTuning().shortest_period_s;
   std::uint32_t expected_threads = 0;  // no thread moves before this many exist; 0: unknown
+  JuggleTuning tuning = {};
 };
 
 /// An order to move a thread to a place or, without a place, to restore its own affinity.
@@ -106,6 +106,7 @@ class JuggleTeam {
     std::vector<DomainId> domain_of;
     JuggleView view() const { return {progress_s, place_of, speed, domain_of}; }
   };
+  const JuggleTuning& tuning() const { return settings_.tuning; }
   void decide(double real_s, double now_s);
   std::vector<JuggleOrder> orders(bool places_changed);
   void measure_work_rate(std::span<const ThreadReading> readings);

@@ -610,7 +610,7 @@ TEST(JuggleTeam, every_policy_has_a_name) {
 }
 
 TEST(JuggleStance, waits_longer_each_time_before_it_resumes_balancing) {
-  JuggleStance stance(0.02, 0.1);
+  JuggleStance stance(0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;
   std::vector<double> rests_s;
@@ -628,16 +628,16 @@ TEST(JuggleStance, waits_longer_each_time_before_it_resumes_balancing) {
 }
 
 TEST(JuggleStance, does_nothing_while_the_length_of_phases_is_unknown) {
-  JuggleStance stance(0.02, 0.1);
+  JuggleStance stance(0.1);
   EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true}, 0), JuggleAction::leave);
   EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 1}, 0),
             JuggleAction::rotate);
 }
 
 TEST(JuggleStance, the_balancing_period_is_a_fifth_of_a_program_phase_but_within_given_limits) {
-  EXPECT_DOUBLE_EQ(period_for(1, 0.02, 0.1), 0.1);
-  EXPECT_DOUBLE_EQ(period_for(0.25, 0.02, 0.1), 0.05);
-  EXPECT_DOUBLE_EQ(period_for(0.01, 0.02, 0.1), 0.02);
+  EXPECT_DOUBLE_EQ(period_for(1, 0.1), 0.1);
+  EXPECT_DOUBLE_EQ(period_for(0.25, 0.1), 0.05);
+  EXPECT_DOUBLE_EQ(period_for(0.01, 0.1), 0.005);
   EXPECT_DOUBLE_EQ(phase_length_s(5), 0.4);
   EXPECT_GT(phase_length_s(0), 1e6);
 }

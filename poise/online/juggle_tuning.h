@@ -1,72 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All tuned numbers of Juggle's decisions, with value, unit and reason. The numbers of its
-// measurements are in runtimes/juggle/tuning.h.
+// The tuned numbers of Juggle's decisions, each with its value, range, unit and reason. The sizes
+// and time-outs of its measurements are in runtimes/juggle/tuning.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+
+#include "poise/base/knobs.h"
 
 namespace poise {
 
+// One line per number: type, name, initial value, minimum, maximum, unit, reason.
+// `poise strategies --tuning` prints the table. The variable POISE_JUGGLE_TUNING sets numbers for
+// experiments; names may change with any release. Terms:
+//
+//   round    the time from one measurement to the next
+//   window   consecutive rounds in which the balancer observes how much threads sleep
+//   point    balancing point: threads may change places
+//   period   the time from one balancing point to the next
+//   phase    the time from one barrier of the program to the next
+//
+// clang-format off
+#define POISE_JUGGLE_TUNING(X) \
+  X(double,        noise,             0.05,  1e-3, 0.4,  "of the time",       "less is noise: run time in a round, sleep in a window, and the lag of a thread in a period") \
+  X(double,        ready_share,       0.5,   0.01, 0.99, "of a round",        "a thread that ran or waited for longer is ready, and a cpu that was wanted for longer is busy") \
+  X(double,        notable,           0.2,   0.01, 0.9,  "of the time",       "less says nothing: use of a place, cpu time that other programs take, a place slower than the fastest") \
+  X(double,        speed_tolerance,   0.1,   0,    0.9,  "of the average",    "smaller differences of speed are ignored") \
+  /* Which threads take part. */ \
+  X(std::uint32_t, busy_rounds,       2,     1,    100,  "rounds",            "a thread takes part after it has computed in this many") \
+  X(double,        pause,             5,     0.5,  100,  "times",             "a thread that sleeps for this many times its run time is left out; without it for this many rounds, its rounds count anew; a round this many times too long is a gap") \
+  X(double,        max_quiet_s,       10,    0.1,  1e4,  "s",                 "a thread that sleeps for longer is left out, however long it ran before") \
+  X(double,        two_slices_s,      0.008, 1e-4, 0.1,  "s",                 "two time slices of the kernel: the kernel reports a wait when it ends, and a thread that yields beside another waits for its slice to end") \
+  /* Windows. */ \
+  X(double,        min_window_s,      0.05,  0.02, 10,   "s",                 "in a shorter window, waits that the kernel has not reported look like sleep") \
+  X(double,        fading,            0.125, 0.01, 1,    "of an average",                  "weight of the newest window in an average") \
+  X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average needs this many") \
+  /* When balancing points take place. */ \
+  X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter one are imprecise") \
+  X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "lower limit of the period: a point costs about 1% of it") \
+  X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that is longer ends the period: rounds vary by a tenth") \
+  X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "with fewer, balancing gains little") \
+  X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "leads and lags are limited to this: longer ones are from earlier phases") \
+  /* Whether threads are balanced. */ \
+  X(double,        unfair_lags,       2,     0,    1000, "lags",              "free threads rotate if they differ by more: a smaller difference is from the kernel's own rotation") \
+  X(double,        max_births_per_s,  20,    1,    1e6,  "threads per s",     "above this rate many threads are still on the cpu of their parent, so none is moved") \
+  X(double,        watch_s,           1,     0.01, 1e4,  "s",                 "threads are watched in short rounds for this long; also the first pause after balancing stopped, and each further one is twice as long")
+// clang-format on
+
 struct JuggleTuning {
-  // The following numbers decide which threads take part. A round is the time from one measurement
-  // to the next.
-  double negligible = 0.05;       // share of a round, a window or a period: less is noise
-  double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
-  std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
-  // Three limits share this number. If a thread does not run for this many rounds, the rounds in
-  // which it was busy are counted anew; it may miss a few rounds, because turns are rare on a
-  // crowded cpu. If a thread sleeps for longer than this many times the cpu time that it has used,
-  // it no longer takes part. If a round lasts longer than this many periods, the balancer itself
-  // was stopped.
-  double pause = 5;
-  double max_quiet_s = 10;  // a thread that has slept longer no longer takes part
-  // A thread counts as waiting for this many seconds after it called sched_yield: yield_s if it is
-  // alone on its place, and shared_yield_s beside another thread, whose time slice is 3 to 4 ms.
-  double yield_s = 2e-4, shared_yield_s = 0.01;
+#define POISE_FIELD(type, name, initial, least, greatest, unit, why) type name = initial;
+  POISE_JUGGLE_TUNING(POISE_FIELD)
+#undef POISE_FIELD
 
-  // Lengths of windows, in which the balancer observes how much threads sleep.
-  double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep
-  double fading = 1.0 / 8;           // weight of the newest window in an average
-  std::uint32_t enough_windows = 6;  // needed before an average is used
-  double uncounted_wait_s = 0.008;  // about two time slices: the kernel reports a wait when it ends
-
-  // The following numbers decide when balancing points take place.
-  // `short_period_s` is the time between two balancing points while the threads and their phases
-  // are unknown, and while other programs use the cpus. It is five kernel ticks long, because
-  // measured cpu times are too imprecise over a shorter time.
-  double short_period_s = 0.02;
-  double shortest_period_s = 0.005;  // a point costs about 1% of it
-  double round_share = 0.75;         // of a period: rounds vary by a tenth and may be short
-  double points_per_phase = 5;       // with fewer points in a phase, little is gained
-  double speed_tolerance = 0.1;      // smaller relative differences of speed are ignored
-  double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
-
-  // The following numbers decide whether the threads are balanced at all.
-  // `notable` is a fraction that is used in three comparisons. If threads wait for a smaller
-  // fraction of the time, their waits are noise. If a place is used for a smaller fraction of the
-  // time, its speed is unknown. If a place is slower than the fastest by more than this fraction,
-  // it runs another program or is a small core.
-  double notable = 0.2;
-  double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
-  double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // For this number of seconds after its threads began, a program is watched in short rounds. When
-  // the balancer stops balancing, it pauses: the first pause lasts the same number of seconds, and
-  // each further pause is twice as long as the one before.
-  double watch_s = 1;
-  double max_hold_s = 64;  // maximum pause
+  // The following numbers depend on those above.
+  //
+  /// Seconds after a call of sched_yield for which a thread alone on its place counts as waiting.
+  /// It yields again and again, so 0.2 ms is long.
+  constexpr double yield_s() const { return two_slices_s / 40; }
+  /// Context switches per second above which a thread is assumed to yield in a loop: eight per time
+  /// slice. Time slices alone give a few hundred per second.
+  constexpr double max_turns_per_s() const { return 16 / two_slices_s; }
+  /// Seconds of the longest pause: the first one, doubled six times.
+  constexpr double max_pause_s() const { return 64 * watch_s; }
+  /// Fraction of a window. If a thread slept for less than this, its sleep is ignored, because it
+  /// may be noise, or a wait for a cpu that the kernel has not reported yet.
+  constexpr double sleep_tolerance(double window_s) const {
+    return noise + two_slices_s / window_s;
+  }
 };
 
-static_assert(JuggleTuning().negligible < JuggleTuning().ready_share);
-static_assert(JuggleTuning().busy_rounds < JuggleTuning().pause);
-static_assert(2 * (JuggleTuning().negligible +
-                   JuggleTuning().uncounted_wait_s / JuggleTuning().min_window_s) <
-                  1,
-              "the shortest window must leave something to see (sleep_tolerance)");
-static_assert(2 * JuggleTuning().enough_windows * JuggleTuning().min_window_s <
-                  JuggleTuning().watch_s,
-              "phases are known, and free threads watched for long, before rounds become long");
-static_assert(JuggleTuning().yield_s < JuggleTuning().shared_yield_s);
-static_assert(JuggleTuning().shortest_period_s < JuggleTuning().short_period_s);
-static_assert(JuggleTuning().watch_s < JuggleTuning().max_hold_s);
+/// The numbers of JuggleTuning as knobs: name, default value, range, help and unit of each.
+inline constexpr auto kJuggleKnobs = std::to_array<Knob>({
+#define POISE_KNOB(type, name, initial, least, greatest, unit, why) \
+  Knob{#name, initial, least, greatest, why, {}, unit},
+    POISE_JUGGLE_TUNING(POISE_KNOB)
+#undef POISE_KNOB
+});
+
+/// Returns the tuning with the given changes, a list such as "noise=0.1,enough_windows=8". Throws
+/// Error if a name is unknown or a value is not possible.
+JuggleTuning juggle_tuning_from(std::string_view changes);
 
 }  // namespace poise

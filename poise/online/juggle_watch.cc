@@ -12,16 +12,6 @@ namespace poise {
 
 namespace {
 
-constexpr JuggleTuning kTuning;
-
-/// Fraction of a window. If a thread slept for less than this, its sleep is ignored, because it may
-/// be noise, or a wait for a cpu that the kernel has not reported yet. A window in which a thread
-/// both ran and slept is called broken. It is not recognised if the thread ran, or slept, for less
-/// than this fraction of it. So the share of broken windows that is missed is twice this fraction.
-double sleep_tolerance(double window_s) {
-  return kTuning.negligible + kTuning.uncounted_wait_s / window_s;
-}
-
 /// Per place, the number of threads whose own affinity allows only this place.
 std::vector<std::uint32_t> bound_on(const JuggleCrew& crew) {
   std::vector<std::uint32_t> count(crew.places.size(), 0);
@@ -66,31 +56,34 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
     use.run_s += member.gained_s;
   }
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
-    wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
+    wanted_[p] += tuning_.fading * (use_[p].ready_s / real_s - wanted_[p]);
     // ready_s is the time for which one thread of the place, the one with the longest such time,
     // was ready or running. run_s is the sum of the times for which the threads of the place ran;
     // it is larger than ready_s if they sleep in turn. At most ready_s counts as used, because
     // wanted_ counts no more than ready_s either.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
-    done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
+    done_[p] += tuning_.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;
   }
 }
 
 bool JuggleWatch::has_unequal_places() const {
-  if (windows_ < kTuning.enough_windows) return false;
+  if (windows_ < tuning_.enough_windows) return false;
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (PlaceId p = 0; p < wanted_.size(); ++p) {
-    if (wanted_[p] < kTuning.notable) continue;
+    if (wanted_[p] < tuning_.notable) continue;
     least = std::min(least, done_[p] / wanted_[p]);
     most = std::max(most, done_[p] / wanted_[p]);
   }
-  return least < (1 - kTuning.notable) * most;
+  return least < (1 - tuning_.notable) * most;
 }
 
 /// Determines how long the thread slept in the window, and whether it both slept and was ready.
 void JuggleWatch::close_for(JuggleMember& member, double window_s) {
-  const double tolerance = sleep_tolerance(window_s);
+  // A window in which a thread both ran and slept is called broken. It is not recognised if the
+  // thread ran, or slept, for less than this fraction of it. So the share of broken windows that is
+  // missed is twice this fraction.
+  const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
   const double ready = std::min(1.0, (ran_s + waited_s) / window_s);
@@ -98,7 +91,7 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   const bool is_broken = asleep > 0 && ready > tolerance;
   const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
   const double turns = static_cast<double>(member.last.turns - member.turns_at_window);
-  const double weight = std::max(kTuning.fading, 1.0 / ++member.windows);
+  const double weight = std::max(tuning_.fading, 1.0 / ++member.windows);
   member.asleep += weight * (asleep - member.asleep);
   member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
   member.turns_per_s += weight * (turns / window_s - member.turns_per_s);
@@ -129,12 +122,12 @@ double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) cons
 void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, double round_s,
                                double now_s) {
   const double window_s = now_s - window_s_;
-  if (window_s < std::max(kTuning.min_window_s, kTuning.round_share * round_s)) return;
+  if (window_s < std::max(tuning_.min_window_s, tuning_.round_share * round_s)) return;
   const double lost_cpus = lost_in_window(crew, window_s);
-  const double weight = std::max(kTuning.fading, 1.0 / ++lost_windows_);
+  const double weight = std::max(tuning_.fading, 1.0 / ++lost_windows_);
   lost_cpus_ += weight * (lost_cpus - lost_cpus_);
   for (JuggleMember& member : crew.members) close_for(member, window_s);
-  births_per_s_ += kTuning.fading * (births_ / window_s - births_per_s_);
+  births_per_s_ += tuning_.fading * (births_ / window_s - births_per_s_);
   if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
   births_ = 0;
   ++windows_;
@@ -150,7 +143,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   double asleep = 0, turns_per_s = 0;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
-    if (member.windows < kTuning.enough_windows) return;  // the start shows nothing
+    if (member.windows < tuning_.enough_windows) return;  // the start shows nothing
     asleep = std::max(asleep, member.asleep);
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }
@@ -174,7 +167,7 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   const JuggleMember* sleepiest = nullptr;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
-    if (member.windows < kTuning.enough_windows) continue;
+    if (member.windows < tuning_.enough_windows) continue;
     ++num_known;
     broken_per_s = std::max(broken_per_s, member.broken_per_s);
     if (sleepiest == nullptr || member.asleep > sleepiest->asleep) sleepiest = &member;
@@ -210,13 +203,13 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   if (!is_acting)
     phase_s_ = seen_s;
   else if (seen_s)
-    phase_s_ = phase_s_ < 2 * kTuning.min_window_s ? std::min(*phase_s_, *seen_s) : *seen_s;
+    phase_s_ = phase_s_ < 2 * tuning_.min_window_s ? std::min(*phase_s_, *seen_s) : *seen_s;
   JuggleSigns signs{.is_uneven = is_uneven(crew), .fits = crew.fits(), .phase_s = phase_s_};
   signs.has_stranger = has_unequal_places();
   signs.births_per_s = births_per_s_;
   // If there are more threads than places, threads also wait for each other, which hides the thread
   // that falls behind.
-  if (crew.fits() && lost_windows_ >= kTuning.enough_windows) signs.lost_cpus = lost_cpus_;
+  if (crew.fits() && lost_windows_ >= tuning_.enough_windows) signs.lost_cpus = lost_cpus_;
   double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
@@ -229,7 +222,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
   // may balance them better.
   const bool is_new =
-      !is_acting && now_s - since_s_ < 2 * kTuning.enough_windows * kTuning.min_window_s;
+      !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound) signs.asleep = 1;
   if (crew.team.empty()) return signs;
   const double share =

@@ -27,7 +27,9 @@ struct JuggleCrew {
 
 class JuggleWatch {
  public:
-  explicit JuggleWatch(std::size_t num_places) { set_places(num_places); }
+  JuggleWatch(const JuggleTuning& tuning, std::size_t num_places) : tuning_(tuning) {
+    set_places(num_places);
+  }
 
   /// Forgets all observations of the places.
   void set_places(std::size_t num_places);
@@ -66,6 +68,7 @@ class JuggleWatch {
   void add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus, double window_s);
   std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;
 
+  JuggleTuning tuning_;
   double window_s_ = 0, last_window_s_ = 0;  // begin of this window, length of the last one
   double since_s_ = 0;
   std::size_t watched_size_ = 0;

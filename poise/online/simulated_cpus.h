@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated cpus for tests of the thread balancer: threads that compute and meet at barriers, other
-// programs beside them, and a kernel that shares each cpu in time slices.
+// Simulated cpus for tests and benchmarks of the thread balancer: threads that compute and meet at
+// barriers, other programs beside them, and a kernel that shares each cpu in time slices.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace poise {
 
-/// How threads wait at a barrier.
-enum class SimulatedWait : std::uint8_t { sleep, spin, none };
+/// How threads wait at a barrier. With `yield` they spin, and yield their cpu to other threads.
+enum class SimulatedWait : std::uint8_t { sleep, spin, yield, none };
 
 /// A kernel that behaves like Linux. Time slices last 3 ms. A cpu that becomes idle takes over a
 /// thread that waits on another cpu. Otherwise the kernel moves waiting threads only rarely, unless
 /// they are bound, and does not consider which threads belong to the same program.
 class SimulatedCpus {
  public:
-  static constexpr double kStepS = 0.0001, kSliceS = 0.003, kRotateS = 0.1;
+  static constexpr double kStepS = 0.0001, kSliceS = 0.003;
 
   struct Thread {
     std::uint64_t key = 0;
@@ -34,7 +34,8 @@ class SimulatedCpus {
     PlaceId cpu = 0;
     double rest_s = 0;  // work that is left of its phase
     bool waits = false;
-    double run_s = 0, wait_s = 0;
+    double run_s = 0, wait_s = 0, work_s = 0;
+    double yielded_s = -1e9;  // when it last yielded its cpu
     std::uint64_t turns = 0;
     const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }
   };
@@ -64,6 +65,16 @@ class SimulatedCpus {
     for (std::size_t t = 0; t < threads.size(); ++t)
       if (threads[t].program == program) leave_queue(t);
   }
+  /// All threads of the program sleep, or continue.
+  void set_asleep(int program, bool sleeps) {
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+      if (threads[t].program != program || threads[t].waits) continue;
+      if (sleeps)
+        leave_queue(t);
+      else
+        wake(t);
+    }
+  }
   void end_strangers() {
     for (std::size_t t = 0; t < threads.size(); ++t)
       if (threads[t].program < 0) leave_queue(t);
@@ -76,7 +87,10 @@ class SimulatedCpus {
         if (is_seen(thread)) readings.push_back(reading_of(thread));
       for (const JuggleOrder& order : team_.balance(readings, now_s)) carry_out(order);
       const double next_s = now_s + team_.next_s() * random_.uniform(0.9, 1.1);
-      while (now_s < next_s) step();
+      while (now_s < next_s) {
+        step();
+        if (reports_waits && team_.is_reacting()) react();
+      }
     }
   }
 
@@ -84,7 +98,11 @@ class SimulatedCpus {
   std::vector<Program> programs;
   double now_s = 0;
   int orders = 0;
+  double rotates_every_s = 0.1;  // the kernel moves a waiting thread this often
   bool counts_turns = true;
+  bool counts_work = false, reports_waits = false;
+  bool is_limited = false;         // the threads may use more cpus than their quota pays for
+  std::vector<double> speed = {};  // per cpu; empty: 1
 
  private:
   bool is_seen(const Thread& thread) const {
@@ -95,7 +113,24 @@ class SimulatedCpus {
     reading.is_bound = !thread.own.empty() && thread.own.size() < queues_.size();
     if (thread.own.size() == 1) reading.own_place = thread.own.front();
     if (counts_turns) reading.turns = thread.turns;
+    if (counts_work) reading.work = thread.work_s;
+    if (reports_waits) reading.waits = report_of(thread);
+    reading.is_beyond = is_limited;
     return reading;
+  }
+  WaitReport report_of(const Thread& thread) const {
+    const bool sleeps = wait_of(thread) == SimulatedWait::sleep;
+    return {.is_inside = thread.waits && sleeps, .since_yield_s = now_s - thread.yielded_s};
+  }
+  SimulatedWait wait_of(const Thread& thread) const {
+    return thread.program < 0 ? SimulatedWait::none
+                              : programs[static_cast<std::size_t>(thread.program)].wait;
+  }
+  void react() {
+    std::vector<JuggleTeam::Wait> waits;
+    for (const Thread& thread : threads)
+      if (is_seen(thread)) waits.push_back({thread.key, report_of(thread)});
+    for (const JuggleOrder& order : team_.react_to(waits)) carry_out(order);
   }
   void carry_out(const JuggleOrder& order) {
     ++orders;
@@ -161,7 +196,7 @@ class SimulatedCpus {
     for (PlaceId p = 0; p < queues_.size(); ++p)
       if (const auto t = queues_[p].empty() ? waiting_for(p, 2) : std::nullopt) move(*t, p);
     if (now_s < rotate_s_) return;
-    rotate_s_ = now_s + kRotateS;
+    rotate_s_ = now_s + rotates_every_s;
     PlaceId idlest = 0;
     for (PlaceId p = 1; p < queues_.size(); ++p)
       if (queues_[p].size() < queues_[idlest].size()) idlest = p;
@@ -177,7 +212,9 @@ class SimulatedCpus {
       const std::size_t t = queues_[p].front();
       if (compute(threads[t])) arrived.push_back(t);
       slice_left_s_[p] -= kStepS;
-      if (slice_left_s_[p] > 0) continue;
+      const bool yields = threads[t].waits && wait_of(threads[t]) == SimulatedWait::yield;
+      if (yields) threads[t].yielded_s = now_s;
+      if (slice_left_s_[p] > 0 && !yields) continue;
       queues_[p].pop_front();
       queues_[p].push_back(t);
       if (queues_[p].size() > 1) begin_turn(p);
@@ -189,9 +226,10 @@ class SimulatedCpus {
   bool compute(Thread& thread) {
     thread.run_s += kStepS;
     if (thread.program < 0 || thread.waits) return false;
-    thread.rest_s -= kStepS;
-    return thread.rest_s <= kStepS / 2 &&
-           programs[static_cast<std::size_t>(thread.program)].wait != SimulatedWait::none;
+    const double done_s = kStepS * (speed.empty() ? 1 : speed[thread.cpu]);
+    thread.work_s += done_s;
+    thread.rest_s -= done_s;
+    return thread.rest_s <= kStepS / 2 && wait_of(thread) != SimulatedWait::none;
   }
   void arrive(std::size_t t) {
     Program& program = programs[static_cast<std::size_t>(threads[t].program)];
@@ -211,7 +249,7 @@ class SimulatedCpus {
   JuggleTeam& team_;
   std::vector<std::deque<std::size_t>> queues_;  // per cpu: ready threads, the first one runs
   std::vector<double> slice_left_s_;
-  double rotate_s_ = kRotateS;
+  double rotate_s_ = 0.1;
   std::uint64_t last_key_ = 0;
   Random random_{1};
 };

@@ -43,6 +43,7 @@ Balancer::Balancer(const Options& options, AffinityStore& store, Kernel& kernel)
   places_ = places();
   respect_quota();
   choose_progress();
+  tally_.tuning = options_.settings.tuning;
 }
 
 std::vector<JugglePlace> Balancer::places() const {
@@ -120,7 +121,8 @@ bool Balancer::learn_speeds() {
   }
   Cpus busy;
   for (PlaceId p = 0; p < affinities_.cpus().size(); ++p)
-    if (team_.wanted(p) > kTuning.busy_cpu) busy.push_back(affinities_.cpus()[p]);
+    if (team_.wanted(p) > options_.settings.tuning.ready_share)
+      busy.push_back(affinities_.cpus()[p]);
   const bool begins = speeds_.begin_probe(tally_.rounds, busy);
   tally_.visits += begins;
   return begins;
@@ -242,7 +244,7 @@ void Balancer::react() {
 void Balancer::note_silence(double real_s) {
   const double before_s = reacting_s_;
   if (team_.is_reacting()) reacting_s_ += real_s;
-  if (before_s >= kTuning.silence_s || reacting_s_ < kTuning.silence_s) return;
+  if (before_s >= kTuning.check_s || reacting_s_ < kTuning.check_s) return;
   for (const JuggleMember& member : team_.members()) {
     const auto thread = kernel_.threads().find(member.last.key);
     if (!member.takes_part || thread == kernel_.threads().end()) continue;
@@ -281,8 +283,7 @@ void Balancer::round() {
   }
   const bool scans = watcher_.is_time_to_scan();
   if (scans) scan();
-  if (!scans && (now_s < kTuning.start_s || now_s - asked_own_s_ >= kTuning.own_affinity_s))
-    refresh_own();
+  if (!scans && (now_s < kTuning.check_s || now_s - asked_own_s_ >= kTuning.check_s)) refresh_own();
   if (now_s - asked_quota_s_ >= kTuning.quota_s) respect_quota();
   respect_own_choices();
   read();

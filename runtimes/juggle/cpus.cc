@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtimes/juggle/tuning.h"
+
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/machine/discover.h"
@@ -25,7 +27,6 @@ namespace {
 
 constexpr CpuId kNoCpu = kMaxCpus;
 constexpr std::size_t kMaxMaskBytes = kMaxCpus / 8;
-constexpr double kOneKind = 0.9;
 
 CpuId cpu_in(std::string_view text) {
   const auto number = parse_unsigned(text);
@@ -57,11 +58,11 @@ std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view
 }
 
 /// True if the cpus are probably cores of one kind. The maximum clocks of such cores differ
-/// somewhat, but the lowest is above kOneKind times the highest.
+/// somewhat, but the lowest is above `one_kind` times the highest.
 bool has_one_kind(const std::vector<double>& clocks) {
   if (std::filesystem::exists("/sys/devices/cpu_atom")) return false;
   const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());
-  return clocks.empty() || *least > kOneKind * *most;
+  return clocks.empty() || *least > kTuning.one_kind * *most;
 }
 
 std::vector<double> relative_to_fastest(std::vector<double> speeds) {

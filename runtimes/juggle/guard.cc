@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtimes/juggle/tuning.h"
+
 namespace poise::juggle {
 
 /// Counts how often the guard process restored affinities while the balancer was stopped.
@@ -35,10 +37,6 @@ struct Guard::Slot {
 };
 
 namespace {
-
-// Time between two checks whether the balancer is stopped. If it is stopped, its threads are
-// released within twice this time.
-constexpr int kStopCheckMs = 500;
 
 [[noreturn]] void fail_at(const char* step) {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
@@ -105,7 +103,7 @@ void Guard::start() {
 /// The main loop of the guard process.
 void Guard::watch(int balancer_lives, pid_t balancer) {
   detach_from_program(balancer_lives);
-  while (!is_closed(balancer_lives, kStopCheckMs)) {
+  while (!is_closed(balancer_lives, kTuning.stop_check_ms)) {
     const bool has_released = shared_->releases != shared_->releases_seen;
     if (has_released || state_of(balancer) != 'T') continue;
     ++shared_->releases;

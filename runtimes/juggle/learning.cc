@@ -10,13 +10,6 @@ namespace poise::juggle {
 
 namespace {
 
-// Speeds within this factor of one another count as equal. On a busy host, equal virtual cpus
-// differed by up to 20 %.
-constexpr double kEqual = 0.75;
-constexpr int kTrials = 3;
-constexpr std::uint32_t kSteps =
-    10'000;  // per trial: about 20 us, a hundred times the cost of reading a clock
-
 double cpu_s() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -27,7 +20,7 @@ double cpu_s() {
 /// and a higher clock give a higher speed.
 std::uint64_t compute() {
   std::uint64_t chains[] = {1, 2, 3, 4};
-  for (std::uint32_t step = 0; step < kSteps; ++step) {
+  for (std::uint32_t step = 0; step < kTuning.probe_steps; ++step) {
     for (std::uint64_t& chain : chains) {
       chain ^= chain << 13;
       chain ^= chain >> 7;
@@ -41,7 +34,7 @@ std::uint64_t compute() {
 
 void LearnedSpeeds::note(CpuId cpu, double rate) {
   Probes& probes = probes_of_[cpu];
-  probes.last_rates[probes.count++ % kProbes] = rate;
+  probes.last_rates[probes.count++ % kTuning.probes] = rate;
 }
 
 std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
@@ -53,14 +46,14 @@ std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
     best.push_back(*std::max_element(rates.begin(), rates.end()));
   }
   const auto [least, most] = std::minmax_element(best.begin(), best.end());
-  if (best.empty() || *least > kEqual * *most) return speeds;
+  if (best.empty() || *least > kTuning.equal_speeds * *most) return speeds;
   for (std::size_t i = 0; i < best.size(); ++i) speeds[i] = best[i] / *most;
   return speeds;
 }
 
 bool LearnedSpeeds::knows(CpuId cpu) const {
   const auto probes = probes_of_.find(cpu);
-  return probes != probes_of_.end() && probes->second.count >= kProbes;
+  return probes != probes_of_.end() && probes->second.count >= kTuning.probes;
 }
 
 CpuId LearnedSpeeds::next(const Cpus& cpus) const {
@@ -74,12 +67,12 @@ CpuId LearnedSpeeds::next(const Cpus& cpus) const {
 
 double computing_rate() {
   double rate = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kTuning.probe_trials; ++trial) {
     const double start_s = cpu_s();
     volatile std::uint64_t result = compute();
     static_cast<void>(result);
     const double took_s = cpu_s() - start_s;
-    if (took_s > 0) rate = std::max(rate, kSteps / took_s);
+    if (took_s > 0) rate = std::max(rate, kTuning.probe_steps / took_s);
   }
   return rate;
 }

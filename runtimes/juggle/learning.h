@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtimes/juggle/cpus.h"
+#include "runtimes/juggle/tuning.h"
 
 namespace poise::juggle {
 
@@ -38,9 +39,8 @@ class LearnedSpeeds {
   CpuId next(const Cpus& cpus) const;
 
  private:
-  static constexpr std::size_t kProbes = 8;
   struct Probes {
-    std::array<double, kProbes> last_rates = {};
+    std::array<double, kTuning.probes> last_rates = {};
     std::uint64_t count = 0;
   };
   std::map<CpuId, Probes> probes_of_;

@@ -40,12 +40,12 @@ Prediction prediction(const Tally& tally) {
 
 std::string diagnosis_text(const Tally& tally) {
   std::string text;
-  for (const JuggleCause& cause : causes_of(tally.facts)) text += cause.text + "\n";
+  for (const JuggleCause& cause : causes_of(tally.facts, tally.tuning)) text += cause.text + "\n";
   return text;
 }
 
 std::string advice_text(const Tally& tally) {
-  const JuggleCause cause = causes_of(tally.facts).front();
+  const JuggleCause cause = causes_of(tally.facts, tally.tuning).front();
   return is_for_user(cause.kind) ? cause.text + "\n" : "";
 }
 
@@ -97,7 +97,7 @@ std::string summary_json(const Tally& tally) {
                        {"lag_s", thread.lag_s},
                        {"migrations", thread.migrations}});
   Json causes = Json::array();
-  for (const JuggleCause& cause : causes_of(tally.facts))
+  for (const JuggleCause& cause : causes_of(tally.facts, tally.tuning))
     causes.push_back({{"kind", name_of(cause.kind)}, {"gain", cause.gain}, {"text", cause.text}});
   return Json{{"elapsed_s", tally.elapsed_s},
               {"balancing_s", tally.balancing_s},
@@ -156,7 +156,7 @@ std::string live_text(const Tally& tally, std::size_t max_threads) {
                    thread.id, 100 * share(thread), 1e3 * thread.lag_s,
                    thread.cpu < 0 ? "-" : fmt::format("{}", thread.cpu), thread.migrations);
   }
-  return text + causes_of(tally.facts).front().text + "\n";
+  return text + causes_of(tally.facts, tally.tuning).front().text + "\n";
 }
 
 std::string live_line(const Tally& tally) {
@@ -172,7 +172,7 @@ std::string live_line(const Tally& tally) {
                                  tally.is_balancing ? "balancing" : "watching", count);
   if (count > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
   text += fmt::format(", {} migrations", tally.migrations);
-  const JuggleCause cause = causes_of(tally.facts).front();
+  const JuggleCause cause = causes_of(tally.facts, tally.tuning).front();
   if (cause.kind != JuggleCause::Kind::unknown) text += "; " + cause.text;
   return text + "\n";
 }

@@ -200,7 +200,7 @@ Outcome Watch::run() {
     if (wake_up.somebody_ended || now_s() >= reap_s_) {
       if (auto ending = program_.ended()) return {*ending, finish()};
       if (guard_.has_died()) replace_guard();
-      reap_s_ = now_s() + kTuning.reap_s;
+      reap_s_ = now_s() + kTuning.check_s;
     }
     if (!wake_up.is_early || wake_up.hears_wait)
       balance(!wake_up.is_early);

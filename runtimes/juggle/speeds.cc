@@ -37,9 +37,9 @@ bool Speeds::learn() {
 }
 
 bool Speeds::begin_probe(std::uint64_t round, const Cpus& busy) {
-  if (!learns() || busy.empty() || round % kTuning.first_probe_rounds != 0) return false;
+  if (!learns() || busy.empty() || round % kTuning.first_probe_rounds() != 0) return false;
   const CpuId next = learned_.next(busy);
-  const std::uint64_t later = are_equal() ? kTuning.equal_probe_rounds : kTuning.probe_rounds;
+  const std::uint64_t later = are_equal() ? kTuning.equal_probe_rounds() : kTuning.probe_rounds;
   if (learned_.knows(next) && round % later != 0) return false;
   try {
     if (!probe_) probe_ = make_probe_();

@@ -91,11 +91,11 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
 TEST(Speeds, cpus_are_probed_less_often_if_their_speeds_turned_out_to_be_equal) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
-  const std::uint64_t start = kTuning.equal_probe_rounds, end = start + 10 * start;
+  const std::uint64_t start = kTuning.equal_probe_rounds(), end = start + 10 * start;
   run(of_equal, 0, start, {0, 1});
   run(of_unequal, 0, start, {0, 1});
   EXPECT_EQ(run(of_equal, start, end, {0, 1}),
-            static_cast<int>((end - start) / kTuning.equal_probe_rounds));
+            static_cast<int>((end - start) / kTuning.equal_probe_rounds()));
   EXPECT_EQ(run(of_unequal, start, end, {0, 1}),
             static_cast<int>((end - start) / kTuning.probe_rounds));
 }

@@ -59,6 +59,7 @@ struct Tally {
   bool is_balancing = false;
   JuggleAction action = JuggleAction::leave;  // what is done with the threads now
   JuggleFacts facts;                          // what the diagnosis is based on
+  JuggleTuning tuning;                        // the numbers by which it judges
   std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted

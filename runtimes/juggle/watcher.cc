@@ -10,11 +10,11 @@ namespace poise::juggle {
 
 bool Watcher::is_time_to_scan() {
   const double now_s = kernel_.now_s();
-  const bool is_due = now_s - scanned_s_ >= std::clamp(kTuning.scan_share * now_s,
-                                                       kTuning.min_scan_s, kTuning.max_scan_s);
+  const bool is_due = now_s - scanned_s_ >=
+                      std::clamp(kTuning.scan_share * now_s, kTuning.min_scan_s, kTuning.check_s);
   if (saw_death_) return true;
   const bool has_few = kernel_.num_processes() <= kTuning.max_counted_processes;
-  if (has_few && now_s - counted_s_ >= std::min(kTuning.count_share * now_s, kTuning.max_count_s)) {
+  if (has_few && now_s - counted_s_ >= std::min(kTuning.count_share * now_s, kTuning.check_s / 2)) {
     counted_s_ = now_s;
     if (kernel_.has_changed()) return true;
   }

@@ -37,7 +37,7 @@ TEST(Watcher, scans_for_threads_if_a_process_has_started_and_a_scan_is_due) {
   Watched watched(10);
   watched.kernel.born = 77;
   EXPECT_FALSE(watched.scans_at(10.9));
-  EXPECT_TRUE(watched.scans_at(10 + kTuning.max_scan_s));
+  EXPECT_TRUE(watched.scans_at(10 + kTuning.check_s));
 }
 
 TEST(Watcher, scans_often_at_the_start_of_a_run) {
@@ -71,8 +71,8 @@ TEST(Watcher, does_not_count_threads_again_before_the_count_interval_has_passed)
   Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;
-  EXPECT_FALSE(watched.scans_at(100 + 0.9 * kTuning.max_count_s));
-  EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
+  EXPECT_FALSE(watched.scans_at(100 + 0.45 * kTuning.check_s));
+  EXPECT_TRUE(watched.scans_at(100 + 0.55 * kTuning.check_s));
 }
 
 TEST(Watcher, counts_threads_of_a_program_with_many_processes_only_after_a_process_started) {

@@ -21,7 +21,7 @@ class JuggleVariables(CliTest):
 
     def test_every_value_of_an_environment_variable_is_either_accepted_or_refused_with_a_one_line_error(self):
         names, refused = self.names(), 0
-        self.assertEqual(len(names), 5)
+        self.assertEqual(len(names), 6)
         for name in names:
             for value in nonsense.KINDS:
                 with self.subTest(name=name, value=value[:40]):
@@ -41,6 +41,20 @@ class JuggleVariables(CliTest):
             done = self.run_poise("juggle", *arguments, "--", "echo", "it runs", env={**os.environ, **variables})
             self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
             self.assertRegex(done.stderr, rf"^poise juggle: --cpus 0-{absent}: [^\n]*{absent} cannot be used here[^\n]*\n$")
+
+    def test_an_error_about_a_tuned_number_names_the_variable_and_what_would_work(self):
+        for value, says in [("noice=0.1", r"noice.*noise"), ("noise", "KNOB=VALUE"), ("noise=2", "from 0.001 to 0.4"),
+                            ("noise=0.2,min_window_s=0.02", "must be less than 0.5")]:
+            done = self.run_poise("juggle", "--", "echo", "it runs", env={**os.environ, "POISE_JUGGLE_TUNING": value})
+            self.assertEqual((done.returncode, done.stdout), (2, ""), value)
+            self.assertRegex(done.stderr, rf"^poise: POISE_JUGGLE_TUNING: [^\n]*{says}[^\n]*\n$")
+        done = self.run_poise("juggle", "--tuning", "noise=0.1,enough_windows=8", "--", "echo", "it runs")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "it runs\n", ""))
+
+    def test_every_tuned_number_is_printed_with_its_value_and_unit(self):
+        printed = self.run_poise("strategies", "--tuning").stdout.split("poise juggle", 1)[1]
+        self.assertRegex(printed, r"\n  noise +0.05 of the time +\w")
+        self.assertRegex(printed, r"\n  min_window_s +0.05 s +\w")
 
 
 if __name__ == "__main__":

@@ -27,15 +27,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtimes/juggle/tuning.h"
 #include "runtimes/juggle/wait_table.h"
 
 namespace {
 
 using namespace poise::juggle;
-
-/// In nanoseconds. If a thread has not called sched_yield for this long, its next call begins a new
-/// wait.
-constexpr std::int64_t kNewWaitNs = 1'000'000;
 
 WaitTable* table = nullptr;
 
@@ -225,7 +222,7 @@ int sched_yield() noexcept {
   if (WaitSlot* const slot = own_slot()) {
     const std::int64_t now_ns = monotonic_ns();
     const std::int64_t before_ns = slot->yield_ns.exchange(now_ns, std::memory_order_relaxed);
-    if (now_ns - before_ns > kNewWaitNs) tell();
+    if (now_ns - before_ns > kTuning.new_wait_ns) tell();
   }
   return real();
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each tuned number of `poise juggle` (poise/online/juggle_tuning.h) contributes, by programs
+// on simulated cpus. The results are the same in each run.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace poise::bench {
+
+/// Returns one row for each setting, a list such as "noise=0.1,enough_windows=8": the work that the
+/// programs do with it, divided by the work without it, and in how many of them the balancer
+/// decides differently.
+std::vector<nlohmann::json> juggle_rows(const std::vector<std::string>& settings);
+
+}  // namespace poise::bench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/juggle_tuning.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+#include "poise/base/error.h"
+#include "poise/online/juggle_team.h"
+#include "poise/online/simulated_cpus.h"
+
+namespace poise {
+namespace {
+
+TEST(JuggleTuning, every_number_has_a_name_of_its_own_a_unit_a_reason_and_a_value_in_its_range) {
+  std::set<std::string_view> names;
+  for (const Knob& knob : kJuggleKnobs) {
+    EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
+    EXPECT_LE(knob.min, knob.initial) << knob.name;
+    EXPECT_GE(knob.max, knob.initial) << knob.name;
+    EXPECT_FALSE(knob.unit.empty()) << knob.name;
+    EXPECT_FALSE(knob.help.empty()) << knob.name;
+  }
+}
+
+TEST(JuggleTuning, numbers_are_set_by_name_and_the_others_keep_their_values) {
+  const JuggleTuning tuning = juggle_tuning_from("noise=0.1,enough_windows=8");
+  EXPECT_EQ(tuning.noise, 0.1);
+  EXPECT_EQ(tuning.enough_windows, 8U);
+  EXPECT_EQ(tuning.watch_s, JuggleTuning().watch_s);
+  EXPECT_EQ(juggle_tuning_from("").noise, JuggleTuning().noise);
+}
+
+TEST(JuggleTuning, unknown_names_and_values_with_which_no_sleep_is_seen_are_errors) {
+  for (const auto* changes : {"noice=0.1", "noise", "noise=0.5", "noise=0.2,min_window_s=0.02"})
+    EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
+}
+
+TEST(JuggleTuning, a_changed_number_changes_decisions) {
+  const auto orders = [](const char* changes) {
+    JuggleTeam team({.tuning = juggle_tuning_from(changes)}, std::vector<JugglePlace>(2));
+    SimulatedCpus cpus(team, 2);
+    cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}, {1}});
+    cpus.run_until(5);
+    return cpus.orders;
+  };
+  EXPECT_GT(orders(""), 0);
+  EXPECT_EQ(orders("enough_windows=1000"), 0);
+}
+
+}  // namespace
+}  // namespace poise
