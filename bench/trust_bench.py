@@ -18,6 +18,8 @@ Each is reported for all programs, for those used for calibration, and for those
 
 ./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
 ./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and keeps them, too
+./dev bench trust --miniapps measures only mini-apps that balance objects, lend tasks, or both (bench/trust/miniapps.py)
+./dev bench trust --juggle   simulates the runs under `poise juggle` that bench/results/juggle_figures.json holds
 ./dev bench trust --judge    judges the kept measurements again, with the models of today, and keeps the verdicts
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
@@ -54,7 +56,9 @@ from keep import RESULTS, ROOT, keep, stamp
 
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "trust")]
 import cluster_network  # noqa: E402
+import juggle_runs  # noqa: E402
 import lending  # noqa: E402
+import miniapps  # noqa: E402
 import native_trace  # noqa: E402
 import programs  # noqa: E402
 from cluster import seconds  # noqa: E402
@@ -424,20 +428,26 @@ def measure(cluster_name, options):
             yield row
 
 
-def measure_lending(rounds):
-    """Measures and simulates steps whose ranks lend tasks to each other. Returns the results, one row per step."""
-    print("lending, measured and simulated")
-    rows = list(lending.rows(BIN, rounds))
+# What is compared beside the maps: for each kind of runs a function of the number of rounds that yields rows.
+RUNS = {"lending": lambda rounds: lending.rows(BIN, rounds),
+        "miniapps": lambda rounds: miniapps.rows(BIN, rounds, with_links),
+        "juggle": lambda _: juggle_runs.rows(BIN / "poise")}
+
+
+def compare_runs(kind, rounds):
+    """Measures (or reads) and simulates runs of one kind. Returns the result, with one row per run."""
+    print(f"{kind}, measured and simulated")
+    rows = list(RUNS[kind](rounds))
     held_out = [row for row in rows if row["held_out"]]
     within = sum(row["is_within"] for row in held_out)
     print(f"{within} of {len(held_out)} held out are within 10 % or two half-widths of the interval")
     return {"measured": stamp(), "rows": rows}
 
 
-def keep_lending(rows):
-    """Replaces the results for steps whose ranks lend tasks in the file of kept results."""
+def keep_runs(kind, rows):
+    """Replaces the results for runs of one kind in the file of kept results."""
     path = RESULTS / "trust.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"lending": rows}, indent=1) + "\n")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {kind: rows}, indent=1) + "\n")
 
 
 def judge(path):
@@ -456,17 +466,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="iterations of each map (default: 9)")
     parser.add_argument("--programs", nargs="+", help="only these, keep nothing")
     parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
-    parser.add_argument("--lending", action="store_true", help="measure and keep only steps whose ranks lend tasks")
+    for kind in RUNS:
+        parser.add_argument(f"--{kind}", action="append_const", dest="runs", const=kind,
+                            help="compare and keep only runs of this kind")
     options = parser.parse_args()
     if options.judge:
         judge(options.judge)
         return 0
-    harness = "trust_lending" if options.lending else "trust_replay"
-    if not shutil.which("mpirun") or not (BIN / harness).exists():
+    if not shutil.which("mpirun") or not (BIN / "trust_replay").exists():
         print("trust: skipped, there is no MPI", file=sys.stderr)
         return SKIPPED
-    if options.lending:
-        keep_lending(measure_lending(options.rounds))
+    if options.runs:
+        for kind in options.runs:
+            keep_runs(kind, compare_runs(kind, options.rounds))
         return 0
     rows = []
     for cluster in options.clusters:
@@ -477,7 +489,8 @@ def main():
     found = verdicts(rows)
     print_verdicts(found)
     if not options.programs and options.clusters == list(CLUSTERS):
-        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT), lending=measure_lending(options.rounds))
+        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT),
+             **{kind: compare_runs(kind, options.rounds) for kind in RUNS})
     return 0
 
 

@@ -105,9 +105,11 @@ void EventSteps::forget_loads() {
 
 double EventSteps::migration_s(const Workload& workload, const Placement& before,
                                const Placement& after) const {
-  return exchange_s(
-      migration_traffic(machine_, workload, machine_.costs(), before, after, options_.piece_bytes),
-      options_);
+  const std::vector<double> unpacking =
+      unpacking_factors(machine_, workload, before, after, options_.pressure);
+  return exchange_s(migration_traffic(machine_, workload, machine_.costs(), before, after,
+                                      options_.piece_bytes, unpacking),
+                    options_);
 }
 
 double EventSteps::collection_s(const Workload& workload, const Placement& placement) const {

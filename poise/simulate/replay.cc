@@ -66,6 +66,7 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
   }
   if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
     fail("places either lend tasks or juggle threads; use only one of the two");
+  if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);

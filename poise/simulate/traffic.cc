@@ -162,7 +162,7 @@ Traffic message_traffic(const Machine& machine, const Workload& workload, const 
 
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes) {
+                          std::uint64_t piece_bytes, std::span<const double> unpacking) {
   std::vector<Transfer> transfers;
   for (const Migration& move : migrations(before, after))
     transfers.push_back(
@@ -170,7 +170,7 @@ Traffic migration_traffic(const Machine& machine, const Workload& workload, cons
   const auto ends = [&](const Transfer& transfer) {
     const double pack_s = transfer.count * costs.seconds_per_migrated_task +
                           transfer.bytes * costs.seconds_per_migrated_byte;
-    return EndTimes{pack_s, pack_s};
+    return EndTimes{pack_s, unpacking.empty() ? pack_s : pack_s * unpacking[transfer.to]};
   };
   return {machine, costs, std::move(transfers), ends, piece_bytes};
 }

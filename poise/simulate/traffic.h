@@ -75,9 +75,11 @@ class Traffic {
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                         const Placement& placement, std::uint64_t piece_bytes = 4096);
 
-/// Returns the traffic of the tasks that move from one placement to another.
+/// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
+/// each place how many times as long unpacking takes there; empty: once everywhere.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes = 4096);
+                          std::uint64_t piece_bytes = 4096,
+                          std::span<const double> unpacking = {});
 
 }  // namespace poise
