@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Rewrites Charm++ LB dumps of 6.10 and before (docs/formats.md) as if another number of PEs had measured the
+"""Rewrites LB dumps of Charm++ 6.10 and older versions (docs/formats.md) as if another number of PEs had measured the
 same objects and messages."""
 
 import struct
 
 HEADER = struct.Struct("<20s")  # the magic number, sizes and versions
-# Numbers of PEs (stored twice), of objects, of migratable objects, and of communication records.
+# Fields after the header: the number of PEs (stored twice), of objects, of migratable objects, and of communication
+# records.
 COUNTS = struct.Struct("<iiiii")
 # Fields of a PE: total time, idle time, background time, speed, whether it is available, number of its objects, and its
 # own number.

@@ -34,7 +34,8 @@ INSIDE = "POISE_CLUSTER_BENCH_INSIDE"
 SKIPPED, TRIES = 77, 3
 TIMEOUT_S = 60  # of one message
 MBIT = 1e6
-# Hosts 0 to 3 are rack 0, 4 to 7 rack 1, 8 to 11 rack 2. The rates of card out, card in and uplink are in Mbit/s.
+# Hosts 0 to 3 are rack 0, 4 to 7 rack 1, 8 to 11 rack 2. Rates are in Mbit/s: "out" and "in" for what the network card
+# of a host sends and receives, "uplink" for the link between a rack and the spine.
 CLUSTERS = {
     "equal cards": {"out": 100, "in": 100, "uplink": 150},
     "slow receivers": {"out": 100, "in": 60, "uplink": 1000},

@@ -25,7 +25,8 @@ double cpu_s(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Communication functions that count their CPU time and pass everything on.
+/// Wraps the communication functions `ranks`: each call is passed on to them, and its CPU time is
+/// added to communication_s.
 struct Timed {
   poise_communication ranks;
   double communication_s = 0;

@@ -278,7 +278,7 @@ def keep_added(files):
 
 
 def machine(commit):
-    """Returns what keep.stamp() returns, also on a machine without git."""
+    """Returns the date, commit, machine and load average of a run, as keep.stamp() does, but also without git."""
     try:
         found = stamp()
     except OSError:

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kRepeats = 7;
 
-/// Computes a fixed number of rounds and sends a message to two neighbours.
+/// An object that, in every step, runs a loop of `rounds` iterations and then sends a message to
+/// its two neighbours in a ring.
 struct Busy {
   ObjectId id = 0, objects = 0;
   std::uint64_t rounds = 0, state = 0;

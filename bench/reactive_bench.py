@@ -50,7 +50,7 @@ def best_in_turns(repeats, **ways):
 
 @contextlib.contextmanager
 def competitor(core, share):
-    """Runs a process that keeps the core busy for the given share of the time it gets."""
+    """Runs on the core a process that computes for the given share of the time and sleeps otherwise."""
     code = ("import sys, time\nshare = float(sys.argv[1])\nwhile True:\n"
             "    end = time.monotonic() + 0.01 * share\n    while time.monotonic() < end: pass\n"
             "    time.sleep(0.01 * (1 - share))\n")
@@ -74,8 +74,8 @@ class Table:
 
 
 def balanced(repeats):
-    """Measures the overhead of the runtime for two ranks with equal work, where nothing is lent. Each step is
-    compared with OpenMP tasks in the same processes."""
+    """Measures the overhead of the runtime for two ranks with equal work, where nothing is lent. Each step runs twice
+    in the same processes: with the runtime, and with OpenMP tasks."""
     table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %",
                                "median %"])
     for size, tasks in (50, 2400), (150, 200), (300, 30):
@@ -169,7 +169,8 @@ MOVING_PROGRAMS = [
 ]
 
 
-# Variants of programs whose load moves differ by only a few per cent, so they run this many times as often as others.
+# If the load of a program moves during the run, its variants differ by only a few per cent, so they run this many times
+# as often as the variants of other programs.
 OFTENER = 3
 
 
@@ -245,8 +246,9 @@ def beside_one_process(repeats):
 
 
 def imbalances(busy):
-    """Returns the imbalance of each iteration, which has two steps: the sum over both steps of the longest busy time,
-    divided by the sum of the mean busy times. `busy` has the busy times of two workers for every step."""
+    """Returns the imbalance of each iteration, given the busy times of two workers in every step. An iteration has two
+    steps. Its imbalance is the longer busy time of each step, summed over both steps, divided by the sum of the mean
+    busy times."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 

@@ -76,7 +76,8 @@ def measured(name, run, remedies, folder):
     pairs = [[each.seconds(output_of(each.command(folder), folder)) for each in (run, followed)] for _ in range(PAIRS)]
     row["plain_s"], row["followed_s"] = (list(times) for times in zip(*pairs))
     row["saving"] = median_interval([1 - after / before for before, after in pairs])
-    # A prediction is right if it is within a quarter of the measured gain, or within 3 % of the run time.
+    # A prediction is right if it differs from the measured gain by at most a quarter of that gain, or by at most 3 % of
+    # the run time.
     row["is_near"] = abs(row["saving"][0] - row["predicted_saving"]) <= max(0.25 * row["saving"][0], 0.03)
     return row
 

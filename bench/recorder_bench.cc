@@ -18,8 +18,8 @@ void set_up(const benchmark::State& state) {
 
 void tear_down(const benchmark::State&) { recorder.reset(); }
 
-/// One thread's tasks, visited in the same order in every iteration. An item is the begin or the
-/// end of a task.
+/// Records the begin and the end of a thread's tasks, again and again in the same order. The
+/// benchmark counts each begin and each end as one item.
 void tasks_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto first = static_cast<TaskId>(state.range(0) * state.thread_index() / state.threads());

@@ -201,8 +201,8 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
-  /// from ResumeFromSync() to this object.
+  /// Only sends a message to this object, which then continues. Charm++ would not count messages
+  /// that ResumeFromSync() sends as messages of this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:

@@ -63,7 +63,7 @@ int status_of_run(P& program, const objects::Options& options, const ByOpenMP& b
     int num_ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
     if (by_openmp.wanted && num_ranks > 1)
-      fail("--openmp runs on one rank; this job has {}", num_ranks);
+      fail("--openmp runs on one rank, but this job has {} ranks", num_ranks);
     if (by_openmp.wanted) return run_by_openmp(program, by_openmp) ? 0 : 1;
     return run_objects(program, options) ? 0 : 1;
   } catch (const Error& error) {

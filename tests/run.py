@@ -35,6 +35,7 @@ NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 FUZZ_S = {"usual": "10", "full": "600"}
 # Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
 NUM_REPEATS = 50
+OTHER_MPI = ("-E", r"^profile\.")  # these scripts try both MPIs in every build
 ONCE = ("-E", "all_nonsense")  # thousands of launches
 NUM_SEEDS = "10000"
 
@@ -76,7 +77,7 @@ def parts(tier):
         Part("tasks of several ranks under them, from all languages", usual, preset="asan",
              targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
         Part("thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
-        Part("the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long")),
+        Part("the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long", *OTHER_MPI)),
         Part("the other MPI", ("full",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi")),
         Part("fuzzers", usual, ["tests/fuzz/run", FUZZ_S.get(tier)]),
         Part("pages as HTML", ("full",), ["./dev", "docs"]),
@@ -109,7 +110,7 @@ def say(text):
 
 
 def folder_of(preset):
-    return ROOT / "build" if preset == "ci" else ROOT / "build" / preset
+    return ROOT / {"ci": "build", "mpich": "build-mpich"}.get(preset, f"build/{preset}")
 
 
 def is_configured(folder):

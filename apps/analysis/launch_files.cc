@@ -42,7 +42,8 @@ class Plan {
     std::string text;
     for (TaskId r = 0; r < ranks(); ++r) {
       const bool is_named = !map_.hosts.empty() || map_.machine.num_nodes() == 1;
-      // If no names are given, "+n0", "+n1", ... are the hosts of Open MPI's allocation.
+      // If the user names no hosts, "+n0", "+n1", ... tell Open MPI to take the first, second, ...
+      // host of its allocation.
       const std::string name = is_named ? host(r) : fmt::format("+n{}", node(r));
       const PlaceId first = core(r), last = first + map_.shape.cores_per_rank - 1;
       fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", r, name,

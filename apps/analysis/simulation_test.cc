@@ -31,7 +31,7 @@ TEST(Simulation, charges_the_given_cost_for_each_decision) {
   EXPECT_EQ(step_times_s(simulation.rows[1].replay), (std::vector<double>{4, 4, 4.25, 2}));
 }
 
-TEST(Simulation, no_balancing_is_best_if_decisions_cost_more_than_they_gain) {
+TEST(Simulation, the_run_without_balancing_is_best_if_decisions_cost_more_than_they_gain) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 10);

@@ -25,8 +25,8 @@ std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64
   return *count;
 }
 
-/// Returns the row with the strategy, places and period of `wanted`. If there is no such row,
-/// `wanted` is added.
+/// Returns the row that has the same strategy, number of places and balancing period as `wanted`.
+/// If there is none, adds `wanted` and returns it.
 SweepRow& row_of(Sweep& sweep, const SweepRow& wanted) {
   for (SweepRow& row : sweep.rows)
     if (row.places == wanted.places && row.every == wanted.every && row.strategy == wanted.strategy)

@@ -11,8 +11,9 @@
 
 namespace poise::apps {
 
-/// Reads "5,10,20", "1..10" or a mixture, in the order given and without duplicates. Throws Error
-/// naming the flag if a number is below `least`, is not a number, or there are more than 1,000.
+/// Reads numbers such as "5,10,20", "1..10" or a mixture of both. Returns them in this order and
+/// without duplicates. Throws Error, which names the flag, if an item is not a whole number of at
+/// least `least`, or if there are more than 1,000 numbers.
 std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
                                         std::uint64_t least);
 
@@ -20,12 +21,12 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
 /// ... that are less than the number of steps.
 std::vector<std::uint64_t> usual_periods(std::uint64_t steps);
 
-/// Returns the text of the machine with another number of groups on its first level, so that the
-/// machine has `places` places. Throws Error if the text does not begin with NAME:COUNT, or if
-/// `places` is not a multiple of the places per group.
+/// Changes the first COUNT of a machine text so that the machine has `places` places: for 64
+/// places, "node:4 core:8" becomes "node:8 core:8". Throws Error if the text does not begin with
+/// NAME:COUNT, or if no COUNT gives exactly `places` places.
 std::string with_places(const std::string& machine_text, std::uint64_t places);
 
-/// A strategy with a number of places and a period, and its results for each seed.
+/// A strategy, a number of places and a balancing period, with the results for each seed.
 struct SweepRow {
   std::uint64_t places = 0, every = 0;  // every: 0 without balancing
   std::string strategy;
@@ -42,8 +43,8 @@ struct Sweep {
   const SweepRow& best(std::uint64_t places) const;
 };
 
-/// Adds the results of a replay with one seed to the rows of this number of places and of the
-/// replay's balancing period.
+/// Adds the results of a replay on `places` places with one seed. The result of each strategy goes
+/// to the row of this strategy, number of places and balancing period.
 void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places);
 
 double median(std::vector<double> values);

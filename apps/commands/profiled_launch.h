@@ -39,7 +39,7 @@ struct Profiled {
   std::string file() const;
 };
 
-/// One launch of a program with the library in its ranks.
+/// One launch of a program, with the profile's library preloaded into its ranks.
 class ProfiledLaunch {
  public:
   /// `command` is the name of the subcommand, with which its notes on stderr begin. Creates a

@@ -96,8 +96,9 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
 }
 
-/// Returns the user's command with the launcher's options that apply the map of ranks. Writes the
-/// files that these options name beside the history. Throws Error if the map cannot be applied.
+/// Returns the user's command with the launcher's options that apply the map of ranks. The files to
+/// which these options refer are written into the folder of the history file. Throws Error if the
+/// map cannot be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const RunHistory& history) {

@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   InputOptions input;
   std::string strategies, html, timeline, beyond = "hold", decision_time = "measured";
-  std::string engine = "formula", sharing = "fluid", loads;
+  std::string engine = "formula", sharing = "fluid", loads, subphases = "no_wait";
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
@@ -58,8 +58,9 @@ constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
+constexpr std::string_view kSubphases[] = {"no_wait", "wait", "overlap"};  // as in SubphaseRule
 
-/// Maximum number of spans in a timeline. It limits the memory.
+/// Maximum number of spans (activities of a place) in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
 void check_engine(const Options& options) {
@@ -104,6 +105,12 @@ Ranges ranges_of(const Options& options) {
   return ranges;
 }
 
+SubphaseRule subphases_of(const std::string& name) {
+  const auto* const found = std::find(std::begin(kSubphases), std::end(kSubphases), name);
+  if (found == std::end(kSubphases)) throw Error(unknown_name("--subphases", name, kSubphases));
+  return static_cast<SubphaseRule>(found - std::begin(kSubphases));
+}
+
 ReplayPlan plan_of(const Options& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
@@ -116,7 +123,8 @@ ReplayPlan plan_of(const Options& options) {
           .overlap = options.overlap,
           .events = events_of(options),
           .loads = std::move(loads),
-          .lends = options.lend};
+          .lends = options.lend,
+          .subphases = subphases_of(options.subphases)};
 }
 
 DecisionCost decision_cost_of(const std::string& text) {
@@ -159,8 +167,9 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
-/// Adds the columns that only the event engine provides, the iteration time that Poise's cost
-/// formula predicts, and the relative difference between that time and the engine's.
+/// Adds columns for the event engine: the time to collect measurements, the idle share, the
+/// iteration time that Poise's cost formula predicts, and the relative difference between the
+/// iteration times of the engine and of the formula.
 void add_event_columns(Table& table, const Simulation& simulation) {
   add_column(
       table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
@@ -322,6 +331,7 @@ void add_plan(Json& json, const Options& options) {
     if (options.pressure.place_bytes > 0) json["place_memory"] = options.pressure.place_bytes;
   }
   if (options.lend) json["lend"] = true;
+  if (options.subphases != kSubphases[0]) json["subphases"] = options.subphases;
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
 
@@ -360,8 +370,8 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Contender>& 
   return simulation;
 }
 
-/// Returns two timelines, without balancing and with the best strategy, or only one if no balancing
-/// is best.
+/// Returns two timelines: of the run without balancing, and of the run with the best strategy.
+/// Returns only the first if no strategy is better than it.
 std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
                                    const std::vector<Contender>& contenders) {
   ReplayPlan plan = simulation.plan;
@@ -375,7 +385,8 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
 }
 
 void check_timeline(const Options& options, const Replayer& replayer) {
-  // With lending, every task may add a span in every step.
+  // With lending, every task may add a span (one activity of a place) to the timeline in every
+  // step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
                       (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
   const double size = static_cast<double>(options.steps) * rows;
@@ -410,7 +421,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
   print(options.json ? json : heading + text_of(simulation), inputs.notes());
 }
 
-/// Replays the trace with all periods and seeds on one machine.
+/// Replays the trace on one machine with every combination of balancing period and seed.
 void sweep_on(const Options& options, const Ranges& ranges,
               const std::vector<Contender>& contenders, Inputs& inputs, Sweep& sweep) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
@@ -557,6 +568,12 @@ void add_simulate(CLI::App& app) {
   command
       ->add_option("--beyond", options->beyond,
                    "Steps after the last phase: hold repeats the last one, cycle repeats all")
+      ->type_name("HOW")
+      ->capture_default_str();
+  command
+      ->add_option("--subphases", options->subphases,
+                   "Loads per subphase in the trace: no_wait adds them up, wait lets all places "
+                   "wait after each, overlap runs them at the same time")
       ->type_name("HOW")
       ->capture_default_str();
   command

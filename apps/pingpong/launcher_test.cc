@@ -27,7 +27,7 @@ TEST(Launcher, each_line_of_output_is_passed_to_the_caller) {
   EXPECT_THAT(lines_of("true"), ElementsAre());
 }
 
-TEST(Launcher, much_output_on_stdout_and_stderr_does_not_block) {
+TEST(Launcher, a_program_that_writes_much_to_stdout_and_stderr_does_not_block) {
   EXPECT_EQ(lines_of("i=0; while [ $i -lt 20000 ]; do echo line; echo error >&2; i=$((i+1)); done")
                 .size(),
             20000u);

@@ -36,7 +36,8 @@ std::string value_axis(const Frame& frame, double unit, std::string_view name) {
   return out + svg_text(frame.left - 5, frame.top - 10, "end faint", name);
 }
 
-/// Writes numbers from 0 to count - 1 below a row of `count` equal steps.
+/// Labels an axis on which `count` columns of equal width stand side by side. Their numbers, of
+/// which some are omitted if there are many, go from 0 to count - 1.
 std::string rank_axis(double left, double width, double y, std::size_t count) {
   std::string out;
   const auto number = static_cast<double>(count);
@@ -136,8 +137,8 @@ constexpr Line kLines[] = {{"var(--work)", &Efficiencies::parallel},
                            {"var(--heat)", &Efficiencies::load_balance},
                            {"var(--comm)", &Efficiencies::communication}};
 
-/// Draws one efficiency over time, as a horizontal line per stretch of the run. `x_of` converts
-/// seconds to x coordinates.
+/// Draws one efficiency over time. Each stretch of consecutive phases is a horizontal line at its
+/// efficiency. `x_of` converts seconds to x coordinates.
 template <typename Position>
 std::string path_of(const std::vector<Stretch>& stretches, const Line& line, const Frame& frame,
                     const Position& x_of) {

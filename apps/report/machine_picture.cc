@@ -51,7 +51,8 @@ class Drawing {
  public:
   explicit Drawing(const Machine& machine) : machine_(machine), levels_(machine.levels()) {}
 
-  /// Draws those groups of the machine's level `level` to which the places [first, end) belong.
+  /// Draws the nodes, or the groups of another level of the machine, that contain the places
+  /// [first, end).
   Box groups(std::size_t level, PlaceId first, PlaceId end) const {
     const bool is_last = level + 1 == levels_.size();
     const std::uint32_t begin = machine_.group_of(level, first);

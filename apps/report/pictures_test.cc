@@ -46,7 +46,7 @@ TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
 }
 
-TEST(Pictures, if_places_outnumber_bars_each_bar_stands_for_several_and_marks_the_busiest) {
+TEST(Pictures, with_more_places_than_bars_a_bar_shows_several_places_and_marks_the_busiest) {
   const Machine machine = flat_machine(1000);
   const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
   const std::string picture = load_picture(machine, times, 1, 1, "loads");
@@ -135,7 +135,7 @@ TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_stands_for_conse
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
 }
 
-TEST(Traffic, counts_migrations_inside_a_domain_inside_a_node_and_between_nodes) {
+TEST(Traffic, counts_migrations_within_domains_and_between_domains_and_between_nodes_separately) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 8});

@@ -15,7 +15,7 @@ namespace poise::apps {
 /// places is marked.
 Table sweep_table(const Sweep& sweep);
 
-/// Returns one line per number of places, with the best strategy and period.
+/// Returns one line per number of places, with the best strategy and balancing period.
 std::string sweep_summary(const Sweep& sweep);
 
 /// Returns `problem` with three more keys, which hold the results of the sweep: seeds, sweep and

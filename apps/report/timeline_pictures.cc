@@ -39,8 +39,8 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   return columns;
 }
 
-/// Returns the heights of a column, rounded to multiples of 1 / kShades, so that equal neighbours
-/// become one rectangle.
+/// Returns the share of each activity in a column, as a multiple of 1 / kShades. It is rounded so
+/// that neighbouring columns are often equal and can be drawn as one rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
   for (std::size_t a = 0; a < 3; ++a)
@@ -104,8 +104,8 @@ double last_decision_s(const Timeline& timeline) {
   return decided_s < end_s(timeline) ? decided_s : 0;
 }
 
-/// Returns, for each place, the fraction of the time since the last decision that it spent in each
-/// activity.
+/// Considers the part of the timeline after the last decision. Returns, for each place, which
+/// fraction of this time it spent in each activity.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;

@@ -88,7 +88,8 @@ std::string axes(const Scale& scale) {
   return out + svg_text(kLeft + kWidth / 2, kTop + kHeight + 30, "faint", "moved");
 }
 
-/// True if every strategy with a shorter iteration moves more.
+/// True if the point is Pareto-optimal: every strategy with a shorter iteration moves more bytes
+/// (or tasks, if sizes are unknown).
 bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
   return std::none_of(points.begin(), points.end(), [&](const Point& other) {
     const double s = other.row->metrics.iteration_s, own_s = point.row->metrics.iteration_s;

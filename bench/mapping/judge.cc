@@ -25,8 +25,8 @@ struct Mapper {
   double max_traffic_ratio;
 };
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
-/// SharedMap in its strong mode (mapping_peers.py) is slow, but its traffic is a few per cent
-/// lower.
+/// SharedMap in its strong mode (mapping_peers.py) decides slowly, but its placements have a few
+/// per cent less traffic than those of `poise`.
 constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
 /// If all tasks are placed anew, the makespan divided by its lower bound must not exceed this
 /// value.

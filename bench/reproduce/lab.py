@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs the command `poise` for the sections of all papers: generates traces, replays them, and caches the answers."""
+"""Runs the command `poise` for the tables and plots of all papers: makes and replays traces, and caches the answers."""
 
 import concurrent.futures
 import hashlib
@@ -30,8 +30,8 @@ def name_of(*parts):
 
 class Lab:
     """A folder of traces and cached answers. Each command runs only once per build of `poise`, because the same input
-    gives the same output. Sections that need the same command share its answer, and an interrupted run can be
-    continued."""
+    gives the same output. If several tables or plots of papers need the same command, they share its answer, and an
+    interrupted run can be continued."""
 
     def __init__(self, poise=POISE, seeds=SEEDS, folder=None):
         self.poise, self.seeds = pathlib.Path(poise), tuple(seeds)
@@ -95,8 +95,8 @@ class Lab:
                          f"{period_s:.9g}s", *words)
 
     def machine(self, name, key, change):
-        """Reads the machine `name` of the folder machines/, lets `change` edit it, and stores it in a new file.
-        Returns the name of this file, which contains `key`."""
+        """Reads the machine `name` of the folder machines/, lets `change` edit it, and stores it in the new
+        file NAME_KEY.json. Returns the name of this file."""
         machine = json.loads((ROOT / "machines" / f"{name}.json").read_text(encoding="utf-8"))
         change(machine)
         machine.pop("summary", None)

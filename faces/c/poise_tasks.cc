@@ -193,7 +193,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The size may be 0 here, because the arena knows the sizes of its allocations.
+    // The arena knows the sizes of its allocations, so 0 may be passed as the size.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

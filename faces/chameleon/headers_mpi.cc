@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiles the headers as C++11. The first one defines _GNU_SOURCE, which selects what the system's
-// headers declare.
+// Compiles the headers as C++11. chameleon.h comes first, because it defines _GNU_SOURCE, which
+// selects what the system's headers declare.
 // clang-format off: the order matters
 #include <chameleon.h>
 #include <chameleon_pre_init.h>

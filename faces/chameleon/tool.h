@@ -33,8 +33,8 @@ void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met&
 /// Returns the policy that calls the tool's callbacks. These decide how many tasks, and which, go
 /// to each rank, and what the load of a rank is.
 tasks::Policy policy_of_tool();
-/// True if the tool attaches data to tasks that travel with them, and has functions to encode and
-/// decode these data.
+/// True if the tool attaches data to tasks, and has functions to encode and decode these data. Then
+/// the data travel with the tasks.
 bool tool_data_travels();
 std::vector<char> encode_tool_data(cham_migratable_task_t* task);
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);

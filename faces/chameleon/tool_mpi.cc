@@ -43,7 +43,7 @@ void check(bool holds, const char* what) {
 /// on all ranks.
 int number_of(int id) { return id / num_ranks; }
 
-// Selects all even tasks and sends them to the last rank.
+// Selects all tasks with even numbers and sends them to the last rank.
 cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_ID* ids_local,
                                        int32_t num_local, int32_t, int32_t* num_tuples) {
   ++asked;

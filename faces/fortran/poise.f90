@@ -192,7 +192,8 @@ module poise
   end interface
 
   integer, parameter :: kWrongSize = -2  ! POISE_BAD_INPUT, found here
-  ! The text of an error that this module finds: arrays have wrong sizes. C gets only their addresses.
+  ! The text of an error if this module finds that an array has a wrong size. C cannot find that, because it gets only
+  ! the addresses of arrays.
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 
@@ -511,7 +512,7 @@ contains
     if (present(place)) number_of = place
   end function
 
-  ! Copies a list that C allocated and frees it.
+  ! Returns a copy of a list that C allocated, and frees the original.
   function moves_in(list) result(moves)
     type(c_ptr), intent(in) :: list
     type(poise_moves) :: moves

@@ -16,7 +16,8 @@ using poise::library::required;
 
 namespace {
 
-/// True if a move belongs to a list that has either all moves from `place` or all moves to `place`.
+/// True if a move is in the list for `place`. A list has either the moves that leave the place or
+/// those that come to it.
 using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
 
 int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,

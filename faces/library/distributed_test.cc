@@ -62,8 +62,8 @@ void expect_agreement(const std::vector<Told>& told) {
   }
 }
 
-/// Checks that the exports of all ranks together equal the imports of all ranks together, and that
-/// a rank exports as many tasks as rank_of_task sends to other ranks.
+/// Checks that the exports of all ranks together equal the imports of all ranks together. On each
+/// rank, the number of exports must be the number of tasks whose rank_of_task is another rank.
 void expect_conservation(const std::vector<Told>& told, const std::vector<OwnArrays>& own) {
   Told::List exports, imports;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {

@@ -18,8 +18,9 @@ constexpr std::size_t kMaxParameters = 128;
 constexpr const char* kAddress = "an address is passed by value";
 constexpr int kBoth = CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
 
-/// True if a value is an address that this process has mapped. The calls do not distinguish a
-/// pointer of `is_device_ptr` from any other value of eight bytes.
+/// True if a value of eight bytes is an address that this process has mapped. Clang does
+/// not mark the pointers that `is_device_ptr` names, so only their number tells them from other
+/// values.
 bool is_address(const void* value) {
   const auto number = reinterpret_cast<std::uintptr_t>(value);
   constexpr std::uintptr_t kPage = 4096, kLeast = 0x10000, kMost = std::uintptr_t{1} << 47;
@@ -33,7 +34,7 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// Returns a copy of the parameter that gives the region the same address but adds no dependency.
+/// Returns a parameter that passes the same address as `memory` but, unlike it, adds no dependency.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};

@@ -24,8 +24,8 @@ std::optional<Range> held_around(void* address);
 /// range.
 void need_present(Range range);
 
-/// Records that a pointer was mapped together with the memory to which it points. Such pointers are
-/// reference counted, too.
+/// Records that a pointer was mapped together with the memory to which it points. Mappings of a
+/// pointer are counted like those of a range.
 void attach(void* pointer);
 void detach(void* pointer, bool for_good);
 bool attached_within(Range range);

@@ -20,8 +20,9 @@ void check(bool holds, const char* what) {
 
 void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds"); }
 
-/// Multiplies n x n matrices that are mapped in, out, and by value. Returns the number of products
-/// that ran on other ranks.
+/// Multiplies n x n matrices in target regions, which read two mapped matrices and a number that is
+/// passed by value, and write a mapped matrix. Returns the number of products that ran on other
+/// ranks.
 int products(int num_tasks, int n) {
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<std::vector<double>> a(num_tasks, std::vector<double>(cells, 1)), b(a), c(a);

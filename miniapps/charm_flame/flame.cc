@@ -109,8 +109,8 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// Continues by a message to itself, because Charm++ does not attribute messages that are sent
-  /// from ResumeFromSync() to this block.
+  /// Only sends a message to this block, which then continues. Charm++ would not count messages
+  /// that ResumeFromSync() sends as messages of this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:

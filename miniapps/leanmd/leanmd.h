@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Molecular dynamics like Charm++'s LeanMD. Cells own atoms; computes calculate the forces between
-// the atoms of two cells. A cell sends positions to its computes, receives forces, and passes on
-// atoms that left it. Lennard-Jones potential, shifted so that force and potential are zero at the
-// cutoff. A dense slab lies below a thin gas, so cells differ in load. Energy and momentum must be
-// conserved.
+// Molecular dynamics like Charm++'s LeanMD. Cells own atoms; compute objects calculate the forces
+// between the atoms of two cells. A cell sends positions to its compute objects, receives forces,
+// and passes on atoms that left it. Lennard-Jones potential, shifted so that force and potential
+// are zero at the cutoff. A dense slab lies below a thin gas, so cells differ in load. Energy and
+// momentum must be conserved.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // computes per cell: for itself and half of 26 neighbours
+constexpr std::uint32_t kHalf = 14;  // compute objects per cell: itself and half of 26 neighbours
 
 /// A three-dimensional torus of cells, and the ids of cells and computes.
 struct Grid {
@@ -230,7 +230,7 @@ inline Body make_body(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   return {Compute{grid, cell, grid.neighbour(cell, 13 + half)}};
 }
 
-/// Sums over all cells. The check of the results uses them.
+/// Sums over all cells, from which the results are checked: energy, momentum, and atom positions.
 struct Sums {
   double first_energy = 0, energy = 0, checksum = 0;
   Vector momentum{};

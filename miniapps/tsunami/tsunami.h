@@ -116,8 +116,8 @@ struct Patch {
     return std::chrono::duration<double, std::micro>(settings.sleep_us *
                                                      static_cast<double>(cells.size()));
   }
-  /// Returns the position of the centre of a cell along one axis, as a fraction of the ocean's
-  /// side. Number i counts the cells of the patch as if all had the smallest size.
+  /// Returns the position of the centre of a patch's cell `i` along one axis, as a fraction of the
+  /// ocean's side. Cells are numbered as if all had the smallest size.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
            (settings.blocks * settings.finest());

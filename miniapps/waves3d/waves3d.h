@@ -37,7 +37,8 @@ struct Grid {
   }
 };
 
-/// Coefficients of a time step: new value = keep * value - gain * difference.
+/// Coefficients of a time step: new value = keep * old value - gain * difference. The difference is
+/// that of two neighbouring pressures if the value is a velocity, and vice versa.
 struct Damping {
   double keep = 1, gain = kTimeStep;
 };
@@ -217,8 +218,7 @@ struct Block {
     }
   }
 
-  /// Energy from the current velocities and the product of old and new pressures, which leapfrog
-  /// conserves.
+  /// The energy in the form that leapfrog conserves, from the pressures before and after the step.
   double energy_since(const std::vector<double>& before) const {
     double sum = 0;
     for_each_cell([&](std::size_t q, const Place&) {

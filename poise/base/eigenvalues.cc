@@ -17,8 +17,9 @@ struct ThreeDiagonals {
   std::vector<double> middle, beside;  // beside[i] is the entry between i and i + 1
 };
 
-/// Applies a Householder reflection to column k from both sides, which makes the entries below the
-/// first one zero and keeps the eigenvalues. The matrix is symmetric, so rows are read as columns.
+/// Multiplies the matrix from both sides by the Householder reflection that makes column k zero
+/// below row k + 1. The eigenvalues stay the same. The matrix is symmetric, so rows are read as
+/// columns.
 void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double length,
              std::vector<double>& mirror, std::vector<double>& image) {
   const std::size_t first = k + 1;

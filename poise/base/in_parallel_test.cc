@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(InParallel, calls_the_function_once_for_every_index_with_any_number_of_threads) {
+TEST(InParallel, calls_the_function_once_for_every_index_whatever_the_number_of_threads) {
   for (const unsigned threads : {1u, 2u, 7u, 200u}) {
     std::vector<std::atomic<int>> calls(100);
     in_parallel(calls.size(), threads, [&](std::size_t i) { ++calls[i]; });

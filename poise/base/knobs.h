@@ -37,7 +37,8 @@ class Knobs {
   /// The values of the tuning knobs, in the order of their table.
   std::span<const double> tuning_values() const;
 
-  /// Throws Error naming the owner ("strategy nuco"), the knob and its range.
+  /// Sets a knob. If the value is wrong, throws Error naming the owner ("strategy nuco"), the knob
+  /// and its range.
   void set(std::string_view owner, std::string_view name, std::string_view value);
   /// Sets each KNOB=VALUE of a comma-separated list.
   void set_all(std::string_view owner, std::string_view settings);

@@ -8,7 +8,7 @@ namespace poise {
 
 /// xoshiro256**, seeded through splitmix64 (Blackman and Vigna, 2018).
 ///
-/// Distributions of the standard library differ between implementations; these do not.
+/// Uses no distributions of the standard library, because these differ between implementations.
 class Random {
  public:
   explicit Random(std::uint64_t seed);

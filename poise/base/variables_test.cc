@@ -118,7 +118,7 @@ std::string error_of(Call call) {
   return "no error";
 }
 
-TEST(Variables, accept_only_allowed_choices_numbers_in_range_and_times_with_a_unit) {
+TEST(Variables, refuse_unknown_choices_and_numbers_out_of_range_and_times_without_a_unit) {
   EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
   EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
             "\"rooot\" is not allowed; the choices are auto, root, replicated, hierarchical; did "

@@ -122,9 +122,11 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
     uneven_s += std::max(0.0, core_s - shared_s(phase, nodes));
   }
-  // Up to half of the time lost by sharing a core may have other causes.
+  // Up to half of the time that seems lost by spinning may have other causes, so the half width
+  // (the uncertainty) is half of the saving.
   advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
-  // The saving lies between that of reactive balancing and that of ideal balancing.
+  // Moving threads saves at least as much time as reactive balancing, and at most as much as ideal
+  // balancing.
   double reached = 1;
   if (is_imbalanced(fullest))
     reached = (static_s(fullest) - reactive_s(fullest)) / (static_s(fullest) - ideal_s(fullest));
@@ -162,8 +164,8 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
-/// Advice: map ranks to other places. It saves the time of transfers in proportion to the cost of
-/// messages in the model.
+/// Advice: map ranks to other places. The model computes which fraction of the cost of messages
+/// this saves. It is assumed that the same fraction of the measured transfer time is saved.
 void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
   const Workload traffic = traffic_of(trace);
   const Placement& now = trace.phases.back().placement;

@@ -26,7 +26,7 @@ enum class Remedy : std::uint8_t {
 
 struct Advice {
   Remedy remedy = Remedy::nothing;
-  /// What the run would save. The half width covers what is uncertain: the spread over phases, the
+  /// The time that the run would save, ± the half width, which covers the spread over phases, the
   /// sampling of waits, and the error of the model.
   Seconds saved;
   bool is_bound = false;  // no runtime saves more

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/diagnosis/planted_testing.h"
 
@@ -15,6 +17,10 @@ using planted::Cause;
 constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
                           Cause::random,  Cause::mapping,     Cause::network,
                           Cause::binding, Cause::odd_threads, Cause::crowding};
+
+// Profiles drawn for each cause or pair of causes, and the share whose first advice must be right.
+constexpr std::uint64_t kProfiles = fewer_if_sanitized(100);
+constexpr double kMinRight = 0.95;
 
 struct Tally {
   int right = 0;
@@ -42,11 +48,12 @@ std::string text(const Tally& tally) {
 TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_of_lost_time) {
   for (const Cause cause : kAll) {
     Tally one;
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
       Random random(seed * 77);
       tally({{cause, random.uniform(0.1, 0.6)}}, seed, one);
     }
-    EXPECT_GE(one.right, 95) << "cause " << static_cast<int>(cause) << ": " << text(one);
+    EXPECT_GE(one.right, kMinRight * kProfiles)
+        << "cause " << static_cast<int>(cause) << ": " << text(one);
   }
 }
 
@@ -95,9 +102,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // Two causes are tested only as the larger of a pair: odd_threads, because its remedy (balancing
-  // threads) also evens out the work inside a node, and crowding, because the time that it loses
-  // does not vary at random.
+  // Two causes are tested only as the more costly cause of a pair. The remedy of odd_threads, to
+  // balance threads, also evens out the work inside a node. The time lost by crowding does not vary
+  // at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each its own place.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
@@ -110,13 +117,14 @@ TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_ti
       if (!fit(large, small) || large == Cause::network) continue;
       ++pairs;
       Tally both;
-      for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
         Random random(seed * 91);
         const double share = random.uniform(0.3, 0.6);
         tally({{large, share}, {small, share / random.uniform(2.5, 5)}}, seed, both);
       }
-      EXPECT_GE(both.right, 95) << "causes " << static_cast<int>(large) << " and "
-                                << static_cast<int>(small) << ": " << text(both);
+      EXPECT_GE(both.right, kMinRight * kProfiles)
+          << "causes " << static_cast<int>(large) << " and " << static_cast<int>(small) << ": "
+          << text(both);
     }
   EXPECT_GE(pairs, 20);
 }

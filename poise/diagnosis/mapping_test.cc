@@ -25,7 +25,7 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, ranks_move_only_if_traffic_becomes_minimal_and_the_cost_of_messages_does_not_rise) {
+TEST(mapping, traffic_becomes_minimal_and_messages_do_not_cost_more_if_ranks_move) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
   int moved = 0;

@@ -164,8 +164,9 @@ class Generator {
     for (const double load : loads) phase.workload.tasks.push_back({.load_s = load});
     phase.workload.messages = messages();
     const std::vector<double> useful = useful_times(p, loads);
-    // Why 1.5: if the ranks of a ring are scattered over the machine, a better mapping saves at
-    // least two thirds of the cost of their messages.
+    // The planted mapping adds 1.5 times its share to the time of messages: if the ranks of a ring
+    // are scattered over the machine, a better mapping saves at least two thirds of that time, so
+    // at least the share.
     const double transfer = 1.5 * share(Cause::mapping) + share(Cause::network) + 0.01;
     const auto last =
         static_cast<std::uint32_t>(std::max_element(useful.begin(), useful.end()) - useful.begin());

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMinPhases = 4;
 /// The imbalance is called persistent if one distribution of the work removes at least this
 /// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.
 inline constexpr double kPersistentShare = 0.6;
-/// The intervals between two distributions of the work, in phases, from which the best one is
-/// chosen.
+/// Numbers of phases after which the work could be distributed anew among the ranks. The best of
+/// these intervals is chosen.
 inline constexpr std::array<std::uint32_t, 6> kIntervals = {1, 2, 5, 10, 20, 50};
 /// A shorter interval is chosen only if it saves more than this multiple of what a longer one
 /// saves, because it moves work more often.
@@ -30,8 +30,8 @@ inline constexpr double kMinSharing = 0.1;
 /// A map of ranks is tried if the diagnosis promises that it saves at least this fraction of the
 /// run. The trial ends and drops the map once the runs show that it saves less.
 inline constexpr double kMinMapGain = 0.01;
-/// Minimum and maximum number of pairs of runs (one in the launcher's order, one mapped) in the
-/// trial of a map.
+/// Minimum and maximum number of pairs of runs in the trial of a map of ranks. In one run of a pair
+/// the launcher places the ranks, in the other the map does.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
 
 static_assert(kMinPairs < kMaxPairs && kWorthMore > 1);

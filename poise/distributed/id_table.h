@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// Uses open addressing and is at most two thirds full. Takes 12 to 24 bytes per id.
+/// The table uses open addressing and is at most two thirds full. It takes 12 to 24 bytes per id.
 class IdTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

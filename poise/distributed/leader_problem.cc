@@ -86,8 +86,8 @@ class LeaderProblem {
     sort_places(num_children);
   }
 
-  /// Sorts the places of the coarser machine by the numbers that their first places have on the
-  /// original machine.
+  /// Sorts the places of the coarser machine. Each of them stands for a range of places of the
+  /// original machine, and the first places of the ranges determine the order.
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);

@@ -38,11 +38,12 @@ struct DecisionContext {
   LoadsInclude loads_include = LoadsInclude::none;
 };
 
-/// Returns, for each guest, the leader of the child group to which the guest is assigned. A guest
-/// whose home is this leader starts at its current child, and moving it to another child costs a
-/// migration. Other guests migrate in any case; each starts at the child with which it exchanges
-/// most messages among those that have room for it. Vertices that other leaders assign are
-/// represented by ports, places in the groups of these leaders; there are at most as many ports as
+/// Assigns each guest (a vertex about which this leader decides) to a child of the leader's group.
+/// Returns, for each guest, the leader of that child group. A guest whose home is this leader
+/// starts at its current child, and moving it to another child costs a migration. Other guests
+/// migrate in any case; each starts at the child with which it exchanges most messages, among the
+/// children that have room for it. Vertices about which other leaders decide are represented by
+/// ports, which are places in the groups of these leaders; there are at most as many ports as
 /// children.
 std::vector<std::uint32_t> decide(const DecisionContext& context, std::size_t level,
                                   std::uint32_t leader, std::span<const Guest> guests,

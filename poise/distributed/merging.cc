@@ -11,9 +11,9 @@ namespace poise {
 
 namespace {
 
-/// If a merging step would leave more than this fraction of the vertices, merging ends. But if
-/// there are still more than max_vertices, the weight limit is multiplied by kHeavier and merging
-/// goes on.
+/// A merging step that would leave more than this fraction of the vertices merges too few. If there
+/// are at most max_vertices before such a step, merging ends. Otherwise the weight limit is
+/// multiplied by kHeavier, and merging goes on.
 constexpr double kMinShrink = 0.95;
 constexpr double kHeavier = 1.5;
 
@@ -36,7 +36,8 @@ Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pin
     const graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
     if (matching.num_groups > kMinShrink * merging.num_groups) {
       if (merging.num_groups <= limits.max_vertices) break;
-      // If all weights are 0, only pinned vertices can prevent further merging.
+      // Merging ends if raising the weight limit would have no effect: multiplied, a limit of 0
+      // stays 0, and a limit above 1e300 excludes no vertex anyway.
       if (max_weight == 0 || max_weight > 1e300) break;
       max_weight *= kHeavier;
     }

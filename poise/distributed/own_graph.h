@@ -12,9 +12,9 @@
 
 namespace poise {
 
-/// The weight of a task is its load divided by the average load of a place, plus this number
-/// divided by the average number of tasks per place. The second term keeps tasks without load from
-/// becoming one cluster.
+/// The weight of a task is a sum of two terms: its load divided by the average load of a place, and
+/// kWeightOfTask divided by the average number of tasks per place. The second term keeps tasks
+/// without load from becoming one cluster.
 inline constexpr double kWeightOfTask = 0.1;
 
 /// Average load and average number of tasks of a place.
@@ -47,10 +47,11 @@ class OwnGraph {
     return target_[i] < own.size() ? own[target_[i]] : ghosts[target_[i] - own.size()];
   }
 
-  /// Returns the messages that clusters of this rank send to other clusters. `first` names this
-  /// rank's first cluster in the piece (part of a distributed graph) of the parent leader; the
-  /// other clusters of this rank have the following indices. ghost_cluster[g] names the cluster
-  /// that contains ghost g. Takes 16 bytes per cluster.
+  /// Returns the messages that clusters of this rank send to other clusters. A cluster is named by
+  /// the leader that holds it and by its index in that leader's part of the graph. `first` is the
+  /// name of this rank's first cluster; the other clusters of this rank have the following indices.
+  /// ghost_cluster[g] is the name of the cluster that contains ghost g, a task of another rank.
+  /// Takes 16 bytes per cluster.
   std::vector<PieceEdge> edges(VertexName first,
                                const std::vector<VertexName>& ghost_cluster) const;
 

@@ -18,12 +18,14 @@ namespace poise {
 
 namespace {
 
-/// Estimated cost of all messages, as a fraction of their cost if every message went from one node
-/// to another. The real cost is lower, because messages inside a place or a node are cheaper.
+/// Estimate of what all messages cost, as a fraction of what they would cost if every message went
+/// from one node to another. The fraction is below 1, because messages inside a place or a node are
+/// cheaper.
 constexpr double kShareOfMessages = 0.5;
-/// If messages cost more than this fraction of the load, the plan takes two cycles. The first has
-/// narrow groups: each group then decides about more vertices per rank, which keeps communicating
-/// tasks together. The second has wide groups and evens out loads.
+/// If messages cost more than this fraction of the load, the plan takes two cycles. The first cycle
+/// has groups of few ranks: the leader of a group then decides about more vertices per rank, which
+/// keeps communicating tasks together. The second cycle has groups of many ranks and evens out
+/// loads.
 constexpr double kMessagesWeigh = 0.02;
 constexpr std::uint32_t kMinWidth = 4;
 /// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
@@ -37,8 +39,9 @@ double weight_of(const OwnTasks& own, const AveragePlace& average) {
   return weight;
 }
 
-/// One V-cycle. All member functions are collective. A rank that leads no group of a level takes
-/// part, but has no vertices on that level.
+/// One V-cycle of the decision: merges vertices level by level up to the top leader, then assigns
+/// them level by level down to the ranks. All member functions are collective: a rank that leads no
+/// group of a level calls them as well, but has no vertices on that level.
 class Cycle {
  public:
   Cycle(Communicator& ranks, const DecisionContext& context, const AveragePlace& average,
@@ -67,9 +70,10 @@ class Cycle {
     return groups_.leader_of(std::min(level + 1, groups_.top()), rank);
   }
 
-  /// Limits for the graph that a leader sends to its parent. The numbers of vertices and edges grow
-  /// with the weight of the leader's vertices: at least the numbers in DistributedLimits divided by
-  /// the number of the parent's children, at most the undivided numbers.
+  /// Limits for the graph that a leader sends to its parent. The maximum numbers of vertices and
+  /// edges grow with the weight of the leader's vertices. The smallest values are those in
+  /// DistributedLimits divided by the number of the parent's children; the largest are those in
+  /// DistributedLimits.
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
@@ -131,8 +135,8 @@ class Cycle {
     return leads(level) ? answer.at(parent(level)).at(0) : 0;
   }
 
-  /// Returns, for each vertex in `names`, the name of the vertex in the parent's piece into which
-  /// it was merged.
+  /// Returns, for each vertex in `names`, the name of the merged vertex that contains it in the
+  /// parent's piece.
   std::vector<VertexName> merged_names(std::size_t level, const std::vector<VertexName>& names) {
     const std::vector<std::uint32_t> index = ask_owners(ranks_, names, pieces_[level].merged);
     std::vector<VertexName> merged;
@@ -217,8 +221,9 @@ class Cycle {
     return targets;
   }
 
-  /// `targets` holds the target of each vertex of `level`. Returns the target of each vertex of the
-  /// level below, which is the target of the vertex into which it was merged.
+  /// targets[v] is the leader to which vertex v of `level` is assigned. Returns the leader for each
+  /// vertex of the level below: a vertex goes to the same leader as the merged vertex that contains
+  /// it.
   std::vector<std::uint32_t> of_children(std::size_t level,
                                          const std::vector<std::uint32_t>& targets) {
     const auto children = groups_.children(level, ranks_.rank());
@@ -346,8 +351,10 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
     fail("the machine has {} places, but it must have one for each of the {} ranks",
          machine.num_places(), ranks.num_ranks());
   if (!strategy.strategy->needs.empty())
-    fail("strategy {} needs {}, which a decision by all ranks does not have; use another strategy",
-         strategy.strategy->name, strategy.strategy->needs);
+    fail(
+        "strategy {} needs {}, which are unknown if all ranks decide together; use another "
+        "strategy",
+        strategy.strategy->name, strategy.strategy->needs);
   DistributedPlan plan;
   plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
   plan.imports = imports_of(ranks, own, plan.rank_of_task);

@@ -79,7 +79,7 @@ TEST(DistributedPlan, gives_the_same_placement_as_one_rank_alone_if_the_graph_fi
   EXPECT_EQ(placement_of(problem.view(), planned(problem)), central);
 }
 
-TEST(DistributedPlan, each_rank_lists_as_imports_exactly_the_tasks_that_move_to_it) {
+TEST(DistributedPlan, the_import_list_of_a_rank_contains_exactly_the_tasks_that_move_to_it) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -49,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // Skips levels of the machine that have at least as many groups as the last level of rank
-    // groups, because joining groups can only give fewer groups.
+    // Skips levels of the machine that do not have fewer groups than the last level of rank groups:
+    // the next level of rank groups joins groups of the last one, so it has fewer.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

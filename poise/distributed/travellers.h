@@ -18,15 +18,15 @@ namespace poise {
 class Travellers {
  public:
   /// Collective. Sends the descriptions of the tasks in `own` to their targets (one rank per task).
-  /// `graph` must belong to `own`. If `own` is the view() of other travellers, `before` must point
-  /// to these travellers; otherwise it is null.
+  /// `graph` must belong to `own`. If `own` is the view() of another Travellers object, `before`
+  /// must point to that object; otherwise `before` must be null.
   static Travellers moved(Communicator& ranks, const OwnTasks& own, const OwnGraph& graph,
                           const std::vector<std::uint32_t>& targets, const Travellers* before);
 
   OwnTasks view() const;
-  /// Collective. Task t of these travellers is assigned to rank targets[t]; tells that to the rank
-  /// that owns the task. Returns the targets of the tasks that this rank owns, in the order of
-  /// OwnTasks.
+  /// Collective. `targets` lists, for each task of view(), the rank to which it is now assigned.
+  /// Reports this assignment to the rank that owns the task. Returns, for each task that this rank
+  /// owns, the rank to which it is assigned, in the order of OwnTasks.
   std::vector<std::uint32_t> told_home(Communicator& ranks,
                                        const std::vector<std::uint32_t>& targets,
                                        std::size_t num_own) const;

@@ -181,8 +181,8 @@ bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coar
   return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
 }
 
-/// Returns the levels: the domains, the cores, and every partition whose groups consist of whole
-/// domains or each lie inside one domain.
+/// Returns the levels of the machine: the domains, the cores, and every partition of the places in
+/// which either each group consists of whole domains or each group lies inside one domain.
 std::vector<Level> levels_of(const std::vector<Partition>& partitions,
                              const std::vector<PlaceId>& domains, std::size_t num_places) {
   std::vector<Level> levels;
@@ -222,9 +222,11 @@ struct Distances {
   }
 };
 
-/// The factors between all domains that a matrix of hwloc holds. Element [from * domains + to] is
-/// for a core of `to` that reads memory of `from`; factor(remote, local) divides two values of the
-/// matrix. Returns nothing if a domain is missing or a factor is implausible.
+/// Returns the factors between all domains, computed from a matrix of hwloc with one value per pair
+/// of NUMA nodes. Element [from * domains + to] is for a core of `to` that reads memory of `from`.
+/// It is factor_of(remote, local), where `remote` is hwloc's value for this access, and `local` is
+/// hwloc's value for a read of the core's own memory. Returns nothing if a domain is missing or a
+/// factor is implausible.
 template <typename Factor>
 std::optional<std::vector<double>> factors_in(const hwloc_distances_s& matrix,
                                               const std::vector<hwloc_obj_t>& domains, double least,

@@ -39,7 +39,8 @@ bool is_split(const Machine& machine, std::size_t level) {
 }
 
 /// The tree of groups. Two groups of a level have the same class if their subtrees look the same:
-/// their notes are equal, and so are the classes of their children, in order.
+/// the texts printed beside the two groups (see note()) are equal, and so are the classes of their
+/// children, in order.
 class Tree {
  public:
   explicit Tree(const Machine& machine) : machine_(machine), class_of_(machine.levels().size()) {
@@ -213,8 +214,8 @@ std::string network_shape_text(const Network& network) {
   return text;
 }
 
-/// Returns the name of a network tier with this number of groups: that of the machine's level with
-/// as many groups, if there is one.
+/// Returns the name of the network tier with this number of groups. If a level of the machine has
+/// as many groups, its name is used; otherwise the name states the number.
 std::string name_of_tier(const Machine& machine, std::uint32_t groups) {
   for (const Level& level : machine.levels())
     if (level.num_groups() == groups) return level.name;

@@ -29,8 +29,8 @@ struct Memory {
   std::uint64_t bytes = 0;
 };
 
-/// Core-to-core latency: one-way time of a cache line between places whose finest common group is
-/// of `level`.
+/// Core-to-core latency: the one-way time of a cache line between two places that share a group of
+/// `level`, but no group of a finer level.
 struct LevelLatency {
   std::string level = {};  // "machine" if the places share no group
   Spread one_way_ns = {};

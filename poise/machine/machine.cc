@@ -75,8 +75,8 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   compare_factors_inside();
 }
 
-/// If two places of a domain share a group, so do all places between them; comparing neighbours is
-/// enough.
+/// Compares only the factors between neighbouring places. That is enough, because if two places of
+/// a domain share a group, all places between them are in that group, too.
 void Machine::compare_factors_inside() {
   for (PlaceId p = 1; p < num_places(); ++p) {
     if (domain_of(p - 1) != domain_of(p)) continue;
@@ -111,7 +111,7 @@ void Machine::check_places_and_levels() const {
           level.name, kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
-    fail("machine: the last level, \"{}\", must hold one place per group",
+    fail("machine: each group of the last level, \"{}\", must contain exactly one place",
          parts_.levels.back().name);
 }
 

@@ -28,8 +28,9 @@ std::uint32_t grid_hops(const Network& network, std::uint32_t a, std::uint32_t b
   return hops;
 }
 
-/// The shortest route goes to the router with the link to the other group, across that link, and on
-/// to the destination.
+/// Returns the number of hops between routers a and b of a dragonfly. The shortest route to another
+/// group goes to the router that has the link to that group, across this link, and on to the
+/// destination.
 std::uint32_t dragonfly_hops(std::uint32_t groups, std::uint32_t routers, std::uint32_t a,
                              std::uint32_t b) {
   const std::uint32_t group_a = a / routers, group_b = b / routers;

@@ -290,8 +290,8 @@ class BandwidthProbe {
     for (std::size_t i = 0; i < triads_.size(); ++i)
       threads.push_back(
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
-            // All threads start together; otherwise the first would have the memory to itself. The
-            // others do not wait for a thread that is late.
+            // All threads start together; otherwise the first would have the memory to itself. A
+            // thread waits for the others for at most kPatienceSeconds.
             const auto came = Clock::now();
             --waiting;
             while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();

@@ -21,8 +21,8 @@ namespace poise {
 /// it; otherwise a core of the domain touches them first.
 Probes live_probes(const Machine& machine);
 
-/// Returns the bytes of the buffer of a latency probe, computed from the sizes of the machine's
-/// caches and memories.
+/// Returns the size in bytes of the buffer for latency probes. It depends on the sizes of the
+/// machine's caches and memories.
 std::size_t latency_buffer_bytes(const Facts& facts);
 
 /// Returns the size in bytes of the buffer of a bandwidth probe. Each domain is assumed to have an

@@ -52,7 +52,7 @@ TEST(Probe, latency_buffer_is_four_times_the_largest_cache_unless_memory_is_too_
   EXPECT_EQ(latency_buffer_bytes({}), 64u << 20);
 }
 
-TEST(Probe, the_bandwidth_buffer_exceeds_all_caches_together) {
+TEST(Probe, bandwidth_buffer_is_four_times_the_caches_of_a_domain_unless_memory_is_too_small) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 12, 64}, {"l2", 1u << 20, 96, 64}};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * 12 * 32} << 20);

@@ -95,7 +95,7 @@ TEST(Resources, every_resource_of_a_machine_has_its_own_number_and_name) {
     }
 }
 
-TEST(ResourceRates, the_slowest_resource_takes_a_time_per_message_and_a_time_per_byte) {
+TEST(ResourceRates, messages_take_the_time_of_the_slowest_resource_that_they_cross) {
   const TwoRacks racks;
   const ResourceRates rates(racks.machine, racks.costs);
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 3, 10, 1e6), 5e-6 + 5e-4);  // the cards

@@ -10,7 +10,8 @@ namespace poise {
 
 namespace {
 
-/// Checks the places and returns the nodes that have a slot.
+/// Returns the nodes that contain the selected places. Throws Error if the selection is not
+/// allowed.
 std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId> places) {
   if (places.empty()) fail("machine: no places are selected; select at least one");
   if (!std::is_sorted(places.begin(), places.end()) || places.back() >= machine.num_places())

@@ -35,17 +35,17 @@ struct JuggleView {
 /// A thread is behind if its progress is below the average plus margin_s (xi in the paper). A place
 /// is fast if its speed is above the average. The k-th candidate of the slow places is exchanged
 /// with the k-th candidate of the fast places. Slow places, ordered by ascending average progress,
-/// give one candidate each in turn, the least advanced thread first; fast places, ordered by
-/// descending average progress, the most advanced thread first. The number of threads per place
-/// does not change, so a wrong measurement cannot unbalance them. With domains, all averages are
-/// per domain. O(n log n + m log m).
+/// give one candidate each in turn, the least advanced thread first. Fast places, ordered by
+/// descending average progress, give their candidates in the same way, the most advanced thread
+/// first. The number of threads per place does not change, not even if a measurement is wrong. With
+/// domains, all averages are per domain. O(n log n + m log m) for n threads on m places.
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
-/// Speed of a place over a period of real_s seconds (section 2.1 of the paper): the average
-/// progress of its threads, gained_s / num_threads, divided by the fraction of the period in which
-/// the place was busy. The speed is limited to real_s. If the threads made no progress, the formula
-/// cannot be used, and the result is idle_s, the time that a thread could have used. If the place
-/// has no threads, the result is 0.
+/// Speed of a place over a period of real_s seconds, in seconds of progress per period (section 2.1
+/// of the paper): the average progress of its threads, gained_s / num_threads, divided by the
+/// fraction of the period in which the place was busy, 1 - idle_s / real_s. The result is at most
+/// real_s. If the threads made no progress, the formula cannot be used, and the result is idle_s,
+/// the time that a thread could have used. If the place has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
 /// Sets speeds within `tolerance` (a fraction) of their average to the average, so that noise does
@@ -78,10 +78,11 @@ struct WaitReport {
 /// the polling thread yields more rarely.
 bool is_waiting(const WaitReport& report, bool shares_place);
 
-/// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at
-/// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain
-/// of 4 places and one of 3 places are split into 4 and 4. `domain_of` is per place, numbered from
-/// 0. Threads are assigned to places in turn.
+/// Initial places of the threads (section 2.4 of the paper). The numbers of threads on any two
+/// places differ by at most one. If possible, the numbers of threads in any two domains also differ
+/// by at most one: for example, 8 threads on a domain of 4 places and one of 3 places are split
+/// into 4 and 4. `domain_of` lists the domain of each place, numbered from 0. Threads are assigned
+/// to places in turn.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

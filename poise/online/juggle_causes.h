@@ -41,8 +41,8 @@ struct JuggleCause {
     nothing          // nothing to gain
   };
   Kind kind = Kind::nothing;
-  /// How many times faster the program could be. For spinning it is a lower limit, because the gain
-  /// depends on the phases.
+  /// How many times faster the program could be. For the cause `spinning` this is a lower limit;
+  /// how much more the program can gain depends on its phases.
   double gain = 1;
   std::string text = {};  // one line: what is wrong, and what would help
 };

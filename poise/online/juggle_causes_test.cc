@@ -159,7 +159,7 @@ const Healthy kHealthy[] = {
      {{0, 1}, {0, 1}, {2, 3}, {2, 3}}},
 };
 
-TEST(JuggleCauses, programs_without_imbalance_have_no_cause) {
+TEST(JuggleCauses, no_cause_is_reported_for_programs_without_imbalance) {
   for (const auto& healthy : kHealthy) {
     SCOPED_TRACE(healthy.what);
     Patient patient(4);

@@ -42,8 +42,9 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
-  /// Exponential averages: the fraction of the time asleep, the windows per second in which the
-  /// thread both slept and was ready, and the context switches per second.
+  /// Exponential averages of three values: the fraction of the time for which the thread slept
+  /// (asleep), the windows per second in which it both slept and was ready (broken_per_s), and the
+  /// times per second that it was put on a cpu (turns_per_s).
   double asleep = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
   double busy_s = 0;  // when it last computed, or was first seen

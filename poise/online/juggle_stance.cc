@@ -34,8 +34,9 @@ bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
   return *signs.phase_s >= kTuning.round_share * kTuning.points_per_phase * shortest_s_;
 }
 
-/// True if the threads lose a notable number of cpus. While threads rotate, half of that number is
-/// enough, so that the rotation does not stop and start again and again.
+/// True if lost_cpus, the number of cpus that the threads could use but do not, exceeds the limit
+/// kTuning.notable. While threads rotate, half of the limit applies, so that the rotation does not
+/// stop and start again and again.
 bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
   return signs.lost_cpus > kTuning.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }

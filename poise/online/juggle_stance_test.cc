@@ -111,8 +111,8 @@ TEST(JuggleStances, lets_unevenly_bound_threads_run_on_all_cpus_if_phases_are_sh
     EXPECT_EQ(widened.orders, 3) << "one order per thread is enough";
     EXPECT_GT(speed_up(bound), 1.05);
   }
-  // If phases are shorter than a time slice, the program gains nothing when its threads may use all
-  // cpus, but it loses nothing either.
+  // If phases are shorter than a time slice, letting the threads run on all cpus makes the program
+  // neither faster nor slower.
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 

@@ -370,9 +370,10 @@ void JuggleTeam::settle() {
   even_out_domains();
 }
 
-/// When threads of one domain end, it may have two threads fewer than another domain, although the
-/// numbers on any two places differ by at most one. Then the least advanced thread of the larger
-/// domain moves, if that keeps the numbers on places within one.
+/// After threads of one domain have ended, this domain may have two threads fewer than another,
+/// although the numbers of threads on any two places differ by at most one. Then the least advanced
+/// thread of the domain with more threads moves to the other domain, unless that would make two
+/// places differ by more than one thread.
 void JuggleTeam::even_out_domains() {
   const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
   DomainId num_domains = 0;

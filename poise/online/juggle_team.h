@@ -65,9 +65,9 @@ class JuggleTeam {
     std::uint64_t key = 0;
     WaitReport report = {};
   };
-  /// Returns the moves for a policy that reacts to waits, between two balancing points. `waits`
-  /// lists the threads that report their waits, in order of key. O(n log n + m), and O(m) for each
-  /// move.
+  /// To be called between two balancing points: returns the moves of a policy that reacts to waits.
+  /// `waits` lists the threads that report their waits, in order of key. O(n log n + m) for n
+  /// threads on m places, and O(m) more for each move.
   std::vector<JuggleOrder> react_to(std::span<const Wait> waits);
 
   /// Leaves the thread alone from now on, because its move failed or the program controls it again.
@@ -80,7 +80,7 @@ class JuggleTeam {
   std::uint32_t num_taking_part() const;
   double average_progress_s() const;  // over threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
-  /// Recent fraction of the time in which at least one thread on this place was ready or running.
+  /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return watch_.wanted(place); }
   /// True if react_to() may return moves when threads begin to wait.
   bool is_reacting() const;

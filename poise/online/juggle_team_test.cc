@@ -492,7 +492,7 @@ TEST(JuggleTeamAuto, balances_unbound_threads_if_the_kernel_lets_some_fall_behin
               }).is_balancing);
 }
 
-TEST(JuggleTeamAuto, leaves_unbound_threads_to_the_kernel_if_it_rotates_them) {
+TEST(JuggleTeamAuto, leaves_unbound_threads_alone_if_the_kernel_rotates_them) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
@@ -543,7 +543,7 @@ TEST(JuggleTeamAuto, never_moves_threads_with_short_phases_after_a_long_serial_p
   EXPECT_EQ(kernel.orders, 0);
 }
 
-TEST(JuggleTeamAuto, starts_to_balance_programs_with_long_phases_within_the_first_second) {
+TEST(JuggleTeamAuto, begins_within_the_first_second_to_balance_programs_with_long_phases) {
   for (const double phase_s : {0.2, 0.5, 4.0}) {
     JuggleTeam team({}, places(2));
     Kernel kernel(team, 2);

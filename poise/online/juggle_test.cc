@@ -70,7 +70,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_a_thread_that_is_behind_with_one_that_is_ahead_and_no_thread_twice) {
+TEST(Juggle, swaps_threads_that_are_behind_only_with_threads_that_are_ahead_each_at_most_once) {
   for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

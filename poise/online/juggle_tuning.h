@@ -30,10 +30,10 @@ struct JuggleTuning {
   std::uint32_t enough_windows = 6;  // needed before an average is used
   double uncounted_wait_s = 0.008;  // about two time slices: the kernel reports a wait when it ends
 
-  // When balancing points take place.
-  // Seconds between two balancing points while the threads and their phases are unknown, and while
-  // other programs use the cpus. This is five kernel ticks, because cpu times are only that
-  // precise.
+  // The following numbers decide when balancing points take place.
+  // `short_period_s` is the time between two balancing points while the threads and their phases
+  // are unknown, and while other programs use the cpus. It is five kernel ticks long, because
+  // measured cpu times are too imprecise over a shorter time.
   double short_period_s = 0.02;
   double shortest_period_s = 0.005;  // a point costs about 1% of it
   double round_share = 0.75;         // of a period: rounds vary by a tenth and may be short
@@ -41,17 +41,17 @@ struct JuggleTuning {
   double speed_tolerance = 0.1;      // smaller relative differences of speed are ignored
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
 
-  // When to balance at all.
-  // This fraction is used in three comparisons. If threads wait for a smaller fraction of the time,
-  // their waits are noise. If a place is used for a smaller fraction, its speed is unknown. If a
-  // place is slower than the fastest by more than this fraction, it runs another program or is a
-  // small core.
+  // The following numbers decide whether the threads are balanced at all.
+  // `notable` is a fraction that is used in three comparisons. If threads wait for a smaller
+  // fraction of the time, their waits are noise. If a place is used for a smaller fraction of the
+  // time, its speed is unknown. If a place is slower than the fastest by more than this fraction,
+  // it runs another program or is a small core.
   double notable = 0.2;
   double unfair_lags = 2;         // a smaller spread results from the kernel's own rotation
   double many_births_per_s = 20;  // above this rate many threads are still on their parent's cpu
-  // For this number of seconds after its threads began, a program is watched in short rounds. The
-  // first pause of the balancer after it has stopped balancing is equally long. Each further pause
-  // is twice as long as the one before.
+  // For this number of seconds after its threads began, a program is watched in short rounds. When
+  // the balancer stops balancing, it pauses: the first pause lasts the same number of seconds, and
+  // each further pause is twice as long as the one before.
   double watch_s = 1;
   double max_hold_s = 64;  // maximum pause
 };

@@ -67,9 +67,10 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
   }
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // ready_s belongs to one thread of the place: the one that was ready or running for the longest
-    // time. If the threads sleep in turn, the sum of their run times, run_s, is larger. Then at
-    // most ready_s counts as used, because the place counts as wanted for ready_s only.
+    // ready_s is the time for which one thread of the place, the one with the longest such time,
+    // was ready or running. run_s is the sum of the times for which the threads of the place ran;
+    // it is larger than ready_s if they sleep in turn. At most ready_s counts as used, because
+    // wanted_ counts no more than ready_s either.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
     taken_s_[p] += use_[p].ready_s - used_s;
@@ -182,8 +183,8 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   const double phase_s = phase_length_s(broken_per_s);
   if (is_acting || phase_s >= 2 * last_window_s_) return phase_s;
   // A phase ended in every window, so the phases may be shorter than this estimate. The thread that
-  // sleeps most waits at every barrier and gets a cpu once after each, so the number of times that
-  // it gets a cpu is the number of phases.
+  // sleeps most sleeps at the barrier of every phase, and the kernel puts it on a cpu once after
+  // each barrier. So the number of times that it is put on a cpu is the number of phases.
   if (sleepiest->turns_per_s <= 0) return {};
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
@@ -204,7 +205,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   const bool is_acting = action != JuggleAction::leave;
   const std::optional<double> seen_s = phase_seen_s(crew, is_acting);
   // While threads are balanced, their phases get shorter, so that short phases cannot be
-  // recognised.
+  // recognised. A short phase length that is already known is therefore replaced only by a shorter
+  // one.
   if (!is_acting)
     phase_s_ = seen_s;
   else if (seen_s)

@@ -38,8 +38,8 @@ class JuggleWatch {
   /// discards the earlier observations: they were made in a serial part of the program and say
   /// nothing about the phases of the new threads.
   void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
-  /// Ends the window if it is long enough. `round_s` is the approximate length of a round in
-  /// seconds.
+  /// Ends the current window, the interval over which observations are averaged, if it is long
+  /// enough. `round_s` is the approximate length of a round in seconds.
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
   /// Returns the observations for and against balancing.
@@ -47,7 +47,7 @@ class JuggleWatch {
 
   /// The time, in seconds, at which the team reached about its present size.
   double since_s() const { return since_s_; }
-  /// Recent fraction of the time in which at least one thread on this place was ready or running.
+  /// Fraction of the recent time in which at least one thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
   /// The whole run so far, for the diagnosis. Lists have one entry per place.
   const JuggleFacts& facts() const { return facts_; }
@@ -73,9 +73,9 @@ class JuggleWatch {
   double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
   std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
   std::optional<double> phase_s_;            // while threads are balanced, the last known one
-  // Two exponential averages per place: for which fraction of the time one of its threads was ready
-  // or running (wanted_), and for which fraction one was running, times the speed of the place
-  // (done_).
+  // Exponential averages, one per place. wanted_ is the fraction of the time in which at least one
+  // thread of the place was ready or running. done_ is the fraction of the time in which one was
+  // running, times the speed of the place.
   std::vector<double> wanted_, done_;
   std::vector<double> taken_s_;  // per place: what other programs took in this window
   std::vector<Use> use_;         // scratch, per place

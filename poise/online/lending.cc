@@ -54,8 +54,8 @@ double kept_by(const LendingView& view, double lent, double end_s) {
   return std::floor(room_s / view.task_s) * view.threads;
 }
 
-// Returns the time at which a borrower has finished its `tasks`-th lent task and the result is
-// back.
+// Returns the time at which a borrower has finished `tasks` lent tasks and the lender has received
+// the last result.
 double lent_end_s(const LendingView& view, const Borrower& other, double tasks) {
   return other.busy_s + other.delay_s + other.extra_s * tasks +
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;

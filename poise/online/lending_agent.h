@@ -67,8 +67,8 @@ class LendingAgent {
   /// of messages to it. Values that this rank does not know get defaults.
   Borrower borrower(std::uint32_t rank, const QueueState& queue) const;
   std::size_t room_at(std::uint32_t rank, double task_bytes, double now_s) const;
-  /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that it
-  /// answers, if there is one.
+  /// Records a loan of tasks that should take `seconds` on this rank. Returns the request that the
+  /// loan answers, if there is one.
   std::optional<Thief> lent(std::uint32_t rank, std::uint32_t tasks, double seconds);
   /// Removes and returns the ranks whose requests are to be declined now.
   std::vector<Thief> take_declined() { return thieves_.take_declined(wait_); }

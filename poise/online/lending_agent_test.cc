@@ -17,7 +17,7 @@ TEST(LendingAgent, learns_that_a_rank_is_slow_from_long_tasks) {
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
 }
 
-TEST(LendingAgent, needs_as_much_work_to_learn_from_short_tasks_as_from_long_ones) {
+TEST(LendingAgent, learns_that_a_rank_is_slow_from_many_short_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 1000; ++task) agent.learn_slowness(1, 200e-6, 100e-6);
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);

@@ -31,7 +31,8 @@ inline constexpr double kBatch_s = 320e-6;
 /// Maximum fraction of the queued tasks in a batch, so that other threads find tasks towards the
 /// end.
 inline constexpr double kBatchShare = 0.1;
-/// Maximum number of tasks in a batch, enough to make the cost of the clock small.
+/// Maximum number of tasks in a batch. It is large enough to make the cost of reading the clock
+/// small.
 inline constexpr std::size_t kMaxBatch = 16;
 
 // --- Learning -----------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ inline constexpr double kGossipInterval_s = 200e-6;
 /// Maximum number of ranks that a rank remembers (16 KiB), and the number of slots in its hash
 /// index per remembered rank.
 inline constexpr std::size_t kMaxPeers = 256, kIndexPerPeer = 2;
-/// Maximum number of recently updated loads that a rank passes on.
+/// Maximum number of recently updated loads among which a rank chooses those that it passes on.
 inline constexpr std::size_t kMaxRecentLoads = 8;
 static_assert(kLoadsPerMessage < kMaxRecentLoads);
 
@@ -144,15 +145,15 @@ inline constexpr double kMaxResultDelay_s = 100e-6;
 
 // --- Progress thread ----------------------------------------------------------------------------
 
-/// The progress thread polls again after this fraction of the queued work.
+/// The progress thread polls again after this fraction of the time that the queued work takes.
 inline constexpr double kProgressShare = 0.2;
 /// Maximum time in seconds for which the progress thread sleeps. The second value applies if other
 /// threads polled during its last sleep.
 inline constexpr double kMaxProgressSleep_s = 10e-3, kMaxUnneededSleep_s = 40e-3;
 static_assert(kMaxProgressSleep_s <= kMaxUnneededSleep_s);
-/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. The
-/// time starts at the first value and doubles after each such wake-up, up to the second value.
-/// Without it, idle ranks could keep a busy rank from working.
+/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. This
+/// time starts at the first value and doubles after each such wake-up, up to the second value. If
+/// no wake-ups were ignored, idle ranks could keep a busy rank from working.
 inline constexpr double kMinWakeBackoff_s = 0.5e-3, kMaxWakeBackoff_s = 8e-3;
 static_assert(kMinWakeBackoff_s < kMaxWakeBackoff_s);
 

@@ -103,8 +103,8 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
   const double slowness = static_cast<double>(peer.slowness);
   const double stated_s = static_cast<double>(peer.busy_s);
-  // If a rank has tasks but does not know how long they take, the average time of this rank's tasks
-  // is used.
+  // If the borrower has tasks but has not stated how long they take, the average time of the
+  // lender's tasks is used.
   const double busy_s =
       peer.queued > 0 && peer.task_s <= 0
           ? std::max(stated_s, static_cast<double>(peer.queued) * queue.mean_s() / threads)

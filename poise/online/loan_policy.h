@@ -121,10 +121,11 @@ class LoanPolicy {
   }
   void decided(double now_s, double cost_s);
 
-  /// Fills `problem` with the ranks to which tasks may be lent. These are the ranks that have sent
-  /// requests. If the setting `push` is on, they also include the kMaxIdle other ranks that will be
-  /// idle soonest; ties: the nearest. Policies that have to see all ranks (`paired`, `lightest` and
-  /// a policy of the program) then get all ranks that are known to be in this wait.
+  /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
+  /// and, if the setting `push` is on, other ranks known to be in the current wait. Policies that
+  /// have to see all ranks (`paired`, `lightest` and a policy of the program) get all these other
+  /// ranks. The other policies get only the kMaxIdle of them that will be idle soonest; ties: the
+  /// nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 

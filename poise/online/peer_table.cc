@@ -69,7 +69,8 @@ void PeerTable::grow_index() {
 }
 
 // Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
-// position on that has not been used since it was last checked. Returns nothing if all are pinned.
+// position on that has not been used since it was last checked. Returns nothing if no rank may be
+// forgotten.
 std::optional<std::size_t> PeerTable::one_to_forget() {
   for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
     const std::size_t peer = next_to_check_++ % peers_.size();

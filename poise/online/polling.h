@@ -20,9 +20,9 @@ struct PollView {
   double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing
 };
 
-/// True if a poll is due; false if the last poll was less than `min_s` ago. Some messages arrive
-/// without a notification (doorbell) and are found only by polls, so polls become more frequent as
-/// less work remains.
+/// True if a poll is due; never if the last poll was less than `min_s` ago. Some messages arrive
+/// without a notification (doorbell), so only polls find them. Finding them late matters more as
+/// less work remains, so polls become more frequent.
 bool poll_is_due(const PollView& view, double min_s);
 
 /// Returns the average cost of a poll that finds nothing, after one more sample.

@@ -42,7 +42,7 @@ class StealPolicy {
   /// To be called when a rank has declined a request of this wait.
   void was_declined(PeerTable& peers, std::uint32_t from, double now_s);
 
-  /// True if that rank remembers a lasting request of this rank.
+  /// True if `rank` remembers a lasting request (StealRequest::is_lasting) of this rank.
   bool is_remembered_by(const PeerTable& peers, std::uint32_t rank) const {
     return (remembered_by_ & bit_of(peers, rank)) != 0;
   }

@@ -2,9 +2,10 @@
 // Termination detection: by counting, all ranks find out that no rank has an unfinished task.
 //
 // The four-counter method of Mattern, "Algorithms for distributed termination detection", 1987.
-// Ranks report sums over a tree in rounds. If the number of tasks finished in one round equals the
-// number created in the next, no task was unfinished between the two. A pure state machine: it
-// takes and returns messages, and neither sends nor waits.
+// Ranks report sums over a tree in rounds. The sums are the numbers of tasks created and finished
+// since the start. If the number of finished tasks that one round reports equals the number of
+// created tasks that the next round reports, no task was unfinished between the two rounds. A pure
+// state machine: it takes and returns messages, and neither sends nor waits.
 #pragma once
 
 #include <array>
@@ -56,8 +57,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// Returns the parent and children in the tree that, as far as this rank knows, have not entered
-  /// this wait.
+  /// Returns those of this rank's parent and children in the tree that have not entered this wait,
+  /// as far as this rank knows.
   std::vector<std::uint32_t> missing() const;
 
  private:
@@ -73,8 +74,8 @@ class TerminationDetector {
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;  // the latest report of each child
-  // For each child, and last for the parent: the number of the latest wait that this rank knows it
-  // to have entered.
+  // Per child, and at the end for the parent: the number of the latest wait that this neighbour in
+  // the tree has entered, as far as this rank knows.
   std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;

@@ -16,7 +16,7 @@ namespace poise::graphs {
 struct Gain {
   double gain;
   Vertex vertex;
-  /// If gains are equal, the lower vertex comes first.
+  /// If gains are equal, the vertex with the lower number comes first.
   friend bool operator<(const Gain& a, const Gain& b) {
     return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
   }

@@ -69,8 +69,9 @@ class EnclosingGroups {
       borders_.push_back(std::move(borders));
   }
 
-  /// If routers are numbered in order, adds more groups of places: the rows and planes of a torus
-  /// or mesh, or the groups of a dragonfly.
+  /// Adds groups of places that are not levels of the machine: the rows and planes of a torus or
+  /// mesh, or the groups of a dragonfly. Adds none if the machine lists a router for each node,
+  /// because nodes then need not be in the network's order.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
     if (network.dims.empty() || !network.router_of_node.empty()) return;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kGreedyPasses = 4;
 constexpr int kClimbs = 2;
-/// A climb ends after kPatience moves without a new best state, plus one move per kPatienceShare
-/// vertices.
+/// A climb ends after kPatience + n / kPatienceShare moves without a new best state, where n is the
+/// number of vertices that can move at first.
 constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 /// After a move, neighbours of higher degree than this keep their gains: one move changes them
 /// little, and computing them again each time would take quadratic time.
@@ -78,8 +78,8 @@ class Improvement {
     }
   }
 
-  /// Moves each vertex to the part where it lowers the cut, or where it evens out two parts at no
-  /// cost.
+  /// Moves each vertex to its best part if the move lowers the cut, or if it leaves the cut
+  /// unchanged and the new part is then less full than the old part was.
   bool pass() {
     bool has_moved = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {

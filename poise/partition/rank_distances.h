@@ -11,8 +11,8 @@
 namespace poise {
 
 /// The mean of distance_between() in both directions. Stores one number per pair of nodes for up to
-/// 1,024 nodes (4 MB), and, if all nodes are alike, one per pair of places of a node. Other
-/// distances are computed by the machine, to which it keeps a reference.
+/// 1,024 nodes (4 MB), and, if all nodes are alike, one per pair of places of a node. Keeps a
+/// reference to the machine, which computes all other distances.
 class RankDistances {
  public:
   RankDistances(const Machine& machine, Distance distance);

@@ -160,7 +160,8 @@ class SwapSearch {
     }
   }
 
-  /// Swaps each vertex with the best of the near slots, until a pass gains nothing.
+  /// Makes passes over the vertices: each vertex takes the best slot near its partners and gives
+  /// its own in exchange. Ends at the latest after a pass in which no exchange lowers the cost.
   void descend() {
     std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
     scans_ = 0;

@@ -24,7 +24,7 @@ class Arcs {
  public:
   explicit Arcs(const Workload& workload);
 
-  /// Returns one arc for each task that exchanges messages with t, in the order of their numbers.
+  /// Returns one arc for each task that exchanges messages with t, in ascending order of Arc::task.
   std::span<const Arc> of(TaskId t) const {
     return {arcs_.data() + first_[t], first_[t + 1] - first_[t]};
   }

@@ -20,7 +20,7 @@ double whole_power(double base, int exponent) {
   return power;
 }
 
-/// The resources and the latency for which messages between two domains wait.
+/// What determines how long places wait for messages between two domains.
 struct Crossing {
   double slowest_s = 0;  // busy time of the slowest resource that they cross
   SpotId slowest = 0;    // 0: there is none
@@ -111,9 +111,10 @@ void BusyTimes::wait_for_resources() {
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
 }
 
-/// A second more on a resource delays each place that waits for it. The weight of the resource in
-/// the sum of busy^exponent therefore adds up, over these places, (busy time of the place / busy
-/// time of the resource)^(exponent - 1).
+/// Computes the weights of resources in the sum of (busy time)^exponent. One more second on a
+/// resource delays each place that waits for it. Without overlap, the weight of the resource is
+/// therefore the sum over these places of (busy time of the place / busy time of the
+/// resource)^(exponent - 1).
 void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);

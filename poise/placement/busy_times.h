@@ -34,8 +34,8 @@ using SpotId = std::uint32_t;
 /// place only increases: when a task arrives whose messages cross a slower resource.
 class BusyTimes {
  public:
-  /// Result of trying a move: the largest busy time among the places and resources that it changes,
-  /// and the change of the seconds that messages cost all places.
+  /// Result of trying a move: the largest busy time among the places and resources that the move
+  /// affects, and the change of the seconds that messages cost, summed over all places.
   struct Effect {
     double peak_s = 0;
     double traffic_s = 0;
@@ -87,9 +87,9 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Lower bound on the iteration time with the last move, or with the move of the last trial. For
-  /// each place that the move changes, takes W + O, for each resource T (see the top of this
-  /// class), and returns the largest of these times.
+  /// Lower bound on the iteration time after the last move, or after the move of the last trial. It
+  /// is the largest of the times W + O of the places and T of the resources that the move affects
+  /// (for W, O and T see the top of this class).
   double least_iteration_s() const;
   /// The spots whose busy time the last move changed, or would change if the last trial were made.
   std::span<const SpotId> touched() const { return touched_; }

@@ -46,7 +46,8 @@ class Filling {
       update(other);
   }
 
-  /// The place with most free cores in the smallest group around p that has room for t.
+  /// Looks for the smallest group around p in which some place has room for t. Returns the place
+  /// with the most free cores in this group.
   std::optional<PlaceId> nearest(TaskId t, PlaceId p) const {
     for (std::size_t l = machine_.levels().size(); l-- > 0;) {
       const Level& level = machine_.levels()[l];

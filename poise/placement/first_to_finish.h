@@ -24,7 +24,7 @@ class FirstToFinish {
   void set(PlaceId p, double busy_s) { groups_.set(p, busy_s); }
   void add(PlaceId p, double seconds) { groups_.add(p, seconds); }
 
-  /// The place with the least busy + load / speed; ties: the lower id.
+  /// The place p for which busy_s(p) + load_s / (speed of p) is smallest; ties: the lower id.
   PlaceId with(double load_s) const;
 
  private:

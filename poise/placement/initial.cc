@@ -14,8 +14,9 @@ namespace {
 
 using Visit = std::function<void(TaskId, PlaceId)>;
 
-/// Place p gets a number of tasks proportional to 2 (P - p) - 1, where P is the number of places.
-/// So the first p places together get p (2 P - p) / P^2 of all tasks.
+/// Place p, counted from 0, gets a number of tasks proportional to 2 (P - p) - 1, where P is the
+/// number of places. So the first q places together get the fraction q (2 P - q) / P^2 of all
+/// tasks.
 void visit_uneven(TaskId num_tasks, std::uint32_t num_places, const Visit& visit) {
   const double places = num_places;
   const auto end_of = [&](PlaceId p) {

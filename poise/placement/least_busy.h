@@ -51,7 +51,7 @@ PlaceId LeastBusy::next_in(PlaceId first, PlaceId last, IsIdleEnough is_idle_eno
   };
   std::size_t node = num_leaves_ + first;
   while (!is_worth_trying(node)) {
-    // Goes on to the largest subtree that starts at the place after the last place of this subtree.
+    // Skips this subtree: goes on to the largest subtree that begins at the next place.
     node = (node + 1) >> std::countr_zero(node + 1);
     if (node == 1) return last;
   }

@@ -54,8 +54,8 @@ struct PhaseTimes {
 PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
                        const PlaceTimes& times);
 
-/// The work of each place in seconds: background load plus the loads of its tasks divided by its
-/// speed.
+/// The work of each place in seconds: the sum of the loads of its tasks, divided by the place's
+/// speed, plus its background load.
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
                            const Placement& placement);
 

@@ -34,15 +34,16 @@ class MigrationTimes {
   /// busiest place and the busiest resource. True if their times add up to at most limit_s. Always
   /// true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
-  /// The test of fits(), for an exchange of the places of t and u.
+  /// Applies the test of fits() to an exchange of the places of t and u. Unlike fits(), makes no
+  /// exception for a task's home.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
-  /// A quick test: returns false if the return of t to its home cannot shorten the migration,
-  /// because t uses neither the busiest place nor the busiest resource of the migration. Their
-  /// times are place_s and resource_s.
+  /// A quick test: returns false if t uses neither the busiest place nor the busiest resource of
+  /// the migration, so that the return of t to its home cannot shorten the migration. place_s is
+  /// the time of the busiest place, resource_s that of the busiest resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
   /// Upper bound on the seconds by which the migration becomes shorter if t returns home.
   double most_saved_s(TaskId t) const;

@@ -12,7 +12,8 @@
 
 namespace poise {
 
-/// Everything that a strategy may use. The caller has checked that the parts fit together.
+/// Everything that a strategy may use. The caller has checked that the members fit together, for
+/// example that each task has a place of the machine.
 struct Problem {
   const Machine& machine;
   const Workload& workload;

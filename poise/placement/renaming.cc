@@ -18,9 +18,10 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A unit is a node, a group of places or a place. The tasks that the new placement puts on a unit
-/// are its part. Renaming gives each part to a unit of the same kind, if possible to one that
-/// should get an equal share of the load.
+/// A unit is a node, a group of places or a place. A part is the set of tasks that the new
+/// placement puts on one unit. Renaming moves each part as a whole to a unit of the same kind, if
+/// possible to one that should get the same share of the load as the unit on which the new
+/// placement puts the part.
 struct Unit {
   std::uint32_t kind;  // nodes: number of places; places: their node
   double share;

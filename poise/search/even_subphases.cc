@@ -92,7 +92,7 @@ class EvenSubphases {
   }
 
   /// Moves or exchanges tasks between the busiest place of each subphase and every other place as
-  /// long as that gains. Returns true if any task has moved.
+  /// long as such a step has a gain (see consider()). Returns true if any task has moved.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -127,8 +127,8 @@ class EvenSubphases {
 
   /// Keeps the move or exchange `step` if its gain is the largest so far and the makespan does not
   /// increase. The gain is the decrease, summed over all subphases, of the time by which the busier
-  /// of the step's two places exceeds the average. The busiest time of all places would not show
-  /// progress, because other places may be just as busy.
+  /// of the step's two places exceeds the average. The time of the busiest of all places would
+  /// often not show progress, because a third place may be just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;
@@ -196,8 +196,8 @@ class EvenSubphases {
   std::vector<double> load_s_;     // per task and subphase
   std::vector<double> speed_;      // per place and subphase
   std::vector<double> average_s_;  // per subphase
-  // Busy times per subphase, before and after the step that consider() examines. pair_s_ is the
-  // time of the busier of the step's two places, but at least the average; all_s_ is the time of
+  // Busy times per subphase, before and after the step that consider() examines. pair_s_ holds the
+  // times of the busier of the step's two places, but at least the average; all_s_ holds those of
   // the busiest of all places.
   enum { kBefore, kAfter };
   std::array<std::vector<double>, 2> pair_s_, all_s_;

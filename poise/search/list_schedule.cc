@@ -22,8 +22,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Stands for the busy time of the current place in comparisons. It is below any busy time, so the
-/// current place wins ties.
+/// Replaces the busy time of the current place when candidates of equal cost are compared. It is
+/// below any busy time, so the current place wins.
 constexpr double kWinsTies = -1;
 
 /// If the same terms are added up in two different orders, the relative difference of the two sums
@@ -96,8 +96,8 @@ class Scheduler {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
   bool could_hold_best(const DistanceTree::Group& group, double lightest);
-  /// Returns a lower bound on a sum of message weights, given `messages`, the sum of the same
-  /// weights added up in another order and therefore rounded differently.
+  /// Returns a lower bound on a sum of message weights. `messages` is the sum of the same weights,
+  /// but added up in another order and therefore rounded differently.
   double less_rounding(double messages) const {
     return messages -
            kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
@@ -227,8 +227,8 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// True if the group may hold a better place than the best so far: if its least busy place would be
-/// better with `lightest` as the sum of the weights of all messages.
+/// True if the group may hold a better place than the best so far. Tries the group's least busy
+/// place of each speed, as if all messages of the task together had only the weight `lightest`.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -262,8 +262,8 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
 }
 
 /// Looks for a better place in those children of a group that are not branches, that is, hold no
-/// partner of the task. The task's messages weigh the same from all places of these children, so
-/// one query is enough for each range of places between two branches.
+/// partner of the task. The task's messages weigh the same from all places of these children. So
+/// one query finds the best of all places between two branches.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -357,8 +357,8 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   outside_.shrink_to(num_outside);
 }
 
-/// Adds one branch for each group of the level that lies inside `parent` and holds partners of the
-/// task.
+/// Adds a branch for each group of `level` that holds partners of the task and lies inside
+/// `parent`.
 void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   for (std::size_t i = parent.first; i < parent.last;) {
     Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};

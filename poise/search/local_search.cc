@@ -281,8 +281,9 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the best step for p. The steps found at a visit are kept for the next one: most lose some
-/// of their gain meanwhile, so only the best few are evaluated anew.
+/// Takes the step for p that gains most. Steps that were found but not taken at a visit are kept
+/// for the next visit. Most of them gain less by then, so their old gains serve as upper bounds:
+/// only the steps whose old gain exceeds the best new gain are evaluated anew.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double per_power = 1 / power(times_.pressure_s(p)), limit = -tuning_.min_gain / per_power;
   const auto is_worse = [](const Step& a, const Step& b) {
@@ -327,9 +328,9 @@ void LocalSearch::take(const Step& step) {
   if (step.partner != kNobody) relocate(step.partner, from);
 }
 
-/// Evaluates again a step that was found at an earlier visit: an exchange with the same partner, a
-/// move with all destinations of its task. If it still gains enough, appends it to steps_ and
-/// returns true.
+/// Evaluates again a step that was found at an earlier visit. If the step is an exchange, tries it
+/// with the same partner; if it is a move, tries all destinations of its task. If the best result
+/// gains enough, appends it to steps_ and returns true.
 bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   const PlaceId from = times_.place_of(step.task);
   const std::size_t num_steps = steps_.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection for the lowest threshold on busy times that a refining strategy can reach: a placement
-// in which no place is busier than the threshold.
+// Bisection for the lowest threshold on busy times that a refining strategy can reach. The
+// strategy reaches a threshold if it finds a placement in which no place is busier than that.
 #pragma once
 
 #include <functional>

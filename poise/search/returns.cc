@@ -21,7 +21,8 @@ namespace {
 /// where d is the iteration time of the current placement minus that of `far`. The points are
 /// denser at small fractions, where the total time changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions for curve_to_current(). There are more of them, because users see that curve.
+/// The fractions that curve_to_current() uses instead of kParts: more of them, because users see
+/// that curve.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
@@ -151,9 +152,9 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Goes from the placement `far` back to the current one. For one fraction in `parts` after the
-/// other (see kParts), calls take(outcome) with the point of that fraction, until take() returns
-/// false. In any case, the last call of take() gets the current placement.
+/// Goes from the placement `far` back to the current one. Calls take(outcome) with one point per
+/// fraction in `parts` (see kParts), in this order, until take() returns false. Finally, in any
+/// case, calls take() with the current placement.
 template <typename Take>
 void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {

@@ -76,9 +76,9 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// Adds to the changes of busy times, multiplied by `sign`, the seconds for which the messages of
-/// `exchange` occupy resources if the task is in domain `own` and its partners are in domain
-/// `other`.
+/// Assumes that the task is in domain `own` and its partners are in domain `other`. Adds the
+/// seconds for which the messages of `exchange` then occupy each resource, multiplied by `sign`, to
+/// the change of the busy time of that resource.
 void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
                                  double sign, std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {

@@ -220,8 +220,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Returns what the choice of `to` among the places of its domain adds to the sum of worths. The
-/// worths of from_ and `to` are not included, but the busy times of these two places, from_s_ and
+/// Returns the part of the sum of worth() that depends on which place of its domain `to` is. This
+/// part omits the terms of from_ and `to`, but the busy times of these two places, from_s_ and
 /// to_s_, are updated.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
@@ -255,7 +255,8 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
 }
 
 /// If partners of t are at `to`, their messages with t stay inside one place after the move and
-/// cross no resource. Returns by how much this changes the sum of worth() over all resources.
+/// cross no resource. Returns by how much the sum of worth() over all resources changes for this
+/// reason.
 template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];

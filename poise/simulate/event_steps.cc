@@ -17,8 +17,9 @@ namespace {
 // tasks.
 constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
 
-/// The traffic of all phases stays cached until it has more than this many pairs of places that
-/// exchange data. This many pairs take 2 GB.
+/// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
+/// there are more, the whole cache is emptied before another phase is added. That many pairs
+/// take 2 GB.
 constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
 
 struct Share {
@@ -35,6 +36,27 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
   for (const Message& message : workload.messages)
     shares[placement.of(message.from)].report_bytes += kBytesPerMessage;
   return shares;
+}
+
+/// Appends an iteration that begins when the ones before have ended.
+void append(EventStep& step, const Iteration& next, bool has_spans) {
+  Iteration& all = step.iteration;
+  const double start_s = all.end_s;
+  all.places.resize(next.places.size());
+  if (has_spans) step.spans.resize(next.places.size());
+  for (PlaceId p = 0; p < next.places.size(); ++p) {
+    const PlaceRun& place = next.places[p];
+    all.places[p].worked_s += place.worked_s;
+    all.places[p].receiving_s += place.receiving_s;
+    all.places[p].ends_s = start_s + place.ends_s;
+    if (!has_spans) continue;
+    auto& spans = step.spans[p];
+    spans.push_back({start_s, start_s + place.sends_s, Activity::work, false});
+    spans.push_back({start_s + place.sends_s, start_s + place.sent_s, Activity::wait, false});
+    spans.push_back({start_s + place.sent_s, start_s + place.worked_s, Activity::work, false});
+    spans.push_back({start_s + place.worked_s, start_s + next.end_s, Activity::wait, false});
+  }
+  all.end_s = start_s + next.end_s;
 }
 
 }  // namespace
@@ -69,9 +91,34 @@ EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
   return step;
 }
 
+EventStep EventSteps::of_subphases(const Workload& workload, const Placement& placement,
+                                   const Subphases& subphases) const {
+  const std::uint32_t count = subphases.count();
+  const std::vector<double> work = subphase_work_s(machine_, workload, subphases, placement);
+  std::vector<double> work_s(machine_.num_places());
+  EventStep step;
+  for (std::uint32_t s = 0; s < count; ++s) {
+    for (PlaceId p = 0; p < work_s.size(); ++p) work_s[p] = work[std::size_t{p} * count + s];
+    const Traffic traffic = message_traffic(machine_, workload, machine_.costs(), placement,
+                                            options_.piece_bytes, subphases.part_of_rest(s));
+    const Iteration part = simulate_iteration(traffic, work_s, workload.overlap, options_);
+    if (!subphases.overlap())
+      append(step, part, lending_.has_spans);
+    else if (s == 0)  // the work of the processor cores, with all messages
+      step.iteration = part;
+    else
+      step.iteration.end_s = std::max(step.iteration.end_s, part.end_s);
+  }
+  return step;
+}
+
 const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
                                   const Placement& placement) {
   if (steps_[phase]) return *steps_[phase];
+  if (const Subphases subphases(workload); subphases.count() > 1) {
+    steps_[phase] = of_subphases(workload, placement, subphases);
+    return *steps_[phase];
+  }
   if (!traffic_[phase]) {
     if (held_ > kMaxPairs) {
       for (auto& traffic : traffic_) traffic.reset();

@@ -130,9 +130,10 @@ FigureData figure_16() {
   return data;
 }
 
-/// EP with 8 threads on 7 places, e = 30 s, for periods from 0.5 ms on. The columns: without
-/// overheads; with the paper's 100 us per balancing point, by the formula and simulated; and on
-/// places whose threads run in time slices of 10 ms, as on the paper's machine.
+/// The benchmark EP with 8 threads on 7 places and phases of e = 30 s. The columns: the period,
+/// from 0.5 ms on; the speed-up without overheads; with the paper's 100 us per balancing point, the
+/// speed-up by the formula and by simulation; and the simulated speed-up if the threads of a place
+/// also run in time slices of 10 ms, as on the paper's machine.
 FigureData figure_17() {
   constexpr double kPointS = 100e-6, kSliceS = 0.01;
   FigureData data{

@@ -76,8 +76,9 @@ class FairRates {
       const auto [found, r] = order_.back();
       const double now = load_[r].level();
       if (load_[r].open > 0 && now > found) {
-        // The rate per flow has risen since the resource was queued, because slower flows leave
-        // bandwidth to the others. So this resource is examined again later.
+        // The rate per flow of this resource has risen since the resource was put into order_,
+        // because slower flows leave bandwidth to the others. So the resource goes back into
+        // order_ with its new rate.
         order_.back().first = now;
         std::push_heap(order_.begin(), order_.end(), std::greater<>());
         continue;
@@ -137,8 +138,8 @@ class FairRates {
     return std::max(0.0, load.left) / per_rate;
   }
 
-  /// Assigns the rate `level` to every route through resource r that has no rate yet. Removes the
-  /// routes that have ended from the users of r.
+  /// Goes through the routes that use resource r: assigns the rate `level` to each route that has
+  /// no rate yet, and removes each route that has ended from the list of users of r.
   void fill(std::uint32_t r, double level, std::span<const std::uint32_t> num_flows,
             std::span<double> rate) {
     std::size_t kept = first_[r];

@@ -84,7 +84,7 @@ struct Iteration {
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 
-/// Seconds from the start of an exchange without work to its end.
+/// Seconds that an exchange of messages takes from start to end if no place does any work.
 double exchange_s(const Traffic& traffic, const EngineOptions& options = {});
 
 }  // namespace poise

@@ -51,8 +51,8 @@ TEST(Iteration, an_iteration_without_messages_takes_as_long_as_the_busiest_place
 TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
-    // A queue stores and forwards a message of one piece: it passes the sender's card and then the
-    // receiver's, 2 s each.
+    // A queue stores and forwards a message of one piece: the message passes the sender's card and
+    // then the receiver's, 2 s each.
     const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
                      1 + 0.125 + 0.25 + link_s + 0.125);

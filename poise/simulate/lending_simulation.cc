@@ -251,8 +251,8 @@ void Simulation::end_task(Rank& rank) {
   }
 }
 
-// Records that the rank worked from start_s to end_s, and that it waited from the end of its
-// previous work until then, unless this gap is very short.
+// Records that the rank worked from start_s to end_s. Also records that it waited between its
+// previous work and start_s, unless this gap is very short.
 void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrowed) {
   if (!scenario_.has_spans) return;
   std::vector<Span>& spans = rank.did.spans;
@@ -290,7 +290,7 @@ Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
   return mail;
 }
 
-// Returns the arrival time of a message, and takes the sender's CPU time.
+// Returns the arrival time of a message, and charges the CPU time of sending it to the sender.
 double Simulation::arrival_s(Mail& mail, double bytes) {
   const std::uint32_t node = node_of(mail.from), to = mail.to;
   const bool is_near = node == node_of(to);
@@ -668,8 +668,9 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     work_s += total.work_s;
   }
   for (const Total& total : totals) {
-    // All ranks together need work_s / pace seconds for all work. What a rank cannot do of its own
-    // work in this time must be lent. The rank packs each lent task and unpacks its result.
+    // All work takes work_s / pace seconds, where pace is the total speed of all ranks. What a rank
+    // cannot do of its own work in this time must be lent. The rank packs each lent task and
+    // unpacks its result.
     if (total.longest_s == 0) continue;
     const double tasks = std::max(0.0, total.work_s - work_s / pace) / total.longest_s;
     out_s = std::max({out_s, tasks * 2 * scenario.task_overhead_s,

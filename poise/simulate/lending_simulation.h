@@ -39,8 +39,8 @@ struct LendingScenario {
   /// ranks only know their mean time. In both cases a rank decides only how many tasks to lend, not
   /// which ones.
   bool gives_costs = true;
-  /// If given, messages travel over the links of this machine, which replaces the two latencies,
-  /// the card and message_overhead_s.
+  /// If given, messages travel over the links of this machine, and near_latency_s, far_latency_s,
+  /// card_bytes_per_s and message_overhead_s do not change how long messages take.
   const Machine* machine = nullptr;
   std::vector<PlaceId> places;  // of that machine, by rank; rank r is at place r if it is empty
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
@@ -93,13 +93,15 @@ struct LendingOutcome {
   std::string trouble;  // empty if the simulation ended as it should
 };
 
-/// Runs the scenario. `trouble` describes the first violation: a task was lost or run twice, the
-/// wait ended before all tasks had finished, or it did not end although nothing can happen any more
-/// (deadlock) or within max_events.
+/// Runs the scenario. `trouble` in the result describes the first violation, which is one of these:
+/// a task was lost; a task was run twice; the wait ended before all tasks had finished; nothing can
+/// happen any more, but the wait has not ended (deadlock); the wait has not ended after max_events
+/// events.
 LendingOutcome simulate_lending(const LendingScenario& scenario);
 
-/// Lower bound on the makespan of any schedule: the work divided by the speed of all ranks, the
-/// longest task, or the tasks that the rank with most tasks must send, whichever takes longest.
+/// Lower bound on the makespan of any schedule. It is the longest of three times: that of all work
+/// at the total speed of all ranks, that of the longest task on the fastest rank, and the longest
+/// time that any rank needs to lend the work that it cannot do itself.
 double ideal_makespan_s(const LendingScenario& scenario);
 
 }  // namespace poise

@@ -14,15 +14,16 @@ namespace poise {
 /// One kind of load model: a row of the table of load models.
 struct LoadModelKind {
   std::string_view name, summary;
-  /// Multiplies each factors[object], initially 1, by the factor of the model for a step.
+  /// For each object, multiplies factors[object] (initially 1) by the model's factor for the load
+  /// of this object at `step`.
   void (*apply)(const Knobs&, std::uint64_t step, std::uint64_t seed, std::span<double> factors);
   std::span<const Knob> knobs;
 };
 
 std::span<const LoadModelKind> load_model_kinds();
 
-/// A model with the values of its knobs. The factors depend only on the step, the seed and the
-/// object, so steps can be computed in any order.
+/// A load model with the values of its knobs. The factors by which it multiplies loads depend only
+/// on the step, the seed and the object, so steps can be computed in any order.
 struct LoadModel {
   const LoadModelKind* kind;
   Knobs knobs;

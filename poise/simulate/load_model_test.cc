@@ -57,7 +57,7 @@ TEST(LoadModel, each_load_drifts_smoothly_from_its_recorded_value_to_a_random_on
   EXPECT_NEAR(std::sqrt(squares / 10000), 0.5, 0.02);
 }
 
-TEST(LoadModel, errors_in_a_load_model_text_say_what_would_work) {
+TEST(LoadModel, the_error_for_an_invalid_load_model_says_what_would_work) {
   EXPECT_EQ(parse_load_model("jump:at=5").text(), "jump:at=5");
   EXPECT_THAT([] { parse_load_model("jmp"); }, ThrowsMessage<Error>(HasSubstr("jump")));
   EXPECT_THAT([] { parse_load_model("jump:share=2"); }, ThrowsMessage<Error>(HasSubstr("share")));

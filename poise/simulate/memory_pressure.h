@@ -19,7 +19,7 @@ struct MemoryPressure {
   std::uint64_t place_bytes = 0;
 };
 
-/// Throws Error if pressure needs the size of a memory that nobody knows.
+/// Throws Error if pressure needs a memory size that is unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
 /// Memory that is used up to this fraction slows nothing down. The value is assumed.

@@ -33,7 +33,8 @@ struct Outlook {
   std::string advice;              // one line
 };
 
-/// Throws Error if the question is invalid or would take minutes to simulate.
+/// Predicts what balancing gains for the program in `question`. Throws Error if a number in
+/// `question` is invalid or the simulation would take minutes.
 Outlook outlook(const OutlookQuestion& question);
 
 }  // namespace poise

@@ -62,10 +62,16 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     Workload& workload = phase.workload;
     if (!workload.background_s.empty()) workload.background_s.resize(num_places, 0);
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
+    workload.subphase_rule = plan_.subphases;
     check(workload, num_places);
   }
-  if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
-    fail("places either lend tasks or juggle threads; use only one of the two");
+  const bool has_juggle = plan_.events && plan_.events->juggle_period_s > 0;
+  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lends || has_juggle))
+    fail(
+        "a replay cannot simulate subphases together with lending or Juggle; leave out one of "
+        "them");
+  if (plan_.lends && has_juggle)
+    fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
@@ -132,8 +138,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// Returns the loads of the steps before `step`, in the order of its tasks. Steps in which one of
-/// its tasks is missing are omitted.
+/// Returns the loads in the steps before `step`, for each of them in the order of the tasks of
+/// `step`. Omits a step in which one of these tasks is missing.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =

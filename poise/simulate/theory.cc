@@ -159,8 +159,8 @@ double proactive_approximation_s(const SpmdProgram& program, double period_s) {
 }
 
 double reactive_s(const SpmdProgram& program) {
-  // All unblocked threads have made the same progress: the threads on fast places have blocked, and
-  // the others have been in slow slots since the last move.
+  // All unblocked threads have made the same progress: since the last move all of them have been in
+  // slow slots, because the threads in fast slots have blocked.
   std::uint64_t threads = program.threads;
   double phase_s = 0;
   for (double rest_s = program.phase_s; threads > 0;) {

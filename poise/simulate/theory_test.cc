@@ -27,7 +27,8 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
 }
 
 TEST(Theory, the_cost_of_each_balancing_point_shortens_the_useful_part_of_every_period) {
-  // The paper expects 20% less speed at a period of 0.5 ms with 100 us per point (section 5).
+  // The paper expects 20% less speed if the period is 0.5 ms and each balancing point costs 100 us
+  // (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }

@@ -145,13 +145,13 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
 }
 
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes) {
+                        const Placement& placement, std::uint64_t piece_bytes, double part) {
   std::vector<Transfer> transfers;
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    if (from == to || message.count == 0) continue;
-    transfers.push_back(
-        {from, to, static_cast<double>(message.count), static_cast<double>(message.bytes)});
+    if (from == to || message.count == 0 || part <= 0) continue;
+    transfers.push_back({from, to, part * static_cast<double>(message.count),
+                         part * static_cast<double>(message.bytes)});
   }
   const auto ends = [&](const Transfer& transfer) {
     return end_times(machine, costs, workload.loads_include, transfer.count, transfer.bytes,

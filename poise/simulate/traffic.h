@@ -51,7 +51,8 @@ class Traffic {
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
   /// All pairs of places that exchange data, sorted by sender.
   std::span<const Pair> pairs() const { return pairs_; }
-  /// The pairs of a sender are pairs()[first_pair(p)] up to pairs()[first_pair(p + 1)].
+  /// The pairs whose sender is p are pairs()[first_pair(p)] up to, but not including,
+  /// pairs()[first_pair(p + 1)].
   std::size_t first_pair(PlaceId p) const { return first_[p]; }
   const Routes& routes() const { return routes_; }
   /// All flows, one per pair. Each starts at 0 s.
@@ -71,15 +72,16 @@ class Traffic {
   double busiest_s_ = 0;
 };
 
-/// Returns the traffic of the messages of a phase under a placement.
+/// Returns the traffic of the messages of a phase under a placement, or that of the fraction `part`
+/// of all messages between any two tasks.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes = 4096);
+                        const Placement& placement, std::uint64_t piece_bytes = 4096,
+                        double part = 1);
 
 /// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
 /// each place how many times as long unpacking takes there; empty: once everywhere.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes = 4096,
-                          std::span<const double> unpacking = {});
+                          std::uint64_t piece_bytes = 4096, std::span<const double> unpacking = {});
 
 }  // namespace poise

@@ -152,7 +152,7 @@ struct Small {
 TEST(Nuco, the_option_alpha_weighs_message_costs_against_load) {
   // Task 2, on place 3, sends one message to task 0. This message adds 2 s to the cost of places 0
   // and 1, which are in another domain, and lowers the cost of places 2 and 3 by 1 s. So place 2 is
-  // cheaper than the empty place 1 if other tasks keep it busy for less than 3 s.
+  // cheaper than the empty place 1 if the other work on place 2 takes less than 3 s.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
     Small small({{1, 0}, {9, 0}, {9, 3}, {busy_s, 2}, {0, 1}});
     small.pin_all_but(0);

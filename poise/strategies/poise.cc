@@ -165,9 +165,10 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if another pass (see pass()) should run although the user did not ask for passes: the
-  /// number of cores per place is limited, so that places may be full and local search may end
-  /// early; `number` is below a limit; and the budget allows one more.
+  /// True if pass() should run once more although the user did not ask for passes. This needs three
+  /// conditions: the number of cores per place is limited, so that places may be full and local
+  /// search may end early; `number`, the passes so far, is below a limit; and the budget allows one
+  /// more pass.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() ||
         static_cast<double>(number) >= tuning_.passes_if_few_cores ||

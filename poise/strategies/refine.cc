@@ -35,7 +35,8 @@ struct Loads {
   std::vector<double> busy_s;  // per place, current
 };
 
-/// Places above the threshold, busiest first. Of equally busy places, the lower one comes first.
+/// Places above the threshold, busiest first. Of equally busy places, the one with the lower number
+/// comes first.
 std::vector<Donor> places_above(double threshold_s, const std::vector<double>& busy_s) {
   std::vector<Donor> donors;
   for (PlaceId p = 0; p < busy_s.size(); ++p)

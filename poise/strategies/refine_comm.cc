@@ -31,8 +31,8 @@ namespace {
 /// The bisection ends when the threshold is known to this fraction of the average.
 constexpr double kPrecision = 1.0 / 128;
 
-/// A task may move to the places of this many communication partners: those with the largest sum of
-/// the number of messages and the number of bytes.
+/// A task may move to this many of the places of its communication partners: those with which it
+/// has most traffic. Traffic is counted as the number of messages plus the number of bytes.
 constexpr std::size_t kMaxPartnerPlaces = 8;
 
 /// An attempt fails if it has to relieve the same place more often than this, because messages have

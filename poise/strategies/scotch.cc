@@ -32,8 +32,9 @@ namespace poise {
 
 namespace {
 
-/// Integer weights are scaled so that their sum is about kTotalLoad, and the sum of their products
-/// with distances at most about kTotalCost. Scotch computes both sums in 32-bit integers.
+/// Loads are scaled to integers whose sum is about kTotalLoad. Weights that Scotch multiplies by
+/// distances are scaled to integers such that the sum of the products is at most about kTotalCost.
+/// Scotch computes both sums in 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
 /// Scotch's distances are integers, so the machine's factors are multiplied by this number, or by a
@@ -260,8 +261,8 @@ Vertices vertices_of(const Problem& problem) {
   return vertices;
 }
 
-/// Returns the cost of moving each vertex by one unit of distance, in the unit in which Scotch gets
-/// the weights of edges.
+/// Returns for each vertex the cost of moving it by one unit of distance. These costs have the same
+/// unit as the edge weights that Scotch gets.
 std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
                                           double weight, double edge_total, double longest) {
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);

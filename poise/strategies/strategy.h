@@ -29,7 +29,8 @@ struct Strategy {
   bool is_oracle = false;
   /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;
-  /// What it needs and a decision by all ranks together lacks; empty if nothing.
+  /// The data that the strategy needs but would not get if all ranks decided together, for example
+  /// positions. Empty if there are none.
   std::string_view needs = {};
 };
 
@@ -40,8 +41,9 @@ std::span<const Strategy> strategies();
 struct Choice {
   const Strategy* strategy;
   Knobs knobs;
-  /// Returns the strategy's placement. If it violates the workload's capacity, it is changed as
-  /// little as necessary (placement/capacity.h), because only `poise` knows capacities.
+  /// Returns the strategy's placement. If the placement violates the workload's capacity, it is
+  /// changed as little as necessary (placement/capacity.h), because no strategy except `poise`
+  /// considers capacities.
   Placement rebalance(const Problem& problem) const;
   /// The strategy as text that parse_strategy() reads, such as "nuco:alpha=0.001".
   std::string text() const;

@@ -51,8 +51,9 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
   demand.one_each = tasks.size() <= demand.open_places;
-  // Of the excess over the fair share that max_imbalance allows, half is left to the nodes and half
-  // to the places inside each node.
+  // max_imbalance lets the load of a place exceed its fair share by the fraction max_imbalance - 1.
+  // Half of this excess may arise when tasks are divided among nodes, the other half when the tasks
+  // of a node are divided among its places.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });

@@ -210,6 +210,8 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
         self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
         self.assert_refused(*self.command, "--juggle", "1s", "--lend", says=["--juggle", "--lend"])
+        self.assert_refused(*self.command, "--subphases", "weit", says='did you mean "wait"?')
+        self.assert_refused(*self.command, "--subphases", "wait", "--lend", says="subphases")
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
         self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
         self.assert_refused(*self.base, "--every", "2,0", says="--every")

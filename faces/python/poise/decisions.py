@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 #: A strategy: a name, perhaps with parameters called knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a
-#: Python function that takes a Problem and returns the place of each task. A function's row has its __name__.
+#: Python function that takes a Problem and returns the place of each task. In tables of
+#: results, a function appears under its __name__.
 Strategy = Union[str, Callable[[Problem], Any]]
 #: A callback with the arguments (steps done, all steps, name of the next step). If it returns True, the work stops with
 #: Cancelled.
@@ -250,7 +251,7 @@ def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Met
 
 
 def moves_in(listed: Any) -> Moves:
-    """Copies a list of the library and frees it."""
+    """Returns a copy of a list that the library allocated, and frees the original."""
     try:
         moves = listed.contents
         columns = [np.array(lib.view(pointer, (moves.count,), None)) if moves.count and pointer

@@ -108,8 +108,8 @@ class Machine:
 
     @property
     def levels(self) -> dict[str, np.ndarray]:
-        """For each level of the hierarchy by name, coarsest level first: the number of the group to which each place
-        belongs."""
+        """Maps the name of each level of the hierarchy, such as "node", to an array with the number of the group to
+        which each place belongs on this level. The coarsest level comes first."""
         groups = lib.view(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
         return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}
 
