@@ -68,7 +68,7 @@ CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
 SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 8  # number of programs that one run of the MPI harness measures, all their maps in turns
+PROGRAMS_PER_RUN = 8  # one run of the MPI harness measures all maps of this number of programs, in random order
 TIMEOUT_S = 3600
 SIMGRID_DIFFERENCE = 0.01  # two maps are compared only if their times in SimGrid differ by more than this fraction
 EAGER_BYTES = 65536  # Open MPI's default limit for eager messages over TCP
@@ -445,7 +445,7 @@ def compare_runs(kind, rounds):
 
 
 def keep_runs(kind, rows):
-    """Replaces the results for runs of one kind in the file of kept results."""
+    """Replaces, in the file of kept results, the results for runs of one kind."""
     path = RESULTS / "trust.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {kind: rows}, indent=1) + "\n")
 

@@ -38,8 +38,8 @@ function(mpi_test name np target)
   endif()
 endfunction()
 
-# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test by a script that launches TARGET on NP
-# ranks itself and inspects the result with the command poise.
+# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test that runs the Python program SCRIPT.
+# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})

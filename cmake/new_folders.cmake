@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs before files are installed. Records in install_folders.txt of the build which of the folders given in `folders`
-# do not exist yet, so that uninstalling removes exactly these. Folders that an earlier installation of this build
-# created stay recorded.
+# Runs before files are installed. Records in install_folders.txt, in the build folder, which folders the installation
+# will create, so that uninstalling can remove them: those in the list `folders`, and their parents, if they do not exist
+# yet. Folders that an earlier installation of this build created stay recorded.
 set(created "")
 if(EXISTS ${record})
   file(STRINGS ${record} created)

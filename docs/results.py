@@ -35,8 +35,8 @@ def git(*words):
 
 @functools.cache
 def commits_since(commit):
-    """Number of commits since this one; infinity if it is None or unknown. None if git cannot tell, because there is no
-    repository or only a shallow clone."""
+    """Returns the number of commits since `commit`, or infinity if `commit` is None or unknown. Returns None if git
+    cannot tell, because there is no repository or only a shallow clone."""
     if commit is None:
         return math.inf
     if git("rev-parse", "--is-shallow-repository") != "false":

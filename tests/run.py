@@ -52,7 +52,7 @@ RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|funneled|serialized)$"
 
 @dataclasses.dataclass
 class Part:
-    """One line of the report: a command, or all tests of a build."""
+    """One line of the report on a test run. It stands for a single command, or for all tests of a build."""
     name: str
     tiers: tuple
     command: list = None  # a command to run as it is, in the root folder

@@ -25,7 +25,8 @@ SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "im
                   "nbody", "waves3d"]
 MAX_MINIAPP_LINES = 300
 
-# The folders of the library in order. Each may include only itself and the folders before it.
+# The folders of the library, from the lowest layer to the highest. A folder may include only itself and folders that
+# stand before it in this list.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "distributed", "online", "trace", "simulate", "diagnosis"]
 # The header with the table of all strategies. A test in any folder may include it, to compare an algorithm with them.
 TABLE = "poise/strategies/strategy.h"
@@ -35,7 +36,7 @@ C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
 # anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
             "juggle": [], "profile": []}
-# Headers of libraries that only certain files may include.
+# Headers of other projects, each with the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
 # What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
 # are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
@@ -128,8 +129,8 @@ def check_includes(path, lines):
 
 
 def check_functions(path, lines):
-    """Checks the length of functions. Relies on clang-format: a definition's braces close at the column where it
-    starts."""
+    """Checks the length of functions. Relies on the layout of clang-format, in which the closing brace of a
+    definition stands in the column where the definition starts."""
     other = re.compile(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union|case|return)\b")
     for indent in ("", "  "):
         begun = opened = None  # line where an unfinished signature begins; line where an open body begins
@@ -185,7 +186,8 @@ def check_words(path, lines):
 
 
 def check_markdown(path, lines):
-    """Lines of text are short, and a decision is one page. Tables, code and generated pages may be wider."""
+    """Checks that lines of text are short, and that each file in docs/decisions fits on one page. Lines of tables and
+    code may be longer."""
     in_code = False
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("```"):
@@ -237,8 +239,9 @@ def check_strategies():
 
 
 def check_poise_alone():
-    """Checks that the strategy `poise` does not run other strategies of the table and take the best result. Code in
-    search/ and partition/ cannot run strategies, because it may not include strategies/."""
+    """Checks that the strategy `poise` computes its own placement, instead of running other strategies of the table
+    and taking their best result. Only its source file is checked: the folders search/ and partition/, whose functions
+    it calls, may not include strategies."""
     folder = ROOT / "poise" / "strategies"
     rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
     others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}

@@ -91,8 +91,8 @@ TOOLS = ('<p class="tools" hidden><button class="json">Save the data as JSON</bu
 
 
 def html_cell(cell):
-    """Returns the HTML of a table cell. `cell` is a text, or a pair: the text, and the number that
-    the script of the page sorts by and saves."""
+    """Returns the HTML of a table cell. `cell` is a text, or a pair (text, number). The page shows the
+    text; its script uses the number when it sorts the table or saves the data."""
     text, value = cell if isinstance(cell, tuple) else (cell, None)
     return "<td>" + html.escape(str(text)) if value is None else f'<td data-v="{value}">' + html.escape(text)
 

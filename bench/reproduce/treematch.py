@@ -48,8 +48,8 @@ def recipe_of(inputs, chares):
 
 
 def replays(lab, inputs, name, nodes, chares, others=NATIVE):
-    """Returns {strategy: [(total seconds, mean iteration after the first call) for each seed]}. Decisions take the
-    times that the slides state."""
+    """Returns {strategy: [(total seconds, mean iteration since the first decision) for each seed]}. Each decision
+    takes the time that the slides state."""
     machine = nodes_of(lab, name, nodes)
 
     def replay(seed):

@@ -24,7 +24,7 @@ CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
 TOLERANCE = 0.10  # a figure agrees if it is within this fraction of the paper's; papers state times to within 5 %
-FAR = 2.0  # if there are only figures, one that differs from the paper's by more than this factor contradicts it
+FAR = 2.0  # without conclusions, one figure that differs from ours by more than this factor means "contradicted"
 ABOUT, ABOVE, BELOW = "about", "above", "below"
 # Quantiles 0.975 of Student's distribution by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,

@@ -110,9 +110,9 @@ void run(const Settings& settings) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<Step> steps = read_steps(settings.path, rank);
   alarm(static_cast<unsigned>(settings.timeout_s));
-  // Threads that are created later inherit the timer slack and the priority. Ranks sleep nearly
-  // always; with the priority they do not wait for other programs when they wake up. Without the
-  // privilege they keep the usual priority.
+  // Reduces the timer slack and raises the priority of this thread; threads that it creates later
+  // inherit both. Ranks sleep nearly always; with the higher priority they do not wait for other
+  // programs when they wake up. A rank that may not raise its priority keeps the usual one.
   prctl(PR_SET_TIMERSLACK, 1);
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);

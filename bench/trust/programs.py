@@ -39,7 +39,8 @@ def lognormal(tasks, sigma, seed):
 
 
 def both_ways(pairs):
-    """Returns two messages for each pair of `pairs`, one in each direction. `pairs` maps (a, b) to the bytes of one."""
+    """Returns two messages for each pair of tasks, one in each direction. `pairs` maps a pair to the bytes of
+    each of the two messages."""
     return [[a, b, 1, size] for (one, other), size in pairs.items() for a, b in ((one, other), (other, one))]
 
 
@@ -109,7 +110,7 @@ def one_to_all():
 
 
 def gather_groups():
-    """Eight roots (tasks 3, 11, 19, ...). Each receives from the tasks with the same number modulo eight."""
+    """Eight roots (tasks 3, 11, 19, ...). Task t sends to the root 8 * (t modulo 8) + 3."""
     return lognormal(64, 0.2, 4), [[task, 8 * (task % 8) + 3, 1, 1] for task in range(64)
                                    if task != 8 * (task % 8) + 3]
 
@@ -125,7 +126,7 @@ def transpose():
 
 
 def butterfly():
-    """All five exchanges of a hypercube of 32 tasks at the same time."""
+    """A hypercube: each of 32 tasks sends to the five tasks whose numbers differ from its own in one bit."""
     return equal(32), [[task, task ^ 1 << bit, 1, 1] for task in range(32) for bit in range(5)]
 
 

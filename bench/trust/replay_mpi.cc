@@ -220,8 +220,8 @@ void replay_on_mpi(const Settings& settings) {
   }
   alarm(static_cast<unsigned>(settings.timeout_s));
   prctl(PR_SET_TIMERSLACK, 1);
-  // Raises the priority. Ranks sleep nearly always, and waiting for a core that other programs use
-  // would be noise. Without the privilege they keep the usual priority.
+  // Raises the priority of this rank. Ranks sleep nearly always, and waiting for a core that other
+  // programs use would be noise. A rank that may not raise its priority keeps the usual one.
   const sched_param priority{.sched_priority = 1};
   sched_setscheduler(0, SCHED_RR, &priority);
   time_all(std::move(replays), settings, rank);

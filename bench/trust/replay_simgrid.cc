@@ -151,7 +151,8 @@ double simulate(const Replay& replay, sg4::Engine& engine) {
   return end_s;
 }
 
-/// Simulates in a child process. Throws SystemError if the simulation fails.
+/// Simulates an iteration in a child process, and returns its time in seconds. Throws SystemError
+/// if the simulation fails.
 double simulate_in_child(const Replay& replay, int argc, char** argv) {
   int ends[2];
   if (pipe(ends) != 0) throw poise::SystemError("cannot create a pipe");

@@ -7,7 +7,8 @@
 
 namespace poise {
 
-/// Returns the checksum of `bytes`, which follow other bytes with checksum `before`. About 2 GB/s.
+/// Returns the checksum of some earlier bytes, whose checksum is `before`, followed by `bytes`.
+/// Processes about 2 GB/s.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace poise

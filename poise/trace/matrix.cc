@@ -169,8 +169,8 @@ void read_array(Lines& lines, const Banner& banner, std::uint64_t n,
     }
 }
 
-/// Checks that the file has at least one byte per task, so that a wrong number cannot exhaust the
-/// memory.
+/// Checks that the file has at least one byte per task, so that a wrong number of tasks in a file
+/// cannot exhaust the memory.
 void check_size(const Lines& lines, std::uint64_t num_tasks, std::string_view text) {
   if (num_tasks > text.size() || num_tasks > std::numeric_limits<TaskId>::max())
     lines.fail_here("{} tasks are too many for a file of {} bytes", num_tasks, text.size());
@@ -194,7 +194,8 @@ Trace read_dense(Lines& lines, std::string_view line) {
   return trace_of(n, messages);
 }
 
-/// Reads one message per line below the line with the names of the columns, `head`.
+/// Reads a list of messages. `head` is the line with the names of the columns; below it there is
+/// one line per message.
 Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
   constexpr std::string_view kColumns[] = {"from", "to", "bytes", "messages"};
   const std::vector<std::string_view> names = fields_of(head, separator_of(head));

@@ -25,11 +25,12 @@ Trace read_matrix_market(const std::string& name, std::string_view text);
 /// the lines that follow, because the text may then be a METIS graph.
 bool is_square(std::string_view text);
 
-/// Reads either n lines of n numbers, or a line of column names, in any order, followed by one line
-/// per message: `from` and `to` (tasks, from 0), `bytes`, and optionally `messages` (their number;
-/// 1 if absent), where `bytes` is the sum of their sizes. Every task takes 1 µs. Values are
-/// separated by semicolons or commas, or by blanks if the first line has neither. Throws Error with
-/// the line if the file is invalid.
+/// Reads one of two forms. A matrix has n lines of n numbers. A list of messages has one line with
+/// the names of the columns, in any order, and then one line per message. Its columns are `from`
+/// and `to` (tasks, from 0), `bytes`, and optionally `messages`: the number of messages for which a
+/// line stands (1 if the column is absent), whose sizes add up to `bytes`. Every task takes 1 µs.
+/// Values are separated by semicolons or commas, or by blanks if the first line has neither. Throws
+/// Error naming the line if the file is invalid.
 Trace read_csv(const std::string& name, std::string_view text);
 
 }  // namespace poise::matrix

@@ -34,7 +34,7 @@ void expect_refused(const Read& read, std::string_view text, std::string_view sa
   }
 }
 
-TEST(MatrixMarket, reads_each_entry_as_bytes_from_its_row_to_its_column) {
+TEST(MatrixMarket, the_entry_in_row_i_and_column_j_is_the_bytes_from_task_i_to_task_j) {
   const Trace trace = market(
       "%%MatrixMarket matrix coordinate real general\n% a comment\n3 3 4\n1 2 10.4\n3 1 7\n"
       "2 2 5\n3 1 1e3\n");
@@ -95,7 +95,7 @@ TEST(MatrixCsv, a_decimal_comma_is_refused) {
   expect_refused(csv, "0;1,5\n2;0\n", "m.csv:1: the entry \"1,5\" is not a number of bytes");
 }
 
-TEST(MatrixCsv, a_text_is_a_square_matrix_unless_it_may_be_a_graph) {
+TEST(MatrixCsv, n_lines_of_n_numbers_are_a_matrix_unless_they_may_be_a_metis_graph) {
   EXPECT_TRUE(is_square("0 5 1\n6 0 2\n7 8 0\n"));
   EXPECT_TRUE(is_square("% bytes\n0 5\n\n6 0"));
   EXPECT_TRUE(is_square("0.0e+00 5\n6 0\n"));

@@ -63,7 +63,7 @@ TEST(MetisGraph, accepts_vertices_without_edges_and_windows_line_endings) {
   EXPECT_EQ(read("1 0 010\n 4 \n\n\n").tasks[0].load_s, 4e-6);
 }
 
-TEST(MetisGraph, errors_name_the_line) {
+TEST(MetisGraph, errors_give_the_file_and_the_number_of_the_invalid_line) {
   EXPECT_THAT(error_of(""), HasSubstr("g.graph: the file is empty"));
   EXPECT_THAT(error_of("2\n"), HasSubstr("g.graph:1: the number of edges is missing"));
   EXPECT_THAT(error_of("2 1 12\n2\n1\n"), HasSubstr("the format 12 is invalid"));

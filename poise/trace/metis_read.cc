@@ -172,7 +172,8 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   }
 }
 
-/// Says which units are assumed. METIS files have none; docs/formats.md says what Poise writes.
+/// Says which units the reader assumes, because METIS files do not name any. docs/formats.md says
+/// which units Poise writes.
 std::string assumed_units(const Header& header) {
   const char* loads = header.weights_per_vertex == 0
                           ? "no vertex weights: every task takes 1 microsecond"

@@ -76,7 +76,7 @@ TEST(MpipReport, a_report_without_a_matrix_gives_loads_and_a_note) {
   EXPECT_THAT(trace.assumed[0], HasSubstr("no messages are known"));
 }
 
-TEST(MpipReport, errors_name_the_line) {
+TEST(MpipReport, errors_give_the_file_and_the_number_of_the_invalid_line) {
   EXPECT_THAT(error_of("@ mpiP\n"), HasSubstr("no section \"MPI Time\""));
   std::string truncated = kHead + kMatrix;
   truncated.resize(truncated.find("------- End"));

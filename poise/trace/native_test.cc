@@ -151,7 +151,7 @@ std::string phase_head(std::uint64_t tasks, std::uint64_t messages) {
 const std::string kLoads = column("load_s", std::string(8, '\0'));
 const std::string kPlaces = column("place", varint(1));
 
-TEST(Native, missing_columns_have_defaults) {
+TEST(Native, columns_that_a_file_does_not_contain_get_default_values) {
   const Trace trace = native::read(
       "t.poise", file_with(phase_head(1, 1) + kLoads + kPlaces + column("from", varint(0)) +
                            column("to", varint(0)) + column("from the future", "abc")));

@@ -40,7 +40,8 @@ std::string_view without_comments(std::string_view text) {
   return text;
 }
 
-/// Binary formats begin with their magic. Others are text.
+/// True if a trace may begin with these bytes: with the magic number of a binary format, or with
+/// text.
 bool may_begin_trace(std::string_view bytes) {
   return native::may_begin(bytes) || bytes.starts_with(charm::kMagic) || is_text(bytes);
 }
@@ -91,7 +92,7 @@ Trace read_file_as(std::string_view format, const std::string& path, const std::
   return read_vt(path, bytes);
 }
 
-/// Reads the files in a folder, or those with a common stem.
+/// Reads a trace that consists of several files: those in a folder, or those with a common stem.
 Trace read_several(const std::string& path, std::string_view format) {
   if (format != "charm") {
     const std::vector<std::string> files = vt::find_rank_files(path);

@@ -82,7 +82,8 @@ void add(Rows& rows, const element& event, const std::string& where) {
     rows.row_names[row_of(event, where)] = name_in(event);
 }
 
-/// A group of rows in which no time slice lies is a place that did nothing.
+/// Adds an empty row to each group of rows that has no time slices. Such a group is a place that
+/// did nothing.
 void add_idle_groups(Rows& rows) {
   for (const auto& [group, name] : rows.group_names) {
     const auto first = rows.spans.lower_bound({group, INT64_MIN});
@@ -104,7 +105,8 @@ std::vector<Span> without_overlaps(std::vector<Span> spans) {
   return result;
 }
 
-/// Returns "rank 0" if the group has one row, otherwise "rank 0, thread 1".
+/// Returns the name of the group, such as "rank 0". If the group has several rows, adds the name of
+/// the row, as in "rank 0, thread 1".
 std::string label_of(const Rows& rows, RowId id) {
   const auto group = rows.group_names.find(id.first);
   std::string label =

@@ -16,7 +16,7 @@ enum class Activity : std::uint8_t {
   wait,     // sends or receives messages, or waits
   balance,  // measures, decides and migrates
 };
-/// Names of the activities, which are the categories of events in files.
+/// Names of the activities. In a timeline file, the category of an event is one of these names.
 inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "balance"};
 
 /// One activity of a place. Times are in seconds since the start of the run.

@@ -68,8 +68,8 @@ Trace read_trace(const std::string& path, const ReadOptions& options = {});
 /// a partial file.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
-/// Throws Error if write_trace() would not know the format or could not write it. Programs call it
-/// before long work.
+/// Throws Error if write_trace() would refuse this path and format. Programs call this function
+/// before long work, so that they fail early.
 void check_form(const std::string& path, std::string_view format = {});
 
 /// Throws Error if phase ids do not increase, or if the workload or the placement of a phase is

@@ -57,8 +57,8 @@ struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
   std::vector<RankPhase> phases;
-  /// Maps the id of each phase of the run to an index into `phases`. A phase that the file gives as
-  /// identical to the previous one has the index of that one.
+  /// The index into `phases` for each phase of the run, by the phase's id. If the file lists a
+  /// phase only as identical to the previous one, both have the same index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
   std::optional<std::uint64_t> node = {};  // the host of the rank, if the metadata tell
 };
@@ -84,9 +84,9 @@ Trace read_files(const std::vector<std::string>& paths);
 /// files with this stem that would later be read together with these.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Writing a trace of num_ranks ranks replaces the files of these ranks with this ending. Throws
-/// Error if there are other files with this stem, which would later be read together with the new
-/// ones.
+/// To be called before a trace of num_ranks ranks is written. Writing replaces the files that
+/// belong to these ranks and have this ending. Throws Error if there are other files with this
+/// stem, because they would later be read together with the new ones.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

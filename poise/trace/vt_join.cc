@@ -24,8 +24,8 @@ namespace {
 /// contain but list as identical to the phase before them. A few bytes in a file can repeat a phase
 /// many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// What each repeated phase adds to the total size that kMaxRepeated limits, besides the number of
-// its tasks, messages and ranks.
+// Each phase counts towards the limit kMaxRepeated with this size, in addition to the number of its
+// tasks, messages and ranks.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
@@ -66,8 +66,8 @@ struct NameEqual {
   bool operator()(const Key& a, const Key& b) const { return same_name(a, b); }
 };
 
-/// Finds tasks by name. First come the listed tasks in the order of their keys, then the senders
-/// and receivers that no rank lists.
+/// Numbers the tasks of a phase and finds them by name. The tasks that ranks list come first, in
+/// the order of their keys; then come the senders and receivers that no rank lists.
 class Tasks {
  public:
   Tasks(std::span<const Part> parts, std::uint64_t phase_id) : parts_(parts), phase_id_(phase_id) {
@@ -86,7 +86,8 @@ class Tasks {
     }
   }
 
-  /// Returns the number of the task at one end of a message in the file of `part`.
+  /// Returns the number of the task that sends or receives a message in the file of `part`. If no
+  /// rank lists this task, adds it if it cannot migrate, and otherwise fails.
   std::size_t find(const Part& part, const Key& key, bool movable, const char* which) {
     if (key.kind != TaskName::Kind::place)
       if (const auto listed = find_listed(part, key, which)) return *listed;

@@ -221,8 +221,8 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // The key contains the home even if the name of the task does not: if no rank lists the sender or
-  // receiver as a task, join() places it on its home rank.
+  // The key contains the home rank even if the task's name does not, because join() places a sender
+  // or receiver on its home rank if no rank lists it as a task.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 
@@ -237,7 +237,8 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // vt writes only the size of messages whose kind it does not support.
+  // If vt does not support the kind of a message, it writes only the message's size. Such a message
+  // is skipped.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Joins texts as the files of ranks 0, 1, and so on.
+/// Returns the trace that results if these texts are the files of ranks 0, 1, and so on.
 Trace join_texts(const std::vector<std::string>& texts) {
   std::vector<vt::RankFile> files;
   for (const std::string& text : texts) {

@@ -33,7 +33,8 @@ std::string_view format_for(const std::string& path) {
        fmt::join(endings, ", "));
 }
 
-/// Returns the format with this name if Poise can write it.
+/// Returns the name of the format to write: `format`, or if that is empty, the format that belongs
+/// to the ending of the path. Throws Error if Poise cannot write it.
 std::string_view form_of(const std::string& path, std::string_view format) {
   if (format.empty()) return format_for(path);
   const auto names = writable_names();

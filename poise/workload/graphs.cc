@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kinds that are graphs without geometry: random, power-law, irregular, nested groups.
+// Kinds of workloads whose tasks form a graph without geometry: random, power-law, irregular,
+// nested groups.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a workload by task, in compressed rows.
+// The messages of a workload, grouped by task and stored like the rows of a sparse matrix in CSR
+// format.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +43,8 @@ Links received(const Workload& workload);
 /// Messages of a task to itself are omitted.
 Links sent(const Workload& workload);
 
-/// Lists per task all tasks with which it exchanges messages, once each and sorted by task. Both
-/// directions are added up; messages of a task to itself are omitted.
+/// Lists per task all tasks with which it exchanges messages, once each and sorted by task. The
+/// messages of both directions are added up; messages of a task to itself are omitted.
 Links neighbours(const Workload& workload);
 
 }  // namespace poise

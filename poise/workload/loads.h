@@ -19,7 +19,7 @@ namespace poise {
 inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto", "quartic"};
 enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto, quartic };
 
-/// Default values of the load knobs of one kind.
+/// Default values of the load knobs of one kind of workload.
 struct LoadDefaults {
   double load_s = 1e-3;
   Skew skew = Skew::equal;
@@ -33,7 +33,7 @@ struct LoadDefaults {
 
 inline constexpr std::size_t kNumLoadKnobs = 11;
 
-/// The knobs of a kind: first its own, then the load knobs that all kinds share.
+/// The knobs of a kind of workload: first its own, then the load knobs that all kinds share.
 template <std::size_t N = 0>
 constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& initial,
                                                          const std::array<Knob, N>& own = {}) {
@@ -62,7 +62,8 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
 /// select.
 class SkewDraw {
  public:
-  /// Throws Error if the spread is too large for the skew.
+  /// Throws Error if the value of the knob `spread` is too large for the distribution that the knob
+  /// `skew` selects.
   explicit SkewDraw(const Knobs& knobs);
   double operator()(Random& random) const;
 

@@ -8,11 +8,12 @@
 
 namespace poise {
 
-/// Returns the same traffic with one message per ordered pair, sorted by sender and receiver. All
-/// task ids must be below num_tasks. O(tasks + messages log degree).
+/// Returns these messages with one message per ordered pair of tasks, sorted by sender and
+/// receiver. All task ids must be below num_tasks. O(tasks + messages log d) if a task sends at
+/// most d messages.
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages);
 
-/// Does the same in place, without memory per task. O(messages log messages).
+/// Does what merged() does, but in place and without memory per task. O(messages log messages).
 void merge_in_place(std::vector<Message>& messages);
 
 }  // namespace poise

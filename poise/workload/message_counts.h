@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Number of messages per task and communication partner. Leaves out the bytes that links.h also
-// has, and so takes a third of the memory.
+// The number of messages per task and communication partner, without their bytes. This takes a
+// third of the memory of the lists in links.h, which have the bytes too.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class MessageCounts {
   /// Prefetches the row pointer that of(t) will read.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
-    // The second cache line may lie past the end of the array. A pointer must not point there, so
-    // its address is computed as an integer.
+    // The row may extend into a second cache line. That line may lie past the end of the array,
+    // where no pointer may point, so its address is computed as an integer.
     const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
     __builtin_prefetch(reinterpret_cast<const void*>(row));
     __builtin_prefetch(reinterpret_cast<const void*>(row + 64));

@@ -12,15 +12,16 @@ namespace poise {
 
 namespace {
 
-// Number of tasks per cell: the cell itself and 14 compute tasks, one for the cell and one for each
-// of its 13 pairs with neighbours (26 neighbours; each pair belongs to one of its two cells).
+// Number of tasks per cell: the cell itself, one compute task for the forces inside the cell, and
+// 13 compute tasks for its pairs with neighbours. A cell has 26 neighbours, but a pair is counted
+// for only one of its two cells.
 constexpr TaskId kTasksPerCell = 15;
 // Minimum number of cells per side of a periodic box. With two, both neighbours of a cell along an
 // axis would be the same cell.
 constexpr TaskId kMinSide = 3;
 
-/// Each pair of neighbouring cells belongs to one of its two cells. For the pairs that belong to a
-/// cell, this table has the offsets from that cell to the other cell: to 13 of its 26 neighbours,
+/// A pair of neighbouring cells is assigned to one of the two. This table lists the pairs that are
+/// assigned to a cell, each as the offset from this cell to the other one: 13 of its 26 neighbours,
 /// and 0 for the pair of the cell with itself.
 constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {1, 0, 0},
@@ -52,7 +53,8 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stops if the next larger box is farther from num_tasks than the box found so far.
+    // Stops if the number of tasks of the next larger box is farther from num_tasks than that of
+    // the present box.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }

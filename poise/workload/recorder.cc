@@ -77,7 +77,8 @@ Recording Recorder::end_recording(double now_s) {
 }
 
 void Recorder::Log::add_to(Recording& recording) const {
-  // A sum is empty if its task or pair appeared in the last phase but not in this one.
+  // A task or pair of tasks that appeared in the last phase, but not in this one, still has an
+  // entry, whose sum is zero.
   for (const auto& [task, load_s] : load_s_.entries())
     recording.loads.push_back({static_cast<TaskId>(task), load_s});
   for (const auto& [pair, sent] : sent_.entries())

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// The loads of the tasks that ran, and the messages that they sent, without entries for others.
+/// The loads and messages of one phase. A task that did not run needs no entry.
 struct Recording {
   struct Load {
     TaskId task = 0;
@@ -38,7 +38,7 @@ class Recorder {
 
   /// `tasks` gives the sizes of the tasks and whether they are movable; their loads are ignored.
   Recorder(std::vector<Task> tasks, std::uint32_t num_places);
-  /// For end_recording(): needs memory only for the tasks that run.
+  /// Creates a recorder for use with end_recording(). It needs memory only for the tasks that run.
   Recorder(TaskId num_tasks, std::uint32_t num_places)
       : num_tasks_(num_tasks), num_places_(num_places) {}
   ~Recorder();
@@ -56,7 +56,8 @@ class Recorder {
   /// starts empty nevertheless.
   Workload end_phase(double now_s);
 
-  /// Like end_phase(), but returns only what was recorded, and no background load.
+  /// Ends the phase as end_phase() does, but returns only the loads and messages, without the
+  /// background load.
   Recording end_recording(double now_s);
 
  private:
@@ -85,8 +86,8 @@ class alignas(128) Recorder::Log {
     since_s_ = now_s;
   }
 
-  /// Ends the task that was begun last. It may be continued by begin() in another thread; times add
-  /// up.
+  /// Ends the task that was begun last. begin() may continue the task later, also in another
+  /// thread; the times of its parts add up.
   void end(TaskId task, double now_s) {
     if (running_.empty() || running_.back() != task) return note(Misuse::not_running, task);
     charge(now_s);

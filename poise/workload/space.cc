@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kinds whose tasks are points in space: a random geometric graph and clustered bodies.
+// Kinds of workloads whose tasks are points in space: a random geometric graph and clustered
+// bodies.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -18,8 +18,8 @@ struct Task {
   bool movable = true;
 };
 
-/// `count` messages with `bytes` in total in one phase. A pair may appear several times; counts add
-/// up.
+/// `count` messages from one task to another in one phase, with `bytes` in total. A pair of tasks
+/// may have several entries, which add up.
 struct Message {
   TaskId from = 0, to = 0;
   std::uint64_t count = 1, bytes = 0;
@@ -32,8 +32,9 @@ struct TaskMemory {
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 
-/// How many tasks a place may hold. A task takes one core or, if it has several threads, as many
-/// cores as threads. Without limits, a place holds any number of tasks.
+/// Limits how many tasks a place may hold: together they must not take more cores than the place
+/// has. A task takes one core or, if it has several threads, as many cores as threads. Without
+/// limits, a place holds any number of tasks.
 struct Capacity {
   std::uint32_t per_place = 0;                // cores; 0: no limit
   std::vector<std::uint32_t> of_places = {};  // cores per place, instead of per_place
@@ -42,8 +43,8 @@ struct Capacity {
 
   bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
   std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
-  /// Returns the number of cores of place p. If the place has no limit of its own, returns the
-  /// largest value of the type.
+  /// Returns the number of cores of place p: its entry in of_places, or if that list is empty,
+  /// per_place. Without a limit, returns the largest value of the type.
   std::uint32_t of_place(PlaceId p) const {
     if (!of_places.empty()) return of_places[p];
     return per_place != 0 ? per_place : ~std::uint32_t{0};

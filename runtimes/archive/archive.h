@@ -295,7 +295,8 @@ class Writer {
   }
 
   void raw(const void* from, std::size_t count) { buffer_.append(from, count); }
-  /// Pads with zeros. The alignment is relative to the first byte of this archive.
+  /// Appends zeros up to the next multiple of `alignment`, counted from the first byte of this
+  /// archive.
   void align(std::size_t alignment) {
     const std::size_t padding = -(buffer_.size() - begin_) & (alignment - 1);
     constexpr std::byte kZeros[alignof(std::max_align_t) * 8]{};

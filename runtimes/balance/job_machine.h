@@ -28,10 +28,11 @@ std::int32_t bound_core();
 /// run. If the hardware cannot be read, returns a machine with one place.
 Machine own_node();
 
-/// Returns `node` with three assumptions for jobs. Costs of messages follow the formula `physical`.
-/// If `poise measure` has not measured the network, a message between hosts costs a fixed multiple
-/// of one within a host. Processes that share a cache gain nothing from it: a message between them
-/// takes at least the latency between any two cores of a memory domain.
+/// Returns `node` with three assumptions about jobs. First, the costs of messages follow the
+/// formula `physical` (docs/model.md). Second, if `poise measure` has not measured the network, a
+/// message between hosts costs a fixed multiple of one within a host. Third, a shared cache does
+/// not make messages faster: a message between processes that share a cache takes at least the
+/// latency between any two cores of a memory domain.
 Machine with_assumptions(const Machine& node);
 
 /// The places of all processes of a job. Places are numbered along the machine, so those of a host

@@ -27,7 +27,7 @@ struct BalanceResult {
   double migration_s = 0;  // negative if unknown
 };
 
-/// Writes the trace and the log. Only one process of the job creates it.
+/// Writes the trace and the log of a run. Only one process of the job creates a RunRecord.
 class RunRecord {
  public:
   /// Opens both files. With an empty path there is no file; the log path "-" means stderr. Throws

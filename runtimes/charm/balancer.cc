@@ -138,7 +138,7 @@ std::size_t Balancer::State::num_past_decisions() const {
 
 /// Returns the objects' loads at earlier decisions, from which strategies predict: a list per
 /// decision, with a load per task. Adds the measured loads of this decision to the history. Then
-/// replaces spikes in the loads of this decision, so that it does not react to them.
+/// replaces spikes in the loads of this decision, so that the strategy does not react to spikes.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};

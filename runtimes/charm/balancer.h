@@ -44,8 +44,9 @@ std::string strategy_with(const std::string& setting);
 /// for, uses messages. Throws std::runtime_error if a setting is invalid.
 bool wants_messages(const std::string& setting);
 
-/// Which PEs a balancer decides for: all of them, or one of several groups that decide
-/// concurrently. Groups are not recorded, because a trace describes the whole machine.
+/// Which PEs a balancer decides for: all of them, or one of several groups of PEs that decide
+/// concurrently. The decisions for a group are not recorded, because a trace describes the whole
+/// machine.
 enum class Scope { all, group };
 
 class Balancer {
@@ -57,9 +58,9 @@ class Balancer {
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
-  /// Never throws. The result is always valid: movable objects are assigned to available PEs only,
-  /// given as indexes into statistics.pes, and the other objects stay. If the strategy fails, all
-  /// objects stay, except those on unavailable PEs.
+  /// Never throws. The decision is always valid: it assigns each movable object to an available PE,
+  /// given as an index into statistics.pes, and the other objects stay. If the strategy fails, only
+  /// the movable objects on unavailable PEs move.
   Decision decide(const Statistics& statistics) noexcept;
 
   /// The history of decisions as bytes, for a checkpoint.

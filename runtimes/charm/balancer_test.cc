@@ -197,7 +197,7 @@ std::vector<std::int32_t> decided(Balancer& balancer, int first, int end) {
   return pes;
 }
 
-TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
+TEST(Balancer, decisions_after_a_restart_from_a_checkpoint_equal_those_of_an_uninterrupted_run) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer first(row_of(listed.name), ""), second(row_of(listed.name), "");
@@ -207,7 +207,8 @@ TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
   }
 }
 
-TEST(Balancer, decisions_after_a_restart_without_checkpoint_differ_from_an_uninterrupted_run) {
+TEST(Balancer,
+     decisions_after_a_restart_without_checkpoint_differ_from_those_of_an_uninterrupted_run) {
   for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
     SCOPED_TRACE(name);
     Balancer first(row_of(name), ""), second(row_of(name), "");

@@ -151,8 +151,8 @@ TEST(Convert, contradictory_statistics_are_refused) {
               HasSubstr("a multicast has 4294967295 receivers, starting at row 4294967295 of"));
 }
 
-/// Random statistics: names that differ in few or in many bits, all kinds of messages, half of them
-/// to unknown objects.
+/// Random statistics: the names of objects differ in few or in many bits, and there are messages of
+/// all kinds, some of them from or to an unknown object.
 Statistics drawn(Random& random, std::uint32_t pes) {
   Statistics statistics;
   statistics.pes.resize(pes);

@@ -28,10 +28,11 @@ struct Past {
   void add(std::vector<ObjectName> objects, const Workload& workload, std::size_t max_decisions);
 };
 
-/// Serialises for a checkpoint. Only the same program on the same kind of machine can read it.
+/// Converts the history to bytes for a checkpoint. Only the same program on the same kind of
+/// machine can read them.
 std::vector<char> to_checkpoint(const Past& past);
 
-/// Throws Error if the bytes are not a serialised Past.
+/// Converts bytes from to_checkpoint() back to a history. Throws Error if the bytes are invalid.
 Past from_checkpoint(const std::vector<char>& bytes);
 
 }  // namespace poise::charm

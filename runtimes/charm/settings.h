@@ -24,10 +24,11 @@ struct Named {
   bool is_free;  // a setting may select another strategy; this one is the default
 };
 
-/// Returns the settings of a balancer. `asked` is the argument of +PoiseLB; if it is not empty, it
-/// replaces POISE_STRATEGY. If `named.is_free` is true, the balancer uses any strategy and knobs
-/// that are chosen in this way. Otherwise it keeps its own strategy, and uses knobs that are given
-/// for this strategy or else their defaults. Throws Error naming the variable and the valid values.
+/// Returns the settings of a balancer. The user chooses a strategy and its knobs by `asked`, the
+/// argument of +PoiseLB, or if that is empty, by POISE_STRATEGY. If `named.is_free` is true, the
+/// balancer uses this choice. Otherwise it keeps its own strategy; it uses the chosen knobs if the
+/// user chose this same strategy, and default knobs if not. Throws Error naming the variable and
+/// the valid values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

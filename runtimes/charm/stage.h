@@ -19,8 +19,8 @@ struct Stage {
   std::vector<double> speed_of_place;
 };
 
-/// The description of one host: settings.machine, or else this host as hwloc discovers it, which
-/// takes a few milliseconds.
+/// The description of one host. It is read from settings.machine, or if that is empty, from this
+/// host's hardware by hwloc, which takes a few milliseconds.
 Machine host_of(const Settings& settings);
 
 /// Returns the available PEs as a machine in which every host looks like `host`. The speeds of the

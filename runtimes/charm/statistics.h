@@ -58,8 +58,8 @@ struct Statistics {
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   bool pes_are_here = true;  // false: a replay of statistics from another job
-  // Number of low bits of an id that a restart keeps. The bits above them may contain the number of
-  // a PE, so a restart on another number of PEs changes them.
+  // A restart keeps this number of low bits of an object's id. The bits above them may contain the
+  // number of a PE, so a restart on another number of PEs changes them.
   int num_index_bits = 64;
   // If false, the objects' names are valid in this phase only, so the objects cannot be found in
   // the history of earlier phases.

@@ -18,16 +18,17 @@ namespace poise::charm {
 /// `with_messages` is true, the names of the objects (16 bytes each) and the messages are added.
 std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool with_messages);
 
-/// The statistics of the PEs below one node of the tree. The rows of PEs are in order of PE. The
-/// objects are in order of PE, and on each PE in order of their number. If a PE sent no names, each
-/// of its objects is named by the PE and the number.
+/// The statistics of the PEs below one node of the tree. The rows of PEs are sorted by PE. The
+/// objects are sorted by PE, and the objects of a PE by their number on it. If a PE did not send
+/// the names of its objects, the name of each object is made of the PE and the object's number.
 struct Subtree {
   Statistics statistics;
   std::vector<std::int32_t> pe_of_row;
   std::vector<std::uint32_t> number_of_object;  // on its PE
 };
 
-/// Throws std::runtime_error if the bytes are not those of to_bytes().
+/// Converts the bytes that to_bytes() returned back to statistics. Throws std::runtime_error if the
+/// bytes are invalid.
 Subtree subtree_of(const char* bytes, std::size_t num_bytes);
 
 /// A move of an object to a new PE. The object is given by its present PE and its number on that
@@ -48,8 +49,8 @@ struct Job {
 };
 
 /// The configuration of a tree that fits the job, as JSON for TreeLB. If processes have several PEs
-/// each, each process balances its own PEs, and at every third balancing the root balances all.
-/// Otherwise the root always decides.
+/// each, each process balances its own PEs, and in every third balancing step the root balances all
+/// PEs. Otherwise the root always decides.
 std::string tree_for(const Job& job, const std::string& strategy);
 
 }  // namespace poise::charm

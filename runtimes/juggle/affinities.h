@@ -25,8 +25,9 @@ struct ThreadAffinity {
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
   Cpus wide = {};                 // or the cpus that the balancer allows it to use
-  // The cpu to which the thread was pinned before it was pinned to `cpu`. Threads that it created
-  // at that time inherited this affinity, and may still be pinned to this earlier cpu.
+  // The previous cpu to which the balancer pinned the thread, before `cpu`. Threads that this
+  // thread created at that time inherited the affinity, and may still be pinned to the previous
+  // cpu.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now
@@ -75,13 +76,14 @@ class Affinities {
   /// Reads the affinities of threads that are not pinned, because the program may have changed
   /// them.
   void refresh_own();
-  /// Checks that pinned threads are still pinned. If a thread is not, the program or its user has
-  /// changed its affinity on purpose, so the balancer leaves it alone. There is one exception: if
-  /// the thread may now use every cpu, the kernel has changed its affinity. Returns the keys of the
-  /// threads to leave alone from now on.
+  /// Checks that pinned threads are still pinned. If the affinity of a thread has changed, the
+  /// program or its user did this on purpose, so the balancer leaves the thread alone. There is one
+  /// exception: if the thread may now use every cpu, the kernel made the change. Returns the keys
+  /// of the threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// Like respect_own_choices(), but checks only the first thread of each process: if another
-  /// thread of the process calls exec(), that thread takes over the id of the first.
+  /// Does what respect_own_choices() does, but only for the first thread of each process. Called
+  /// when threads have ended, because one of them may have called exec(): such a thread takes over
+  /// the id of the first thread of its process.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// All known threads, in order of their keys.
@@ -89,8 +91,8 @@ class Affinities {
   /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
   /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false if the thread's id now belongs, or may belong, to another thread. Says so only
-  /// once per thread: the next call for the same thread returns true.
+  /// Returns false if the thread was marked as lost, because its id now belongs, or may belong, to
+  /// another thread. Also removes the mark, so the next call for this thread returns true.
   bool is_itself(std::uint64_t key);
 
   void end_stays();

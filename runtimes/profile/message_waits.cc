@@ -9,7 +9,7 @@ namespace poise::profile {
 
 namespace {
 
-/// One end of a message, in the form in which reports contain it.
+/// The entry of a report for one send or one receive.
 struct Line {
   std::uint64_t stream = 0, number = 0;
   std::int64_t begun_ns = 0;

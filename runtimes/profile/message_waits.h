@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds which ranks waited for which in messages, by comparing both ends of each message.
+// Finds which rank waited for which other rank in a send or receive: for each message, compares
+// what the sender and the receiver recorded.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@
 
 namespace poise::profile {
 
-/// Each rank sends to each of its partners a report of its own message ends, reads their reports,
-/// and then knows its own waits. A receiver waits for a sender that comes late; a sender whose call
-/// needs the receiver waits for a receiver that comes late. A call that waits for several messages
-/// is counted as waiting for the last of them.
+/// The time that a rank waited in its sends and receives. To compute it, ranks that exchanged
+/// messages send each other reports of when they began their sends and receives. A receiver waits
+/// for a sender that comes late; a sender waits for a late receiver if its call cannot end without
+/// the receiver. A call that waits for several messages is counted as waiting for the last of them.
 class MessageWaits {
  public:
   MessageWaits(const MessageEnds& ends, const CommonClock& clock);

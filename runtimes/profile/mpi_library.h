@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the MPI library that this process has loaded, at run time. The profile is not linked to any
-// MPI.
+// Finds at run time which MPI library this process has loaded, because the profile's own library is
+// not linked to any MPI.
 #pragma once
 
 #include <atomic>
@@ -98,8 +98,8 @@ struct MpiLibrary {
     return is_open_mpi ? comm_c2f(comm) : static_cast<int>(comm);
   }
 
-  /// Whether the edges of a distributed graph have weights. It is unknown if this MPI's constants
-  /// for "no weights" were not found.
+  /// Whether the edges of a distributed graph have weights. The value is `unknown` if this MPI's
+  /// constants for "no weights" were not found.
   enum class Weights : std::uint8_t { unknown, none, are_there };
   /// Classifies the argument `weights`. `is_f08` is true if the caller is a function of mpi_f08.
   Weights weights_of(Language language, bool is_f08, Word weights) const;
@@ -127,7 +127,8 @@ struct MpiLibrary {
   }
   std::size_t status_size() const { return is_open_mpi ? 24 : 20; }
 
-  /// The handle as a key. An int handle leaves the upper half of its register undefined.
+  /// Returns the handle in a form that can be compared with others. If handles are ints, the upper
+  /// half of the register that passed the handle is undefined and is set to 0.
   Word plain(Word handle) const { return is_open_mpi ? handle : handle & 0xffffffff; }
   /// Returns the MPI handle that is stored at an address of the program.
   Word read(const void* address) const {

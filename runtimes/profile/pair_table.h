@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank sent to each other rank: a sparse table that grows with the number of peers.
+// What one rank sent to each of the other ranks: a sparse table that grows with the number of
+// peers.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 
 namespace poise::profile {
 
-/// What a rank may wait for: the last rank that takes part in a collective, or the partner of a
-/// message.
+/// What a rank may wait for: the last rank to arrive in a collective, or the other rank of a send
+/// or receive.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 

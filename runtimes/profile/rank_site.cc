@@ -15,8 +15,8 @@ namespace poise::profile {
 
 namespace {
 
-// Length of a cpu mask in units of cpu_set_t, each for 1,024 cpus. This is more than Linux
-// supports.
+// Length of a cpu mask in units of cpu_set_t, each for 1,024 cpus. The mask is long enough for more
+// cpus than Linux supports.
 constexpr std::size_t kSets = 16;
 
 /// The number at the beginning of a file, or -1 if there is none. If the file is a list of cpus,

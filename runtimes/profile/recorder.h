@@ -35,7 +35,8 @@ class Recorder {
     sums_.totals.useful_ns += stretch_ns;
     return stretch_ns >= tuning::kLongStretch_ns;
   }
-  /// Stores the CPU clock at the entry of the call for which enter() returned true.
+  /// Stores `cpu_ns`: what the CPU clock showed at the entry of the call for which enter()
+  /// returned true.
   void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns);
 
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.

@@ -296,9 +296,9 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // Either all ranks pass edge weights to MPI or none does. A rank whose node had no edges may have
-  // passed no weights in the program's call. In the call to MPI, it must pass the weights of the
-  // node that it receives from another rank.
+  // MPI requires that either all ranks pass edge weights or none does. A rank whose own node of the
+  // graph has no edges may have passed no weights in the program's call. But another rank's node,
+  // which this rank passes to MPI, may have weights; then this rank must pass them.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

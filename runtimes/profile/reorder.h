@@ -19,17 +19,19 @@ Reorderings reorderings();
 /// empty text if it is right, or if no ranks are reordered.
 std::string trouble_with_machine(int num_ranks);
 
-/// True if the call creates a topology of at least two ranks that may be reordered. For all other
-/// MPI calls, this test is cheap.
+/// True if `call` creates a topology, and both the program and POISE_REORDER allow reordering its
+/// ranks. For calls of other MPI functions, this test is cheap.
 bool is_to_reorder(const Call& call) noexcept;
 
 /// The arguments that MPI gets instead of the program's own arguments while the call runs.
 class Reordered;
 
-/// To be called before the call. Collective over the communicator that the program passed. Replaces
-/// the arguments if the ranks are reordered; otherwise leaves the call unchanged.
+/// To be called before the program's call that creates a topology is passed on to MPI. Replaces its
+/// arguments if the ranks are reordered, otherwise leaves them unchanged. Collective over the
+/// communicator that the program passed.
 void begin_reordering(Call& call) noexcept;
-/// To be called after the call. Restores the program's arguments.
+/// To be called when MPI has returned from a call. If its arguments were replaced, restores those
+/// of the program.
 void end_reordering(Call& call) noexcept;
 
 }  // namespace poise::profile

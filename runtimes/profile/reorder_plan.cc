@@ -41,7 +41,8 @@ constexpr Part kParts[] = {{"package", &RankSite::package},
                            {"l3", &RankSite::l3},
                            {"core", &RankSite::core}};
 
-/// Returns the number of the switch of each rank's host, or nothing unless all switches are known.
+/// Numbers the network switches. Returns for each rank the number of the switch to which its host
+/// is attached, or an empty list if any of these switches is unknown.
 std::vector<std::uint32_t> switches_of(std::span<const RankSite> sites,
                                        std::span<const JobHost> switches) {
   std::map<std::string_view, const JobHost*> by_name;

@@ -20,7 +20,7 @@ RankSite site(const char* host, int package = -1, int core = -1) {
   return made;
 }
 
-/// The number of edges between hosts in a given order, counted directly from the sites.
+/// The summed weights of the edges that connect different hosts, if ranks have the order `rank_at`.
 int between_hosts(const std::vector<RankSite>& sites, const TopologyEdges& edges,
                   const std::vector<std::uint32_t>& rank_at) {
   const auto host = [&](int rank) {
@@ -48,9 +48,9 @@ TEST(ReorderPlan, neighbours_in_a_grid_are_placed_on_the_same_host) {
   const ReorderPlan plan = plan_order(seats_of(sites, {}), edges);
   EXPECT_TRUE(is_permutation_of_ranks(plan.rank_at));
   EXPECT_EQ(between_hosts(sites, edges, plan.rank_at), 8);
-  // In the round-robin order, ranks of a column share a host, so the 12 edges along columns stay
-  // inside hosts, and the 12 edges along rows cross hosts. An edge has 2 hops inside a host and 4
-  // between hosts.
+  // In the round-robin order, each column of the grid is on one host. So the 12 edges along columns
+  // stay inside hosts, and the 12 edges along rows cross hosts. An edge has 2 hops inside a host
+  // and 4 between hosts.
   EXPECT_EQ(plan.before, 12 * 2 + 12 * 4);
   EXPECT_EQ(plan.after, 16 * 2 + 8 * 4);
 }
@@ -130,7 +130,7 @@ TEST(ReorderPlan, finds_the_best_of_all_orders_for_up_to_8_ranks) {
   }
 }
 
-TEST(ReorderPlan, is_never_worse_than_the_old_order) {
+TEST(ReorderPlan, the_new_order_is_never_worse_than_the_old_order) {
   Random random(3);
   for (int trial = 0; trial < 8; ++trial) {
     const std::size_t size = 10 + random.below(20);

@@ -79,7 +79,7 @@ TEST(series, merges_only_phases_with_the_same_label) {
   EXPECT_EQ(of_label[1], 100 * (half - 1));
 }
 
-TEST(series, merges_short_phases_up_to_the_wanted_length) {
+TEST(series, merges_short_phases_until_they_reach_the_minimum_length) {
   std::vector<Phase> phases;
   std::vector<std::int64_t> longest_ns = {3, 3, 3, 50, 4, 4, 4, 4};
   for (std::size_t i = 0; i < longest_ns.size(); ++i) {

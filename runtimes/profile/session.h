@@ -37,7 +37,8 @@ struct Call {
 /// To be called before the call is passed on. Returns false if the call is part of another call or
 /// nothing is to be recorded; then leave() must not be called.
 bool enter(Call& call) noexcept;
-/// To be called after the call. `result` is the return value of a C function.
+/// To be called when MPI has returned from the call. `result` is the value that MPI returned; it is
+/// used only if the program called MPI from C.
 void leave(Call& call, int result) noexcept;
 
 class Session {

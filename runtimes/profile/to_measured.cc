@@ -123,7 +123,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
     const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
     run.node_of_rank.push_back(static_cast<std::uint32_t>(host));
     add(rank.reorderings, run.topologies);
-    // A rank that died could not compare its records with others.
+    // A rank that died could not compare its records with those of other ranks.
     run.knows_waiting = run.knows_waiting && rank.is_complete && rank.knows_waiting;
   }
   for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {

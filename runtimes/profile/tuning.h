@@ -33,8 +33,8 @@ inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
 /// second one is dropped.
 inline constexpr std::size_t kMaxSamples = 1 << 17;
 
-/// Maximum number of sends, and of receives, kept per rank, with 48 bytes each. When there are
-/// more, every second one is dropped.
+/// Maximum number of sends, and also of receives, of which a rank keeps a record of 48 bytes. When
+/// there are more, every second record is dropped.
 inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
@@ -49,8 +49,8 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges are not reordered. A single rank decides; at these limits it
-/// needs seconds, and memory for 100 bytes per rank and 12 bytes per edge.
+/// Topologies with more ranks or edges are not reordered. A single rank computes the new order; at
+/// these limits it needs seconds, and 100 bytes of memory per rank and 12 per edge.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

@@ -41,8 +41,8 @@ class TaskFailed : public std::runtime_error {
 
 struct Options {
   unsigned threads = 1;  // threads that run tasks, including the one that waits
-  // Settings as text, for example "policy=paired,pull=0"; settings.cc lists them. POISE_TASKS_*
-  // variables override it.
+  // Settings as text, for example "policy=paired,pull=0"; settings.cc lists all settings. If a
+  // setting is also given by a POISE_TASKS_* variable, the variable wins.
   std::string settings = {};
   Policy policy = {};
 };

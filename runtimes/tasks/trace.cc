@@ -159,8 +159,8 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
 
 TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
-  // Ranks of a node share a clock but leave a barrier at different times. So all ranks of a node
-  // take the time at which the lowest of them leaves it as time 0.
+  // Ranks of a node share a clock but leave a barrier at different times. So time 0 is, for all
+  // ranks of a node, the time at which the lowest rank of the node leaves the barrier.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];

@@ -46,9 +46,9 @@ inline constexpr std::size_t kMaxTableReads = 64;
 
 // --- Results ------------------------------------------------------------------------------------
 
-/// Results in shared memory may stay where the borrower wrote them: their owners on the same node
-/// read them there, and they are freed when the wait ends. This is the maximum number of their
-/// bytes per borrower.
+/// Maximum number of bytes of results that a borrower keeps in shared memory instead of sending
+/// them. Ranks of the same node that own these results read them there. The memory is freed when
+/// the wait ends.
 inline constexpr double kMaxKeptBytes = 1 << 28;
 
 // --- Transport ----------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
                             says=["crlf.poise", "line ends were changed", "binary"])
 
-    def test_devices_that_never_end_are_refused_at_once(self):
+    def test_endless_input_files_such_as_dev_zero_are_refused_at_once(self):
         for device in "/dev/zero", "/dev/urandom":
             for arguments in (["compare", device], ["evaluate", "g.graph", "-m", "core:2", "--placement", device],
                               ["diagnose", device]):
@@ -169,7 +169,7 @@ class BadInput(CliTest):
                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
                 self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
-    def test_text_in_utf_16_is_refused_with_its_name(self):
+    def test_text_in_utf_16_is_refused_with_an_error_that_names_the_encoding(self):
         self.assert_refused("compare", self.write("m.csv", "0,1\n1,0\n".encode("utf-16")), says=["m.csv", "UTF-16"])
 
     def test_two_inputs_cannot_both_be_stdin(self):
@@ -222,7 +222,7 @@ class BadInput(CliTest):
                 self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
                                     says="lie.poise")
 
-    def test_task_loads_that_are_too_large_for_the_computation_are_refused(self):
+    def test_a_phase_whose_task_loads_exceed_the_limit_is_refused(self):
         files.write_vt(self.folder, "huge", [[[1.0], [1e300]]])
         self.assert_refused("compare", "huge", says=["huge", "phase 1", "the limit of 1e+15"])
 

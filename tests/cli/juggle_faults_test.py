@@ -58,8 +58,8 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # Processes of the program that are still alive may be about to start others, so the check comes
-                    # later.
+                    # The affinities are checked a little later, because processes of the program that are still
+                    # alive may be about to start others.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))

@@ -68,7 +68,7 @@ class Refused(JuggleTest):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_a_balancer_that_attached_to_a_program_notices_its_end_even_if_the_kernel_lacks_pidfd_open(self):
+    def test_a_balancer_attached_to_a_program_ends_when_the_program_ends_even_if_the_kernel_lacks_pidfd_open(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)

@@ -115,7 +115,7 @@ class Statuses(JuggleTest):
         end_all([int(done.stdout)])
         self.assertEqual(done.returncode, 3)
 
-    def test_one_line_reports_which_cpus_of_the_option_cpus_the_balancer_cannot_use(self):
+    def test_unusable_cpus_given_by_the_option_cpus_are_reported_in_one_line(self):
         last = max(os.sched_getaffinity(0))
         done = self.run_poise("juggle", "--cpus", f"0-{last + 50}", "--", "true")
         self.assertEqual(done.returncode, 0)

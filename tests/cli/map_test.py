@@ -138,11 +138,13 @@ class Map(CliTest):
 
 
 class LaunchFiles(CliTest):
-    """Compares the files for launchers that are not installed with examples made by hand from their documentation."""
+    """Compares the files that `poise map` writes for launchers with examples that were made by hand from the launchers'
+    documentation. These launchers need not be installed."""
 
     def setUp(self):
         super().setUp()
-        # The traffic has two pairs, 0-2 and 1-3. The strategy keep leaves ranks where the placement has them.
+        # Rank 0 exchanges messages with rank 2, and rank 1 with rank 3. The strategy `keep` moves no rank, so the map
+        # is the given placement.
         (self.folder / "g.graph").write_text("4 2 001\n3 10\n4 10\n1 10\n2 10\n")
 
     def launch(self, launcher, places, *arguments, machine="node:2 core:2"):
@@ -232,7 +234,8 @@ class BatchJob(CliTest):
 
 
 class RealLaunchers(CliTest):
-    """Starts a program with the printed command line. Every rank prints on which cpus it may run."""
+    """Starts a program with the command line that `poise map` prints. Every rank of the program prints on which cpus it
+    may run."""
 
     def setUp(self):
         super().setUp()

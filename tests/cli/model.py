@@ -37,7 +37,7 @@ class Machine:
         return place // math.prod(count for _, count in self.levels[level + 1:])
 
     def parting(self, a, b):
-        """Returns the first level at which two places are in different groups."""
+        """Returns the index of the coarsest level at which two places are in different units, such as nodes."""
         return next(level for level in range(len(self.levels))
                     if self.group(level, a) != self.group(level, b))
 
@@ -141,9 +141,12 @@ def metrics(machine, graph, before, after):
 
 
 def makespan_bound(machine, graph, average):
-    """Returns a lower bound for the time of the busiest place: the largest of the average and of one bound for each k
-    from 0 on. For any placement of the k p + 1 largest tasks on p places, some place gets at least k + 1 of them
-    (pigeonhole principle), and thus works at least as long as the k + 1 smallest of them take on the fastest place."""
+    """Returns a lower bound for the time of the busiest place. One bound is `average`, the sum of all loads divided by
+    the sum of all speeds. Others follow from the pigeonhole principle. Let p be the number of places, and k a whole
+    number from 0 on for which there are k p + 1 tasks. However the k p + 1 largest tasks are placed, some place gets at
+    least k + 1 of them. This place works at least as long as the k + 1 smallest of them would take on the fastest
+    place. The largest of all bounds is returned.
+    """
     loads = sorted((load * 1e-6 for load in graph.loads_us), reverse=True)
     bound, k = average, 0
     while k * machine.num_places < len(loads):

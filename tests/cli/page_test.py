@@ -30,7 +30,7 @@ class Pages(CliTest):
     def in_browser(self, page, *arguments):
         return clicked(self.folder / page, *arguments)
 
-    def test_in_a_browser_buttons_of_the_compare_report_sort_its_table_and_save_it_and_pointing_at_plots_shows_values(self):
+    def test_in_a_browser_the_compare_report_sorts_and_saves_its_table_and_shows_values_of_plots_under_the_pointer(self):
         self.run_poise("generate", "stencil2d", "--tasks", "64", "--phases", "3", "--machine", "node:2 core:2",
                        "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",

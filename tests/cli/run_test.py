@@ -67,7 +67,8 @@ class RunTest(CliTest):
         (self.folder / name).write_text(json.dumps(self.history(name) | entries))
 
     def plant_times(self, seconds):
-        """Replaces the time of each run in the history by a fixed time for its kind."""
+        """Replaces the measured time of each run in the history by the entry of `seconds` for the kind of run:
+        "profiled", "own order" or "mapped"."""
         runs = self.history()["runs"]
         self.change(runs=[{"how": run["how"], "seconds": seconds[run["how"]]} for run in runs])
 
@@ -125,7 +126,8 @@ class RunTest(CliTest):
                 (self.folder / "h.json").unlink(missing_ok=True)
                 self.begin_trial(command)
                 kinds, last = self.carry_out(command, SECONDS)
-                # The verdict is printed by the first run that finds three pairs of runs in the history.
+                # `poise run` prints its verdict once the history has three pairs of runs. A pair is a run with the map
+                # and a run without it.
                 self.assertEqual(kinds[:6], ["own order", "mapped", "mapped", "own order", "own order", "mapped"])
                 self.assertIn("the map is kept: it saves 20.0 % (20.0 % to 20.0 %, 3 pairs of runs)", self.said(last))
                 done = self.run_once(command)

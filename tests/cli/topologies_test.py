@@ -21,7 +21,8 @@ def bits(text):
 
 
 def allowed_objects(path):
-    """Counts the objects of each type that have a processing unit, or a NUMA node, that may be used."""
+    """Counts the objects of each type that may be used. A NUMA node counts if it is itself allowed, any other object if
+    at least one of its processing units is allowed."""
     root = xml.parse(path).getroot()
     machine = root.find("object")
     sets = {name: bits(machine.get(f"allowed_{name}")) for name in ("cpuset", "nodeset")}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads communication matrices, as MatrixMarket or CSV according to their first bytes. An accepted
-// matrix must be a valid trace.
+// Reads communication matrices, as MatrixMarket or CSV according to their first bytes. A matrix
+// that is accepted must give a valid trace.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/matrix.h"

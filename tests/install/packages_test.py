@@ -70,7 +70,7 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(files), 100)
         self.assertEqual([path for path in files if not path.startswith("/usr/")], [])
 
-    def test_debian_packages_depend_on_hwloc_and_the_development_package_on_the_library(self):
+    def test_each_debian_package_depends_on_the_libraries_that_it_needs(self):
         self.assertIn("libhwloc", self.field("poise", "Depends"))
         self.assertIn("libhwloc", self.field("libpoise0", "Depends"))
         for name in f"libpoise0 (= {VERSION})", "libhwloc-dev", "libfmt-dev":

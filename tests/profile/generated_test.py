@@ -32,7 +32,7 @@ def library_of(mpi, folder="/usr/lib"):
 
 
 class Generated(unittest.TestCase):
-    def test_the_generator_of_functions_inc_writes_exactly_the_committed_file(self):
+    def test_the_generator_of_the_mpi_wrappers_writes_exactly_the_committed_file(self):
         written = subprocess.run([sys.executable, FOLDER / "generate.py"], capture_output=True, text=True, timeout=60)
         if "No module named 'pympistandard'" in written.stderr:
             self.skipTest("pympistandard is not installed")

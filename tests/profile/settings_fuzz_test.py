@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Sets every variable that the profile's library reads to nonsense. The program always runs as without the library.
-About a wrong value, rank 0 prints one line; the other ranks print nothing. Tests both MPIs.
+"""Gives nonsensical values to the variables that the profile's library reads, one at a time. The program must always
+run as it does without the library. If a value is wrong, rank 0 prints one line, and the other ranks print nothing.
+Tests both MPIs.
 
-settings_fuzz_test.py all|some: `some` takes one value of each variable, drawn with the seed POISE_SEED (1)."""
+settings_fuzz_test.py all|some: `all` tests all values, `some` one value of each variable, drawn with the seed
+POISE_SEED (default: 1)."""
 import json
 import os
 import pathlib

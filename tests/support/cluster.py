@@ -8,12 +8,13 @@
 COMMAND runs on the first host, node1. If COMMAND contains an mpirun of Open MPI or an mpiexec of MPICH,
 this launcher finds the hosts by itself. Ranks of one host communicate through shared memory (under MPICH
 also by TCP), ranks of different hosts by TCP through the network. The kernel limits the bandwidth of each
-host's network card and of each rack's uplink, in both directions. If messages are delayed, a process does
-that (cluster_network.py). Bandwidths count whole Ethernet frames of up to 9,014 bytes. `./dev bench
+host's network card and of each rack's uplink, in both directions. A process delays the messages, unless
+--near and --far are 0s (cluster_network.py). Bandwidths count whole Ethernet frames of up to 9,014 bytes. `./dev bench
 cluster` measures how exact they are: within 3 % at 100 Mbit/s, and without delays also at 200 Mbit/s.
 
-Everything lives in namespaces of its own, processes as well, so nothing is left when this program
-ends, however it ends. Exit status: that of COMMAND; 77 where namespaces need more privileges.
+All processes and network devices live in namespaces that end with this program, so nothing is left
+of them even if this program is killed. Exit status: that of COMMAND; 77 where namespaces need more
+privileges.
 """
 import argparse
 import json

@@ -29,7 +29,7 @@ CLONE_NEWNET, PR_SET_TIMERSLACK = 0x40000000, 29
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 2, 0x1000
 MTU, ETHERNET_BYTES, TCP_IP_BYTES = 9000, 14, 52  # 52 is the size of the IPv4 and TCP headers with time stamps
 FRAME_BYTES = MTU + ETHERNET_BYTES
-PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bytes that large messages can use
+PAYLOAD_SHARE = (MTU - TCP_IP_BYTES) / FRAME_BYTES  # fraction of a link's bandwidth left for payload if frames are full
 QUEUE_BYTES = 1 << 30  # size of a link's queue: more than all sockets can have in flight
 # The kernel may wake up late by up to BURST_S to send the next frame. To make up for that, a link may then send as many
 # bytes at once as its rate allows in BURST_S, and at least two frames.
@@ -105,7 +105,7 @@ def tune_tcp():
 # ---- the process that delays messages
 
 class Delay:
-    """Carries frames between the taps of hosts, `wires`, and those of their switches, `ports`."""
+    """Carries frames between tap devices: `wires` has those of the hosts, `ports` those of the hosts' switches."""
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s

@@ -85,7 +85,8 @@ def statement_at(line, next_lines):
 
 
 def message_of(statement):
-    """Returns the first text of a statement: adjacent string literals, with {} for what is concatenated to them."""
+    """Returns the first text in a statement: all adjacent string literals, with {} in place of any other expression
+    that `+` joins to them."""
     text, end = "", None
     for match in STRING.finditer(statement):
         between = statement[:match.start()] if end is None else statement[end:match.start()]

@@ -57,8 +57,7 @@ struct Story {
     archive(title, words, number);
   }
 };
-// A function that returns its Story with a longer title, and with the rank that ran the task as its
-// number.
+// Returns the given Story with a longer title, and with the number of the rank that runs the task.
 const auto kRetell = function("retell", [](Story story, const std::string& how) {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   story.title = fmt::format("{}: {}", how, story.title);

@@ -102,9 +102,9 @@ TEST_P(Stress, random_tasks_give_the_right_results_even_if_messages_are_delayed)
     const std::size_t size =
         has_tasks ? std::min<std::size_t>(left, random.below(2) ? kMany : kFew) : 0;
     left -= size;
-    // Keeps this rank's threads busy until an eighth of the batch's tasks have been lent. Only the
-    // tasks that decrement still_to_leave count, which are more than a third of the batch (see
-    // submit_batch).
+    // Keeps this rank's threads busy until the number of lent tasks is an eighth of the batch's
+    // size. Only tasks that decrement still_to_leave are counted. They make up more than a third of
+    // the batch (see submit_batch).
     if (by_number && size >= kFew)
       keep_threads_until_left(context, static_cast<std::int64_t>(size / 8), kThreads);
     const Batch batch = submit_batch(context, size, random);

@@ -75,8 +75,8 @@ inline With says_when_it_leaves() {
   return With{.on_lend = [](std::span<Item>) { --still_to_leave; }};
 }
 
-/// Keeps `threads` threads of this rank busy in the next wait, until `wanted` of the tasks with
-/// says_when_it_leaves() have been lent. Does nothing if there is only one rank.
+/// Keeps `threads` threads of this rank busy during the next wait until `wanted` tasks that were
+/// submitted with says_when_it_leaves() have been lent. Does nothing if there is only one rank.
 inline void keep_threads_until_left(Context& context, std::int64_t wanted, unsigned threads = 1) {
   still_to_leave = context.num_ranks() == 1 ? 0 : wanted;
   for (unsigned i = 0; i < threads; ++i)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Sets every variable that a runtime reads to nonsense. The job then runs as if nothing were wrong, or rank 0 prints one line and
-every rank exits with status 2; nothing else is printed, and nothing hangs.
+"""Gives nonsensical values to the variables that a runtime reads, one at a time. Either the job must run as if nothing
+were wrong, or rank 0 must print one line and every rank must exit with status 2. In neither case may anything else be
+printed, or a job hang.
 
-settings_fuzz_test.py READERS all|some ARGUMENT…: `some` takes one value of each of up to 12 variables, drawn with
-the seed POISE_SEED (1), because a launch takes up to half a second."""
+settings_fuzz_test.py READERS all|some ARGUMENT… tests the variables of the runtimes READERS, which are separated by
+commas. The ARGUMENTs are those of the program. `all` tests all values. `some` tests one value for each of at most 12
+variables, drawn with the seed POISE_SEED (default: 1), because a launch takes up to half a second."""
 
 import json
 import os

@@ -16,7 +16,7 @@ RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
-# Open MPI otherwise waits two seconds before it kills the ranks that remain when one exits with an error.
+# Without this setting, when a rank exits with an error, Open MPI waits two seconds before it kills the other ranks.
 QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 
 # Each entry consists of environment variables with wrong values, and of texts that the printed error line contains.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Emulates a machine with several memory domains: Debian's kernel, our programs, and a shell script. Needs qemu
-and busybox. The kernel is downloaded with apt once and kept outside the source tree."""
+"""Emulates a machine with several memory domains, which runs Debian's kernel, our programs and a shell script. Needs
+qemu and busybox. The kernel is downloaded with apt once and kept outside the source tree."""
 
 import os
 import pathlib
@@ -69,7 +69,7 @@ def libraries_of(program):
 
 
 def initial_files(folder, programs, script):
-    """Packs programs, the libraries that they need, and the script."""
+    """Packs the programs, the libraries that they need, and the script into the machine's initial file system."""
     root = pathlib.Path(folder, "root")
     for name in ("bin", "dev", "proc", "sys", "tmp"):
         (root / name).mkdir(parents=True)
@@ -116,8 +116,8 @@ def run_to_its_end(command, timeout_s):
 
 
 def boot(cpus_per_domain, programs, script, timeout_s):
-    """Returns the output of the machine from start to end in sections, each of which begins with a line `>>>
-    NAME` of the script's output."""
+    """Runs the machine to its end. Returns {NAME: text} for the sections of its output. A section begins where the
+    script prints the line `>>> NAME`."""
     cpus = cpus_per_domain * len(DISTANCES)
     # The emulator may have more cpus than the host has cores. Idle emulated cpus sleep, so busy ones get the host's
     # cores. Work is measured in cpu time, so ratios of times do not change.

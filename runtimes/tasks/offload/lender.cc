@@ -18,8 +18,8 @@ void LenderSide::handle_request(Message& message) {
   if (!messenger_.agent.asked_by(thief)) decline(thief);
 }
 
-// Asks the program's policy which tasks to lend, and drops impossible loans. Prints the first
-// exception.
+// Asks the program's policy which tasks to lend, and drops impossible loans. If the policy throws,
+// nothing is lent, and only the first exception is printed.
 std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
                                               const TaskPool::State& state) {
   LendingAgent& agent = messenger_.agent;
@@ -90,8 +90,8 @@ void LenderSide::decline(const Thief& thief) {
 
 std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double task_bytes,
                                                         bool borrowed_too) {
-  // The limit on the borrower's free memory applies to the built-in policies only, not to the
-  // program's own.
+  // For the built-in policies, the number of tasks that may wait at the borrower is limited. The
+  // program's own policy has no such limit.
   const std::size_t room =
       policy_.decide ? SIZE_MAX : messenger_.agent.room_at(loan.rank, task_bytes, messenger_.now_s);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);

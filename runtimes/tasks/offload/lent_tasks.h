@@ -33,8 +33,8 @@ class LentTasks {
   }
   void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
 
-  /// Returns the task to which a returned slot number belongs: a task that was lent, or one of
-  /// which a copy ran elsewhere. A lent task may come back without having run.
+  /// Returns the task with this slot number. To be called when another rank has sent the result of
+  /// the task or of a copy of it, or has sent the task back without running it.
   std::unique_ptr<Task> take(std::uint64_t slot) {
     if (slot & kReplicaBit) return pool_.take_started_elsewhere(slot & ~kReplicaBit);
     POISE_CHECK(slot < slots_.size() && slots_[slot]);

@@ -52,8 +52,8 @@ class Messenger {
   Messenger(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
             const Policy& policy, TaskPool& pool);
 
-  /// Begins a message to rank `to`: writes its header, and news for the receiver (loads of ranks,
-  /// and the number of tasks received).
+  /// Begins a message to rank `to`: writes its header, the loads of this rank and of others, and
+  /// how many tasks lent by `to` have arrived here since the last message to `to`.
   Writer begin(MessageKind kind, std::uint32_t to, double requested_at_s = 0);
   /// Sends a message. `keep` stays alive until everything is sent.
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},

@@ -18,7 +18,7 @@ class Returns {
   Returns(Messenger& messenger, LentTasks& lent, std::function<void(const Task&)> cancelled)
       : messenger_(messenger), lent_(lent), cancelled_(std::move(cancelled)) {}
 
-  /// Sends results of borrowed tasks when they are due.
+  /// Sends the results of finished borrowed tasks to their owners, if it is time to send them.
   void step(const TaskPool::State& state);
   void handle(Message& message);
   /// True if all results have been sent.

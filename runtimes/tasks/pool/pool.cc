@@ -144,7 +144,7 @@ std::unique_ptr<Task> TaskPool::pop() {
   return is_deep ? queue_.pop_borrowed_child() : queue_.pop();
 }
 
-// Takes the first task of a batch, which counts as running from now on.
+// Takes the first task of a batch from the queue. From now on, the batch counts as running.
 std::unique_ptr<Task> TaskPool::next(Batch& batch, double now_s) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;

@@ -47,13 +47,13 @@ class TaskPool {
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
   /// `now_s` is the time when the batch begins, and on return the time when it ended. A batch is
-  /// timed and counted as a whole, so tasks are joined in a batch only if they are of the same
-  /// function and no rank waits for a particular one of them. The batch ends early when
+  /// timed and counted as a whole. So all its tasks have the same function, and it ends after a
+  /// task whose result another task or rank may be waiting for. It also ends early when
   /// `is_notified()` is true.
   ///
   /// A thread whose task waits for its children runs these children first. It also runs other
   /// tasks, as long as at most kMaxNestedWaits such waits are nested on it. Beyond that depth, it
-  /// runs, besides the children, only borrowed tasks that are children of tasks on other ranks.
+  /// runs only the children and those borrowed tasks for which a task of another rank may wait.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.
@@ -65,7 +65,8 @@ class TaskPool {
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
 
   void accept_borrowed(std::unique_ptr<Task> task);
-  /// Queues a task of this rank again that was lent and has come back without having run.
+  /// Puts a task of this rank back into the queue: one that was lent but came back unrun, or one
+  /// that was taken out only to send copies of it.
   void take_back(std::unique_ptr<Task> task);
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t max_tasks, double max_bytes,
                                                       bool borrowed_too);
@@ -97,7 +98,8 @@ class TaskPool {
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  /// Returns the lendable tasks, named by With::name or by their number.
+  /// Returns a list of the lendable tasks. It identifies each task by With::name or, if `by_number`
+  /// is true, by the task's number.
   std::vector<QueuedTask> queue(bool by_number = false) const;
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
@@ -150,7 +152,7 @@ class TaskPool {
   DependencyTracker dependencies_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
-  // Tasks of this rank of which another rank runs a copy.
+  // Tasks of this rank that do not run here, because another rank runs a copy.
   std::map<Ticket, std::unique_ptr<Task>> started_elsewhere_;
   Ticket last_ticket_ = 0;
   std::atomic<std::size_t> num_to_replicate_{0};  // queued tasks that are still to be copied

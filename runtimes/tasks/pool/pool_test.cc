@@ -54,7 +54,7 @@ TEST_F(Batches, contain_at_most_the_requested_number_of_tasks) {
   EXPECT_EQ(ran_, 7u);
 }
 
-TEST_F(Batches, the_end_of_a_batch_counts_all_its_tasks_as_finished) {
+TEST_F(Batches, all_tasks_of_a_batch_count_as_finished_when_the_batch_ends) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_FALSE(pool_.state().idle());
   run();

@@ -110,7 +110,7 @@ struct Task {
   std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
   Bytes queued;                        // the bytes with which the queue counts it
   // The number of the task. Tasks of this rank are numbered upwards from 1 in order of submission,
-  // borrowed tasks downwards.
+  // borrowed tasks downwards from 2^64 - 2.
   std::uint64_t number = 0;
   std::uint64_t slot = 0;    // index in the owner's table of lent tasks
   float seconds = 0;         // its run time

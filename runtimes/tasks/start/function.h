@@ -48,7 +48,7 @@ struct Function {
 namespace detail {
 
 template <typename T>
-struct Parameter {  // a value argument, which is copied byte by byte or through an archive
+struct Parameter {  // an argument passed by value; an archive copies types that memcpy cannot
   static std::string signature() {
     return RawBytes<T> ? "value" + std::to_string(sizeof(T)) : "archived";
   }

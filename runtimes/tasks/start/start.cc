@@ -46,7 +46,7 @@ void try_trace(const std::string& path) {
   }
 }
 
-/// Returns the text of the Error that the call throws, or an empty text.
+/// Calls `call`. Returns the text of the Error that it throws, or an empty text if it throws none.
 template <typename Call>
 std::string error_of(Call call) {
   try {

@@ -14,7 +14,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr double kStalePoll_s = 250;  // a sleep that lasts longer than the test may run
+constexpr double kStalePoll_s = 250;  // how long a sleep lasts if its wake-up is lost
 
 TEST(Parker, does_not_sleep_if_the_awaited_condition_is_already_true) {
   Parker sleeper;

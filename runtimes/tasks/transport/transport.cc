@@ -177,7 +177,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
   return arrived.size() >= tuning::kMaxHeadersPerPoll;
 }
 
-// For tests: holds back every other header for a random time.
+// For tests: holds back about half of the headers, each for a random time.
 void Transport::hold_back(const std::shared_ptr<Receiving>& header) {
   const double delay_s = random_.below(2) ? max_delay_s_ * random_.uniform() : 0;
   held_.push_back({clock_s() + delay_s, header});
