@@ -30,3 +30,10 @@ def median_interval(samples, confidence=0.95):
 def are_apart(one, other):
     """True if two results of median_interval do not overlap."""
     return one[2] < other[1] or other[2] < one[1]
+
+
+def is_near(predicted, interval, tolerance=0.1):
+    """True if a prediction differs from the median of an interval by at most `tolerance` times the median, or by at most
+    the width of the interval."""
+    median, low, high = interval
+    return abs(predicted - median) <= max(tolerance * median, high - low)

@@ -55,7 +55,9 @@ def run(name, extra):
     subprocess.run(command, check=True)
     keep(name, rows_of(json.loads(raw.read_text()), extra), key=("name",) if extra else None)
     if name == "decide":
-        (RESULTS / "growth.svg").write_text(growth_plot.draw(stored_rows(name)))
+        rows = stored_rows(name)
+        (RESULTS / "growth.svg").write_text(growth_plot.draw(rows))
+        (RESULTS / "growth_memory.svg").write_text(growth_plot.draw_memory(rows))
 
 
 def main():

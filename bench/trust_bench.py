@@ -12,12 +12,15 @@ is installed. Then every model predicts every iteration, and is judged by
     right order minus those in the wrong order, divided by the number of pairs (a predicted tie counts as
     neither);
   - the median of |predicted / measured - 1| over all maps of all programs;
+  - the share of maps whose predicted time is within 10 % of the measured median, or within the width of its interval;
   - tau against SimGrid over the pairs of maps whose times differ by more than 1 % there.
 Each is reported for all programs, for those used for calibration, and for those held out.
 
 ./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
 ./dev bench trust --lending  measures only steps whose ranks lend tasks (bench/trust/lending.py), and keeps them, too
-./dev bench trust --judge    judges the kept measurements again, with the models of today
+./dev bench trust --miniapps measures only mini-apps that balance objects, lend tasks, or both (bench/trust/miniapps.py)
+./dev bench trust --juggle   simulates the runs under `poise juggle` that bench/results/juggle_figures.json holds
+./dev bench trust --judge    judges the kept measurements again, with the models of today, and keeps the verdicts
 
 Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
   {"name": TEXT,
@@ -48,12 +51,14 @@ import subprocess
 import sys
 import tempfile
 
-from intervals import are_apart, median_interval
+from intervals import are_apart, is_near, median_interval
 from keep import RESULTS, ROOT, keep, stamp
 
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "trust")]
 import cluster_network  # noqa: E402
+import juggle_runs  # noqa: E402
 import lending  # noqa: E402
+import miniapps  # noqa: E402
 import native_trace  # noqa: E402
 import programs  # noqa: E402
 from cluster import seconds  # noqa: E402
@@ -193,19 +198,34 @@ def simulated(descriptions):
 
 # ---- models: functions that predict the seconds of an iteration from a cluster and the description of a program
 
+def poise_on(cluster, description, machine, command, *options):
+    """Returns what `poise COMMAND` prints about a program on a machine, as a dictionary."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, places = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
+        load_s = [task["load_s"] for task in description["tasks"]]
+        native_trace.write(trace, load_s, description["messages"], description["map"], num_places(cluster),
+                           overlap=float(description["overlap"]))
+        places.write_text("".join(f"{place}\n" for place in description["map"]))
+        done = subprocess.run([BIN / "poise", command, trace, "-m", machine(cluster), "--placement", places, "--json",
+                               *options], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        raise NotImplementedError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
 def evaluated(machine, *options):
     """Returns a model: what `poise evaluate` predicts with this machine and these options."""
     def predict(cluster, description):
-        with tempfile.TemporaryDirectory() as folder:
-            trace, places = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
-            load_s = [task["load_s"] for task in description["tasks"]]
-            native_trace.write(trace, load_s, description["messages"], description["map"], num_places(cluster))
-            places.write_text("".join(f"{place}\n" for place in description["map"]))
-            done = subprocess.run([BIN / "poise", "evaluate", trace, "-m", machine(cluster), "-p", places, "--json",
-                                   *options], capture_output=True, text=True, timeout=60, check=False)
-        if done.returncode != 0:
-            raise NotImplementedError(done.stderr.strip())
-        return json.loads(done.stdout)["iteration_s"]
+        return poise_on(cluster, description, machine, "evaluate", *options)["iteration_s"]
+    return predict
+
+
+def replayed(machine, *options):
+    """Returns a model: the iteration time that `poise simulate` finds event by event."""
+    def predict(cluster, description):
+        answer = poise_on(cluster, description, machine, "simulate", "--engine", "events", "-s", "keep", "--steps", "1",
+                          *options)
+        return answer["results"][0]["iteration_s"]
     return predict
 
 
@@ -296,6 +316,8 @@ MODELS = {
     "nuco": evaluated(machine_of, "--model", "nuco"),
     "nuco, bytes priced": evaluated(with_bytes, "--model", "nuco"),
     "physical": evaluated(with_links, "--model", "physical"),
+    "events, fluid": replayed(with_links),
+    "events, queue": replayed(with_links, "--sharing", "queue"),
     "bottleneck formula": bottleneck,
     "a queue per link": queued,
 }
@@ -336,6 +358,7 @@ def verdict(rows, value_of):
                                        lambda a, b: are_apart(a["measured_s"], b["measured_s"]))
     off = [abs(value_of(row) / row["measured_s"][0] - 1) for row in rows]
     found["median_error"], found["worst_error"] = statistics.median(off), max(off)
+    found["within"] = sum(is_near(value_of(row), row["measured_s"]) for row in rows) / len(rows)
     if all(row["simgrid_s"] for row in rows):
         found["tau_simgrid"], found["pairs_simgrid"] = tau(rows, value_of, lambda row: row["simgrid_s"],
                                                            differ_in_simgrid)
@@ -367,7 +390,7 @@ def verdicts(rows):
 
 
 def print_verdicts(found):
-    print(f"{'model':<22}{'programs':<10}{'tau':>7}{'pairs':>7}{'median error':>14}{'worst':>9}"
+    print(f"{'model':<22}{'programs':<10}{'tau':>7}{'pairs':>7}{'median error':>14}{'worst':>9}{'within':>9}"
           f"{'tau to SimGrid':>16}{'pairs':>7}")
     for model, parts in found.items():
         for name, row in parts.items():
@@ -375,7 +398,7 @@ def print_verdicts(found):
                 f"{row['tau_simgrid']:>16.3f}{row['pairs_simgrid']:>7}"
             own = "-" if row["tau"] is None else f"{row['tau']:.3f}"
             print(f"{model:<22}{name:<10}{own:>7}{row['pairs']:>7}{row['median_error']:>14.1%}"
-                  f"{row['worst_error']:>9.1%}{to_simgrid}")
+                  f"{row['worst_error']:>9.1%}{row['within']:>9.1%}{to_simgrid}")
 
 
 # ---- measuring
@@ -405,20 +428,35 @@ def measure(cluster_name, options):
             yield row
 
 
-def measure_lending(rounds):
-    """Measures and simulates steps whose ranks lend tasks to each other. Returns the results, one row per step."""
-    print("lending, measured and simulated")
-    rows = list(lending.rows(BIN, rounds))
+# What is compared beside the maps: for each kind of runs a function of the number of rounds that yields rows.
+RUNS = {"lending": lambda rounds: lending.rows(BIN, rounds),
+        "miniapps": lambda rounds: miniapps.rows(BIN, rounds, with_links),
+        "juggle": lambda _: juggle_runs.rows(BIN / "poise")}
+
+
+def compare_runs(kind, rounds):
+    """Measures (or reads) and simulates runs of one kind. Returns the result, with one row per run."""
+    print(f"{kind}, measured and simulated")
+    rows = list(RUNS[kind](rounds))
     held_out = [row for row in rows if row["held_out"]]
     within = sum(row["is_within"] for row in held_out)
     print(f"{within} of {len(held_out)} held out are within 10 % or two half-widths of the interval")
     return {"measured": stamp(), "rows": rows}
 
 
-def keep_lending(rows):
-    """Replaces, in the file of kept results, the results for steps whose ranks lend tasks."""
+def keep_runs(kind, rows):
+    """Replaces, in the file of kept results, the results for runs of one kind."""
     path = RESULTS / "trust.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"lending": rows}, indent=1) + "\n")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {kind: rows}, indent=1) + "\n")
+
+
+def judge(path):
+    """Judges the measurements in a file of results. If the file is the kept one, the verdicts are kept as well."""
+    whole = json.loads(path.read_text())
+    found = verdicts(whole["results"])
+    print_verdicts(found)
+    if path == RESULTS / "trust.json":
+        path.write_text(json.dumps(whole | {"verdicts": found}, indent=1) + "\n")
 
 
 def main():
@@ -428,17 +466,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="iterations of each map (default: 9)")
     parser.add_argument("--programs", nargs="+", help="only these, keep nothing")
     parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
-    parser.add_argument("--lending", action="store_true", help="measure and keep only steps whose ranks lend tasks")
+    for kind in RUNS:
+        parser.add_argument(f"--{kind}", action="append_const", dest="runs", const=kind,
+                            help="compare and keep only runs of this kind")
     options = parser.parse_args()
     if options.judge:
-        print_verdicts(verdicts(json.loads(options.judge.read_text())["results"]))
+        judge(options.judge)
         return 0
-    harness = "trust_lending" if options.lending else "trust_replay"
-    if not shutil.which("mpirun") or not (BIN / harness).exists():
+    if not shutil.which("mpirun") or not (BIN / "trust_replay").exists():
         print("trust: skipped, there is no MPI", file=sys.stderr)
         return SKIPPED
-    if options.lending:
-        keep_lending(measure_lending(options.rounds))
+    if options.runs:
+        for kind in options.runs:
+            keep_runs(kind, compare_runs(kind, options.rounds))
         return 0
     rows = []
     for cluster in options.clusters:
@@ -449,7 +489,8 @@ def main():
     found = verdicts(rows)
     print_verdicts(found)
     if not options.programs and options.clusters == list(CLUSTERS):
-        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT), lending=measure_lending(options.rounds))
+        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT),
+             **{kind: compare_runs(kind, options.rounds) for kind in RUNS})
     return 0
 
 

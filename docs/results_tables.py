@@ -286,9 +286,10 @@ PAGES = {
         Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
               "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
               "prediction puts all maps of a program in the order of their measured times. Two maps are compared only if the 95 % "
-              "intervals of their measured times do not overlap. Held-out programs were not used to calibrate the model.", verdicts,
+              "intervals of their measured times do not overlap. `near` is the share of maps whose predicted time is within 10 % of the "
+              "measured median, or within the width of its interval. Held-out programs were not used to calibrate the model.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
-               "worst": "{worst_error:.1%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
+               "worst": "{worst_error:.1%}", "near": "{within:.0%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
               "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "

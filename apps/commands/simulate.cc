@@ -34,11 +34,12 @@ using Json = nlohmann::ordered_json;
 struct Options {
   InputOptions input;
   std::string strategies, html, timeline, beyond = "hold", decision_time = "measured";
-  std::string engine = "formula", sharing = "fluid", loads;
+  std::string engine = "formula", sharing = "fluid", loads, subphases = "no_wait";
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
   std::string juggle;
+  MemoryPressure pressure;
   bool has_events_options = false, has_model = false, overlap = false, lend = false, json = false;
 
   bool uses_events() const { return engine == "events"; }
@@ -57,6 +58,7 @@ constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
+constexpr std::string_view kSubphases[] = {"no_wait", "wait", "overlap"};  // as in SubphaseRule
 
 /// Maximum number of spans (activities of a place) in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
@@ -66,12 +68,14 @@ void check_engine(const Options& options) {
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
     fail(
-        "--sharing, --eager, --precision, --juggle and --timeline need the event engine; add "
-        "--engine events");
+        "--sharing, --eager, --precision, --juggle, --pressure, --place-memory and --timeline need "
+        "the event engine; add --engine events");
   if (options.lend && !options.juggle.empty())
     fail(
         "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
         "other places, and --juggle lets the tasks of a place share its core as threads");
+  if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
+    fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
@@ -84,7 +88,8 @@ std::optional<EngineOptions> events_of(const Options& options) {
   return EngineOptions{.sharing = sharing_named(options.sharing),
                        .eager_bytes = options.eager_bytes,
                        .precision = options.precision,
-                       .juggle_period_s = *period_s};
+                       .juggle_period_s = *period_s,
+                       .pressure = options.pressure};
 }
 
 Ranges ranges_of(const Options& options) {
@@ -100,6 +105,12 @@ Ranges ranges_of(const Options& options) {
   return ranges;
 }
 
+SubphaseRule subphases_of(const std::string& name) {
+  const auto* const found = std::find(std::begin(kSubphases), std::end(kSubphases), name);
+  if (found == std::end(kSubphases)) throw Error(unknown_name("--subphases", name, kSubphases));
+  return static_cast<SubphaseRule>(found - std::begin(kSubphases));
+}
+
 ReplayPlan plan_of(const Options& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
@@ -112,7 +123,8 @@ ReplayPlan plan_of(const Options& options) {
           .overlap = options.overlap,
           .events = events_of(options),
           .loads = std::move(loads),
-          .lends = options.lend};
+          .lends = options.lend,
+          .subphases = subphases_of(options.subphases)};
 }
 
 DecisionCost decision_cost_of(const std::string& text) {
@@ -315,8 +327,11 @@ void add_plan(Json& json, const Options& options) {
     json["sharing"] = options.sharing;
     json["eager_bytes"] = options.eager_bytes;
     if (!options.juggle.empty()) json["juggle"] = options.juggle;
+    if (options.pressure.factor > 1) json["pressure"] = options.pressure.factor;
+    if (options.pressure.place_bytes > 0) json["place_memory"] = options.pressure.place_bytes;
   }
   if (options.lend) json["lend"] = true;
+  if (options.subphases != kSubphases[0]) json["subphases"] = options.subphases;
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
 
@@ -494,6 +509,14 @@ void add_engine_options(CLI::App& command, Options& options) {
                   "Tasks are threads that share their places, and Juggle swaps them inside their "
                   "domain after each period, such as 100ms")
       ->type_name("PERIOD");
+  command
+      .add_option("--pressure", options.pressure.factor,
+                  "Unpacking tasks into full memory takes FACTOR times as long; the effect begins "
+                  "at 80 % (default: 1)")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(1.0, 1e6));
+  add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
+            "Memory of a place, for --pressure (default: that of its domain, if known)");
   command.add_flag("--lend", options.lend,
                    "Places lend tasks to one another within a step, as with the tasks runtime");
   command
@@ -548,6 +571,12 @@ void add_simulate(CLI::App& app) {
       ->type_name("HOW")
       ->capture_default_str();
   command
+      ->add_option("--subphases", options->subphases,
+                   "Loads per subphase in the trace: no_wait adds them up, wait lets all places "
+                   "wait after each, overlap runs them at the same time")
+      ->type_name("HOW")
+      ->capture_default_str();
+  command
       ->add_option("--decision-time", options->decision_time,
                    "Cost of each decision: as measured here, or a time such as 0s or 2ms")
       ->type_name("TIME")
@@ -564,7 +593,8 @@ void add_simulate(CLI::App& app) {
       "Example: poise simulate step.poise -s greedy,refine --steps 200 --every 20");
   command->callback([options, command] {
     options->has_model = command->count("--model") > 0;
-    for (const char* flag : {"--sharing", "--eager", "--precision", "--juggle", "--timeline"})
+    for (const char* flag : {"--sharing", "--eager", "--precision", "--juggle", "--pressure",
+                             "--place-memory", "--timeline"})
       options->has_events_options = options->has_events_options || command->count(flag) > 0;
     simulate(*options);
   });

@@ -12,12 +12,8 @@ import subprocess
 import tempfile
 
 import native_trace
-from intervals import median_interval
+from intervals import is_near, median_interval
 from mpi import mpiexec
-
-# A simulated time is accepted if its error is at most this fraction of the measured median, or at most the width of the
-# confidence interval of this median.
-TOLERANCE = 0.1
 
 
 def all_on_one(tasks, seconds):
@@ -99,11 +95,6 @@ def simulated_s(poise, one):
     return json.loads(done.stdout)["results"][0]["iteration_s"]
 
 
-def is_within(row):
-    median, low, high = row["measured_s"]
-    return abs(row["simulated_s"] - median) <= max(TOLERANCE * median, high - low)
-
-
 def rows(binaries, rounds):
     """Measures and simulates all cases."""
     for _, group in itertools.groupby(CASES, key=lambda one: one["ranks"]):
@@ -112,7 +103,7 @@ def rows(binaries, rounds):
             row = {"name": one["name"], "ranks": one["ranks"], "held_out": one["name"] not in SEEN, "rounds": len(seconds),
                    "measured_s": median_interval(seconds), "simulated_s": simulated_s(binaries / "poise", one),
                    "ideal_s": ideal_s(one)}
-            row["is_within"] = is_within(row)
+            row["is_within"] = is_near(row["simulated_s"], row["measured_s"])
             median, low, high = (1e3 * value for value in row["measured_s"])
             print(f"  {one['ranks']} ranks, {one['name']:<25}{median:8.2f} ms  [{low:.2f}, {high:.2f}]  simulated "
                   f"{1e3 * row['simulated_s']:8.2f}  {row['simulated_s'] / row['measured_s'][0] - 1:+6.1%}", flush=True)

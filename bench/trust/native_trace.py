@@ -41,14 +41,17 @@ def message_columns(messages):
     return b"".join(column(name, data) for name, data in columns.items())
 
 
-def write(path, load_s, messages, places, num_places, task_bytes=0):
-    """Writes tasks with their loads (in seconds), sizes and current places, and the messages between them."""
+def write(path, load_s, messages, places, num_places, task_bytes=0, overlap=0.0):
+    """Writes tasks with their loads (in seconds), sizes and current places, and the messages between them. `overlap` is
+    the share of communication that the program hides behind its work."""
     phase = varint(0) + struct.pack("<d", 0) + varint(len(load_s)) + varint(len(messages))
     phase += column(b"load_s", struct.pack(f"<{len(load_s)}d", *load_s))
     if task_bytes:
         phase += column(b"bytes", varint(task_bytes) * len(load_s))
     phase += column(b"place", b"".join(map(varint, places)))
     phase += message_columns(messages)
+    if overlap:
+        phase += column(b"communication", varint(0) + struct.pack("<d", overlap))
     with open(path, "wb") as file:
         file.write(b"\x89POISE\r\n" + struct.pack("<I", 1) + section(b"head", varint(num_places))
                    + section(b"phas", phase) + section(b"end ", varint(1)))

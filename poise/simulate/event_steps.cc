@@ -38,6 +38,27 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
   return shares;
 }
 
+/// Appends an iteration that begins when the ones before have ended.
+void append(EventStep& step, const Iteration& next, bool has_spans) {
+  Iteration& all = step.iteration;
+  const double start_s = all.end_s;
+  all.places.resize(next.places.size());
+  if (has_spans) step.spans.resize(next.places.size());
+  for (PlaceId p = 0; p < next.places.size(); ++p) {
+    const PlaceRun& place = next.places[p];
+    all.places[p].worked_s += place.worked_s;
+    all.places[p].receiving_s += place.receiving_s;
+    all.places[p].ends_s = start_s + place.ends_s;
+    if (!has_spans) continue;
+    auto& spans = step.spans[p];
+    spans.push_back({start_s, start_s + place.sends_s, Activity::work, false});
+    spans.push_back({start_s + place.sends_s, start_s + place.sent_s, Activity::wait, false});
+    spans.push_back({start_s + place.sent_s, start_s + place.worked_s, Activity::work, false});
+    spans.push_back({start_s + place.worked_s, start_s + next.end_s, Activity::wait, false});
+  }
+  all.end_s = start_s + next.end_s;
+}
+
 }  // namespace
 
 EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, StepLending lending,
@@ -70,9 +91,34 @@ EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
   return step;
 }
 
+EventStep EventSteps::of_subphases(const Workload& workload, const Placement& placement,
+                                   const Subphases& subphases) const {
+  const std::uint32_t count = subphases.count();
+  const std::vector<double> work = subphase_work_s(machine_, workload, subphases, placement);
+  std::vector<double> work_s(machine_.num_places());
+  EventStep step;
+  for (std::uint32_t s = 0; s < count; ++s) {
+    for (PlaceId p = 0; p < work_s.size(); ++p) work_s[p] = work[std::size_t{p} * count + s];
+    const Traffic traffic = message_traffic(machine_, workload, machine_.costs(), placement,
+                                            options_.piece_bytes, subphases.part_of_rest(s));
+    const Iteration part = simulate_iteration(traffic, work_s, workload.overlap, options_);
+    if (!subphases.overlap())
+      append(step, part, lending_.has_spans);
+    else if (s == 0)  // the work of the processor cores, with all messages
+      step.iteration = part;
+    else
+      step.iteration.end_s = std::max(step.iteration.end_s, part.end_s);
+  }
+  return step;
+}
+
 const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
                                   const Placement& placement) {
   if (steps_[phase]) return *steps_[phase];
+  if (const Subphases subphases(workload); subphases.count() > 1) {
+    steps_[phase] = of_subphases(workload, placement, subphases);
+    return *steps_[phase];
+  }
   if (!traffic_[phase]) {
     if (held_ > kMaxPairs) {
       for (auto& traffic : traffic_) traffic.reset();
@@ -106,9 +152,11 @@ void EventSteps::forget_loads() {
 
 double EventSteps::migration_s(const Workload& workload, const Placement& before,
                                const Placement& after) const {
-  return exchange_s(
-      migration_traffic(machine_, workload, machine_.costs(), before, after, options_.piece_bytes),
-      options_);
+  const std::vector<double> unpacking =
+      unpacking_factors(machine_, workload, before, after, options_.pressure);
+  return exchange_s(migration_traffic(machine_, workload, machine_.costs(), before, after,
+                                      options_.piece_bytes, unpacking),
+                    options_);
 }
 
 double EventSteps::collection_s(const Workload& workload, const Placement& placement) const {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "poise/placement/subphases.h"
 #include "poise/simulate/iteration.h"
 #include "poise/simulate/lent_step.h"
 
@@ -23,7 +24,7 @@ struct EventStep {
   Loans loans;
   double lent_s = 0;  // when all tasks had finished, if places lend
   /// Per place: the record of what it did until all tasks had finished. Empty unless
-  /// StepLending::has_spans is true.
+  /// StepLending::has_spans is true and places lend or the phase has subphases.
   std::vector<std::vector<Span>> spans = {};
 };
 
@@ -35,8 +36,9 @@ class EventSteps {
   EventSteps(const Machine& machine, const EngineOptions& options, StepLending lending,
              std::size_t num_phases);
 
-  /// Simulates one iteration of a phase. If the placement has changed since the last call, call
-  /// forget() first; if only loads have changed, forget_loads().
+  /// Simulates one iteration of a phase. If the phase has subphases (placement/subphases.h), it
+  /// simulates them one by one, each with its part of the messages. If the placement has changed
+  /// since the last call, call forget() first; if only loads have changed, forget_loads().
   const EventStep& step(std::size_t phase, const Workload& workload, const Placement& placement);
   void forget();
   void forget_loads();
@@ -51,6 +53,8 @@ class EventSteps {
   double collection_s(const Workload& workload, const Placement& placement) const;
 
  private:
+  EventStep of_subphases(const Workload& workload, const Placement& placement,
+                         const Subphases& subphases) const;
   EventStep lent(const Traffic& traffic, const Workload& workload,
                  const Placement& placement) const;
 

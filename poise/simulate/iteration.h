@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/simulate/memory_pressure.h"
 #include "poise/simulate/traffic.h"
 
 namespace poise {
@@ -51,6 +52,8 @@ struct EngineOptions {
   /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
   /// option.
   double juggle_period_s = 0;
+  /// Slows down migrations into memory that is nearly full. Only replays use this option.
+  MemoryPressure pressure = {};
 };
 
 /// The times of a place, in seconds since the start of the iteration.

@@ -62,10 +62,17 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     Workload& workload = phase.workload;
     if (!workload.background_s.empty()) workload.background_s.resize(num_places, 0);
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
+    workload.subphase_rule = plan_.subphases;
     check(workload, num_places);
   }
-  if (plan_.lends && plan_.events && plan_.events->juggle_period_s > 0)
+  const bool has_juggle = plan_.events && plan_.events->juggle_period_s > 0;
+  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lends || has_juggle))
+    fail(
+        "a replay cannot simulate subphases together with lending or Juggle; leave out one of "
+        "them");
+  if (plan_.lends && has_juggle)
     fail("a replay cannot simulate both lending and Juggle; leave out one of them");
+  if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
     fail("a timeline can be recorded only with the event engine");
   objects_ = objects_of(trace_);

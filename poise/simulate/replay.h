@@ -39,6 +39,8 @@ struct ReplayPlan {
   /// If true, places lend tasks within every step (lent_step.h). Without `events`, this shortens
   /// the makespan and changes nothing else in the iteration. Cannot be combined with Juggle.
   bool lends = false;
+  /// How the loads per subphase that a trace holds combine (workload.h). Traces do not say it.
+  SubphaseRule subphases = SubphaseRule::no_wait;
   bool has_timeline = false;  // record what every place does; needs `events`
 };
 

@@ -261,6 +261,40 @@ TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes)
   EXPECT_EQ(replay.formula_s, replay.iteration_s);
 }
 
+TEST(Replay, both_engines_let_places_wait_after_each_subphase_or_let_subphases_overlap_or_neither) {
+  Trace trace = trace_of({{4, 4}});
+  trace.phases[0].workload.subphase_load_s = {{3, 1}, {1, 3}};
+  const std::map<SubphaseRule, double> expected_s{
+      {SubphaseRule::no_wait, 4}, {SubphaseRule::wait, 6}, {SubphaseRule::overlap, 3}};
+  for (const auto& [rule, end_s] : expected_s)
+    for (const bool has_events : {false, true}) {
+      ReplayPlan plan{.steps = 2, .subphases = rule, .has_timeline = has_events};
+      if (has_events) plan.events = EngineOptions();
+      const Replay replay =
+          Replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}), plan).run({});
+      EXPECT_EQ(replay.steps[0].iteration_s, end_s);
+      EXPECT_EQ(replay.total_s, 2 * end_s);
+      for (const std::vector<Span>& spans : replay.places) {
+        EXPECT_EQ(spans.front().start_s, 0);
+        EXPECT_EQ(spans.back().end_s, 2 * end_s);
+      }
+      const bool is_idle = has_events && rule != SubphaseRule::no_wait;
+      EXPECT_DOUBLE_EQ(replay.idle_share, is_idle ? 1.0 / 3 : 0);
+    }
+}
+
+TEST(Replay, each_subphase_sends_its_share_of_the_messages) {
+  Trace trace = trace_of({{4, 0}});
+  trace.phases[0].workload.subphase_load_s = {{3, 1}, {0, 0}};
+  trace.phases[0].workload.messages = {{0, 1, 1, 4000}};
+  const Machine machine = machine_from_text(
+      "node:2 core:1 factors:1,1 latency:0.25 bandwidth:1000 overhead:0 copy:0 gap:0 bus:0");
+  ReplayPlan plan{.steps = 1, .events = EngineOptions(), .subphases = SubphaseRule::wait};
+  const Replayer replayer(trace, machine, Placement(std::vector<PlaceId>{0, 1}), plan);
+  // 3 s of work, then 3,000 of 4,000 bytes; 1 s of work, then the rest. Each part has a latency.
+  EXPECT_DOUBLE_EQ(replayer.run({}).total_s, (3 + 0.25 + 3) + (1 + 0.25 + 1));
+}
+
 TEST(Replay, the_timeline_of_each_place_covers_the_whole_run_without_gaps) {
   Trace trace;
   trace.phases = {phase_of({1, 2, 3, 4}, 1'000'000'000)};

@@ -145,13 +145,13 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
 }
 
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes) {
+                        const Placement& placement, std::uint64_t piece_bytes, double part) {
   std::vector<Transfer> transfers;
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
-    if (from == to || message.count == 0) continue;
-    transfers.push_back(
-        {from, to, static_cast<double>(message.count), static_cast<double>(message.bytes)});
+    if (from == to || message.count == 0 || part <= 0) continue;
+    transfers.push_back({from, to, part * static_cast<double>(message.count),
+                         part * static_cast<double>(message.bytes)});
   }
   const auto ends = [&](const Transfer& transfer) {
     return end_times(machine, costs, workload.loads_include, transfer.count, transfer.bytes,
@@ -162,7 +162,7 @@ Traffic message_traffic(const Machine& machine, const Workload& workload, const 
 
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes) {
+                          std::uint64_t piece_bytes, std::span<const double> unpacking) {
   std::vector<Transfer> transfers;
   for (const Migration& move : migrations(before, after))
     transfers.push_back(
@@ -170,7 +170,7 @@ Traffic migration_traffic(const Machine& machine, const Workload& workload, cons
   const auto ends = [&](const Transfer& transfer) {
     const double pack_s = transfer.count * costs.seconds_per_migrated_task +
                           transfer.bytes * costs.seconds_per_migrated_byte;
-    return EndTimes{pack_s, pack_s};
+    return EndTimes{pack_s, unpacking.empty() ? pack_s : pack_s * unpacking[transfer.to]};
   };
   return {machine, costs, std::move(transfers), ends, piece_bytes};
 }

@@ -72,13 +72,16 @@ class Traffic {
   double busiest_s_ = 0;
 };
 
-/// Returns the traffic of the messages of a phase under a placement.
+/// Returns the traffic of the messages of a phase under a placement, or that of the fraction `part`
+/// of all messages between any two tasks.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes = 4096);
+                        const Placement& placement, std::uint64_t piece_bytes = 4096,
+                        double part = 1);
 
-/// Returns the traffic of the tasks that move from one placement to another.
+/// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
+/// each place how many times as long unpacking takes there; empty: once everywhere.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes = 4096);
+                          std::uint64_t piece_bytes = 4096, std::span<const double> unpacking = {});
 
 }  // namespace poise

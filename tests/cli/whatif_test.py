@@ -186,6 +186,19 @@ class Events(CliTest):
         self.assertEqual(totals[0], totals[1])
         self.assertNotEqual(totals[0], totals[2])
 
+    def test_migrations_into_full_memory_take_longer(self):
+        def moving(*options):
+            answer = self.json_of(*self.command, *options, "--json")
+            return answer["results"][1]["migration_s"]
+        pressed = "--pressure", 4, "--place-memory"
+        self.assertGreater(moving(), 0)
+        self.assertEqual(moving(*pressed, 10**15), moving())
+        self.assertGreater(moving(*pressed, 1000), moving(*pressed, 2000))
+        self.assertGreater(moving(*pressed, 2000), moving())
+        self.assert_refused(*self.command, "--pressure", 4, says="--place-memory")
+        self.assert_refused(*self.command, "--place-memory", 4, says="--pressure")
+        self.assert_refused(*self.command[:-2], *pressed, 4, says="--engine events")
+
     def test_invalid_options_of_a_sweep_of_simulations_are_refused(self):
         self.assert_refused(*self.command[:-1], "event", says='did you mean "events"?')
         self.assert_refused(*self.command, "--sharing", "fliud", says='did you mean "fluid"?')
@@ -197,6 +210,8 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
         self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
         self.assert_refused(*self.command, "--juggle", "1s", "--lend", says=["--juggle", "--lend"])
+        self.assert_refused(*self.command, "--subphases", "weit", says='did you mean "wait"?')
+        self.assert_refused(*self.command, "--subphases", "wait", "--lend", says="subphases")
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
         self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
         self.assert_refused(*self.base, "--every", "2,0", says="--every")

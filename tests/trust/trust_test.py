@@ -106,6 +106,11 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
+    def test_a_prediction_is_near_within_a_tenth_of_the_median_or_within_the_width_of_a_wide_interval(self):
+        for predicted, interval, near in ((1.09, [1, 0.99, 1.01], True), (0.89, [1, 0.99, 1.01], False),
+                                          (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
+            self.assertEqual(intervals.is_near(predicted, interval), near, predicted)
+
     def test_the_confidence_interval_contains_the_median_at_least_as_often_as_stated(self):
         numbers = random.Random(1)
         covered = 0
@@ -118,6 +123,14 @@ class Judge(unittest.TestCase):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             for name, (description, expected_s) in CLOSED_FORMS.items():
                 self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
+
+    def test_the_event_engine_predicts_the_iteration_times_computed_by_hand(self):
+        machine = "rack:2 node:2 core:2 factors:500,250,1 latency:1e-3 bandwidth:500 overhead:0 copy:0 gap:0 bus:0"
+        predict = trust_bench.replayed(lambda _: machine, "--eager", "1000")
+        for name in ("work alone", "two tasks on one place", "inside a rack: the card in, and the delay",
+                     "between racks: the longer delay", "work, then the message", "work beside the message", "work hides the message"):
+            description, expected_s = CLOSED_FORMS[name]
+            self.assertAlmostEqual(predict(CLUSTER, description), expected_s, 2, msg=name)
 
     def test_in_both_network_models_a_rack_receives_no_faster_than_its_uplink_allows(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Migrations into memory that is nearly full take longer: the system has to free pages before it
+// can hand them out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+struct MemoryPressure {
+  /// How many times as long unpacking takes when the memory is full. 1: fullness has no effect.
+  double factor = 1;
+  /// Memory of each place. If 0, the memory of a domain counts, and the machine has to know it.
+  std::uint64_t place_bytes = 0;
+};
+
+/// Throws Error if pressure needs a memory size that is unknown.
+void check(const MemoryPressure& pressure, const Machine& machine);
+
+/// Memory that is used up to this fraction slows nothing down. The value is assumed.
+inline constexpr double kRelaxedFill = 0.8;
+
+/// Returns for each place how many times as long unpacking takes there: 1 up to kRelaxedFill, and
+/// from there on a straight line through `factor` when the memory is full. While tasks move, memory
+/// holds the tasks that were there and those that arrive. A task needs its footprint or, if that is
+/// unknown, as many bytes as it migrates; shared blocks and working memory are ignored. Throws
+/// what check() throws. O(tasks + places).
+std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,
+                                      const Placement& before, const Placement& after,
+                                      const MemoryPressure& pressure);
+
+}  // namespace poise

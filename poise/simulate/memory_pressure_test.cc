@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/memory_pressure.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/base/error.h"
+#include "poise/machine/text.h"
+#include "poise/simulate/iteration.h"
+#include "poise/simulate/traffic.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+
+// Two domains of two places; packing and unpacking a byte take 1 ns each, messages take no time.
+Machine machine() {
+  return machine_from_text("numa:2 core:2 factors:1,1 latency:1e-9 overhead:0 copy:0 gap:0 bus:0");
+}
+
+// Task t is on place t and migrates 60 bytes.
+Workload workload() {
+  Workload workload;
+  for (int t = 0; t < 4; ++t) workload.tasks.push_back({.load_s = 1, .bytes = 60});
+  return workload;
+}
+
+const Placement kBefore({0, 1, 2, 3});
+
+TEST(MemoryPressure, memory_up_to_80_percent_full_slows_nothing_down) {
+  EXPECT_THAT(unpacking_factors(machine(), workload(), kBefore, Placement({1, 1, 2, 3}), {5, 150}),
+              ElementsAre(1, 1, 1, 1));
+}
+
+TEST(MemoryPressure, full_memory_slows_unpacking_down_by_the_factor_and_overfull_memory_more) {
+  const Placement after({1, 1, 2, 3});  // place 1 holds 120 bytes
+  EXPECT_DOUBLE_EQ(unpacking_factors(machine(), workload(), kBefore, after, {5, 120})[1], 5);
+  EXPECT_DOUBLE_EQ(unpacking_factors(machine(), workload(), kBefore, after, {5, 100})[1], 9);
+}
+
+TEST(MemoryPressure, memory_holds_leaving_tasks_until_all_tasks_have_moved) {
+  const Placement after({1, 0, 2, 3});  // both tasks are in both places' memory for a while
+  EXPECT_THAT(unpacking_factors(machine(), workload(), kBefore, after, {5, 120}),
+              ElementsAre(5, 5, 1, 1));
+}
+
+TEST(MemoryPressure, without_the_memory_of_a_place_all_places_of_a_domain_share_its_memory) {
+  MachineParts parts = machine().parts();
+  parts.facts.memory_bytes = {240, 120};
+  const Machine known(std::move(parts));
+  EXPECT_THAT(unpacking_factors(known, workload(), kBefore, kBefore, {5, 0}),
+              ElementsAre(1, 1, 5, 5));
+  EXPECT_THROW(unpacking_factors(machine(), workload(), kBefore, kBefore, {5, 0}), Error);
+}
+
+TEST(MemoryPressure, footprints_and_the_programs_own_memory_count_if_they_are_known) {
+  Workload known = workload();
+  known.memory.assign(4, {.footprint_bytes = 10});
+  known.place_bytes = {90, 0, 0, 0};
+  EXPECT_DOUBLE_EQ(unpacking_factors(machine(), known, kBefore, kBefore, {2, 100})[0], 2);
+}
+
+TEST(MemoryPressure, only_unpacking_takes_longer) {
+  const Workload moved = workload();
+  const Placement after({1, 1, 2, 3});
+  const Machine on = machine();
+  const auto seconds = [&](std::vector<double> unpacking) {
+    const Traffic traffic =
+        migration_traffic(on, moved, on.costs(), kBefore, after, 4096, unpacking);
+    EXPECT_EQ(traffic.pairs().size(), 1u);
+    const Traffic::Pair& pair = traffic.pairs()[0];
+    return pair.sender_s + 1000 * pair.receiver_s;
+  };
+  const double pack_s = seconds({}) / 1001;
+  EXPECT_GT(pack_s, 0);
+  EXPECT_DOUBLE_EQ(seconds({7, 3, 7, 7}), pack_s * 3001);
+}
+
+}  // namespace
+}  // namespace poise
