@@ -75,6 +75,7 @@ def keep(name, rows, key=None, **more):
         whole |= {"measured": measured, **more}
     whole["results"] = rows
     write(name, whole)
+    print(f"kept in bench/results/{name}.json; ./dev docs renews docs/results.md")
 
 
 def write(name, whole):
@@ -84,8 +85,3 @@ def write(name, whole):
     temporary = path.with_suffix(".part")
     temporary.write_text(json.dumps(whole, indent=1) + "\n")
     temporary.replace(path)
-    try:
-        path = path.relative_to(ROOT)
-    except ValueError:  # a test keeps elsewhere
-        pass
-    print(f"kept in {path}; ./dev docs renews docs/results.md")
