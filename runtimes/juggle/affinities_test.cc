@@ -90,7 +90,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_child_whose_parent_was_moved_l
   EXPECT_EQ(on(200), kAll);
 }
 
-TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_that_is_not_inherited_from_its_parent) {
+TEST_F(AffinitiesTest, keeps_the_affinity_of_a_new_thread_if_its_parent_has_another_affinity) {
   pin(101, 1);
   kernel.start(200, 200, {3});
   scan();
@@ -133,7 +133,7 @@ TEST_F(AffinitiesTest, ignores_affinity_changes_that_the_kernel_makes_when_cpus_
   EXPECT_FALSE(affinities.refresh_cpus());
 }
 
-TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_becomes_another_program) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_after_it_calls_exec) {
   pin(101, 1);
   kernel.end(101);  // exec: it becomes the first thread of its process
   kernel.threads_by_id.at(100).affinity = {1};
@@ -143,7 +143,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_becomes_another_pr
   EXPECT_TRUE(affinities.is_itself(kernel.key_of(100))) << "told once";
 }
 
-TEST_F(AffinitiesTest, gives_up_pinning_a_thread_after_a_refusal_unless_the_cpu_was_taken_away) {
+TEST_F(AffinitiesTest, gives_up_pinning_a_thread_only_if_the_kernel_refuses_an_available_cpu) {
   kernel.threads_by_id.at(101).is_bound = true;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   kernel.allowed = {0};

@@ -41,7 +41,7 @@ struct Options {
   std::function<void(const Tally&)> on_round = {};  // after every round
   // Path of the library that reports the waits of the program's threads; empty: there is none.
   std::string waits_library = {};
-  // Called with messages for the user, once for each text.
+  // Called with each message for the user; a message is not repeated.
   std::function<void(std::string_view)> on_note = {};
 };
 

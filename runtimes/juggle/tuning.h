@@ -27,8 +27,8 @@ struct Tuning {
 
   // The next numbers say how often the balancer checks whether the program has changed affinities.
   //
-  // During these first seconds, threads that are not pinned are checked in every round, because
-  // most programs bind their threads early.
+  // For this many seconds from the start, threads that are not pinned are checked in every round,
+  // because most programs bind their threads early.
   double start_s = 1;
   // Seconds between two later checks of threads that are not pinned.
   double own_affinity_s = 1;

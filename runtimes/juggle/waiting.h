@@ -16,7 +16,8 @@ namespace poise::juggle {
 /// barriers.
 bool waits_actively(std::string_view environ, std::string_view maps);
 
-/// Reads both files of a process. Returns false if they cannot be read.
+/// True if waiting threads of the process use their cpu, according to /proc/PID/environ and
+/// /proc/PID/maps. Returns false if these files cannot be read.
 bool waits_actively(pid_t process);
 
 /// True if the process reports the waits of its threads: it has opened the table of wait_table.h.

@@ -40,7 +40,7 @@ inline void add_all(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 
 }  // namespace counting
 
-// Not inlined, because compilers would then take the pair of malloc and delete for a mistake.
+// Not inlined. Otherwise compilers would see that delete frees memory from malloc, and would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const data = std::malloc(bytes);
   if (data == nullptr) throw std::bad_alloc();

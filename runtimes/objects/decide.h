@@ -28,9 +28,10 @@ struct Decision {
   Placement placement;          // empty in Mode::hierarchical, in which no rank knows all objects
   double imbalance_before = 0;  // as measured
   double imbalance_after = 0;   // as predicted
-  std::optional<MeasuredPhase> phase;  // on rank 0: the measurements of all ranks, unless
-                                       // the mode is hierarchical and no trace is recorded
-  // On rank 0, the reason why nothing moves; empty if the strategy succeeded.
+  // On rank 0, the measurements of all ranks. In Mode::hierarchical, they are gathered only if a
+  // trace is recorded.
+  std::optional<MeasuredPhase> phase;
+  // On rank 0, the reason why no object moves; empty if the strategy succeeded.
   std::string failure;
 };
 
@@ -39,8 +40,8 @@ using balance::Outcome;
 /// Makes decisions, and stores the loads of past phases for strategies that predict.
 class Decider {
  public:
-  /// All must outlive this object. `options.mode` must not be Mode::automatic; the directory is
-  /// distributed if the mode is hierarchical.
+  /// All arguments must outlive this object. `options.mode` must not be Mode::automatic. If it is
+  /// Mode::hierarchical, `directory` must be distributed over the ranks.
   Decider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
           const Options& options, std::uint32_t threads_per_place);
 

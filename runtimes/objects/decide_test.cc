@@ -47,12 +47,12 @@ void expect_balance(Mode mode, std::uint32_t ranks_per_host, double at_most) {
   EXPECT_EQ(decision.placement, mode == Mode::hierarchical ? Placement() : placement);
 }
 
-TEST(Decider, decisions_by_rank_0_and_by_every_rank_are_balanced) {
+TEST(Decider, balances_loads_if_rank_0_decides_or_every_rank_decides_alone) {
   expect_balance(Mode::root, 0, 1.06);
   expect_balance(Mode::replicated, 0, 1.06);
 }
 
-TEST(Decider, decisions_by_all_ranks_together_are_balanced) {
+TEST(Decider, balances_loads_if_all_ranks_decide_together) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
@@ -92,7 +92,7 @@ TEST(Decider, nothing_moves_if_ranks_compute_different_placements) {
                      "different placements");
 }
 
-TEST(Decider, mode_auto_lets_all_ranks_decide_for_many_places_on_several_hosts_where_possible) {
+TEST(Decider, mode_auto_becomes_hierarchical_only_with_many_places_on_several_hosts) {
   for (const std::uint32_t places_per_rank : {1u, 300u})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const JobLayout layout = discover_layout(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});

@@ -122,8 +122,8 @@ void Engine::create_runner() {
   if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
 }
 
-/// Creates a runner that offloads steps. It is created even if there is only one rank, because its
-/// constructor reports invalid settings. It is then destroyed again, because one rank cannot
+/// Creates a runner that offloads steps. Its constructor also reports invalid settings, so even a
+/// job with a single rank creates the runner, but then destroys it, because a single rank cannot
 /// offload anything.
 void Engine::create_offloading_runner() {
   workers_.push_back(std::make_unique<Worker>(directory_));

@@ -47,7 +47,8 @@ class Engine {
 
   ObjectId num_objects() const { return directory_.num_objects(); }
   std::uint64_t num_steps() const { return meter_.num_steps(); }
-  /// Throws Error if the rank is not known here (Mode::hierarchical).
+  /// Returns the rank on which the object is. Throws Error if this rank does not know where the
+  /// object is (Mode::hierarchical).
   int rank_of(ObjectId id) const { return directory_.rank_of(id); }
   const JobLayout& layout() const { return layout_; }
   const LocalObjects& local_objects() const { return objects_; }

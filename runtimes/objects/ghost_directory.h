@@ -22,7 +22,8 @@
 
 namespace poise::objects {
 
-/// Ranks are positions, numbered in the order of their places (job_layout.h).
+/// In this class a rank is identified by its position: its index in the list of all ranks, ordered
+/// by their places (job_layout.h).
 class GhostDirectory {
  public:
   GhostDirectory(ObjectId num_objects, std::uint32_t position, std::uint32_t num_ranks);
@@ -41,17 +42,20 @@ class GhostDirectory {
     return static_cast<std::uint32_t>(std::uint64_t{id} * num_ranks_ / num_objects_);
   }
 
-  /// Stores where an object is at the start. Called in the order of ids, for all of them.
+  /// Stores where an object is at the start. To be called for every object, in the order of ids.
   void add_initial(ObjectId id, std::uint32_t position) {
     if (home_of(id) == position_) at_.push_back(position);
     if (position == position_) learn(id, position);
   }
-  /// Stores where an object is, as its home has told.
+  /// Stores the position of the rank on which an object is. Does nothing on the home of the object,
+  /// which knows it already.
   void learn(ObjectId id, std::uint32_t position);
 
-  /// Collective. Tells the homes where this rank's objects go (`leaving` has them by new position),
-  /// and asks the homes for the ghosts of the objects that are here now, `own`. `sent` has the
-  /// messages of the objects that were here before; ghosts of an object migrate with it.
+  /// Updates the directory after a migration. Tells the home of each object that left this rank the
+  /// object's new position, and asks the homes of this rank's new ghosts where these ghosts are.
+  /// `leaving` lists the objects that left, by new position. `own` lists the objects that are now
+  /// on this rank. `sent` has the messages that this rank's objects sent before the migration; the
+  /// receivers become ghosts of the rank to which the sender has moved. Collective.
   void update(Communicator& ranks, const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
               std::span<const Message> sent, std::span<const ObjectId> own);
 

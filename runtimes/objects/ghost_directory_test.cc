@@ -44,7 +44,7 @@ TEST(GhostDirectory, a_rank_that_is_not_the_home_learns_where_an_object_is) {
   EXPECT_EQ(after.position, 3u);
 }
 
-TEST(GhostDirectory, after_migrations_each_rank_knows_its_objects_and_their_ghosts_and_no_others) {
+TEST(GhostDirectory, a_rank_finds_its_objects_and_their_receivers_after_every_migration) {
   SimulatedRanks(kRanks).run([](const poise_communication& table) {
     Communicator ranks(table);
     const std::uint32_t rank = table.rank;

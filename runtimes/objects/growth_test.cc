@@ -21,7 +21,8 @@ struct Near {
   }
 };
 
-/// Bytes that a rank needs from before the first object until after the first decision and a step.
+/// The heap memory and the message traffic of a rank, in bytes, for creating the objects, a few
+/// steps and one decision.
 struct Needs {
   double heap_bytes = 0, traffic_bytes = 0;
 };
@@ -44,8 +45,9 @@ Needs needs(MPI_Comm comm, ObjectId num_objects, Mode mode) {
 constexpr ObjectId kOwnObjects = 40'000;
 constexpr int kHalf = 4;
 
-/// Runs four ranks and then eight, with equally many objects per rank. Returns the bytes by which
-/// rank 3, which leads no group, then needs more, per object that there is more in all.
+/// Runs the test program on four ranks and then on eight, with the same number of objects per rank.
+/// Returns how many more bytes rank 3 needs in the second run, divided by the number of objects
+/// that were added. Rank 3 leads no group in either run.
 Needs growth(Mode mode) {
   MPI_Comm half = MPI_COMM_NULL;
   int rank = 0;
@@ -70,7 +72,7 @@ TEST(Growth, a_rank_needs_memory_and_traffic_for_its_own_objects_only) {
   EXPECT_LT(more.traffic_bytes, 0.5);
 }
 
-TEST(Growth, this_test_notices_memory_and_traffic_for_all_objects) {
+TEST(Growth, the_test_detects_a_rank_that_needs_memory_and_traffic_for_all_objects) {
   const Needs more = growth(Mode::root);
   EXPECT_GT(more.heap_bytes, 3.9);     // the place of every object
   EXPECT_GT(more.traffic_bytes, 3.9);  // the same, broadcast

@@ -26,8 +26,8 @@ struct JobLayout {
   }
   int rank_of(PlaceId p) const { return rank_of_place[p]; }
 
-  // Decisions by all ranks number the ranks in the order of their places. The places of a rank are
-  // consecutive.
+  // When all ranks decide together, each rank is identified by its position: its index in the list
+  // of all ranks, ordered by their places. The places of a rank have consecutive numbers.
   std::uint32_t places_per_rank() const { return static_cast<std::uint32_t>(own_places().size()); }
   int rank_at(std::uint32_t position) const { return rank_of_place[position * places_per_rank()]; }
   std::uint32_t position_of(int of_rank) const {

@@ -19,7 +19,8 @@ namespace poise::objects {
 
 namespace {
 
-/// Returns a machine in which each rank is one place, with the speed of all its places.
+/// Returns a machine in which each rank is one place. The speed of a rank is the sum of the speeds
+/// of its places.
 Machine machine_of_ranks(const JobLayout& layout) {
   const std::uint32_t places = layout.places_per_rank();
   if (places == 1) return layout.machine;
@@ -51,8 +52,8 @@ struct OwnArrays {
   }
 };
 
-/// Rows are sorted by id, and messages by sender. The receivers of all messages are known, because
-/// the exchange at the end of a step finds them.
+/// The rows of `own` are sorted by id, and its messages by sender. `directory` knows the rank of
+/// every receiver, because the exchange of messages at the end of a step finds it.
 OwnArrays arrays_of(const Measurements& own, const ObjectDirectory& directory) {
   OwnArrays arrays;
   auto message = own.messages.begin();

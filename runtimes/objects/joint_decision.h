@@ -23,11 +23,12 @@ struct JointDecision {
   std::string trouble;  // why nothing moves, the same on all ranks; empty if the strategy succeeded
 };
 
-/// Ranks decide on which rank each object runs. If each thread is a place, each rank then decides
-/// by itself on which of its places its objects run; messages to other ranks do not count there.
+/// All ranks together decide on which rank each object runs. If each thread is a place, each rank
+/// then distributes its objects over its own places, without regard to messages to other ranks.
 class JointDecider {
  public:
-  /// All must outlive this object. `ranks` are numbered in the order of their places.
+  /// All arguments must outlive this object. In `ranks`, ranks are numbered in the order of their
+  /// places.
   JointDecider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
                const Options& options, std::uint32_t threads_per_place);
 

@@ -50,7 +50,7 @@ class LocalObjects {
     const std::uint32_t index = index_of_.find(id);
     return index == IdTable::kNone ? nullptr : &objects_[index];
   }
-  /// The indices of the objects at each of the places; empty without places.
+  /// For each place, the indices of its objects. Empty if the constructor was given no places.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
   /// Removes the objects that have left, whose `object` is null, and adds those that arrived.

@@ -103,7 +103,8 @@ class Outbox {
   std::vector<std::pair<Buffer*, std::vector<ObjectId>>> groups_;  // receivers by buffer
 };
 
-/// A message as stored in a buffer between ranks, with all its receivers on the destination rank.
+/// A message in a buffer that one rank sends to another. `to` lists all receivers on that other
+/// rank.
 struct PackedMessage {
   ObjectId from;
   std::span<const ObjectId> to;

@@ -106,7 +106,8 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<Messag
                   MPI_STATUSES_IGNORE);
       have_all_arrived = is_sent != 0;
       if (have_all_arrived && any == nullptr) MPI_Ibarrier(comm_, &barrier);
-      // The largest value is known only when all ranks have contributed theirs, as in a barrier.
+      // This reduction finds out whether `any` is true on some rank. The reduction also serves as
+      // the barrier, because it cannot complete before every rank has entered it.
       if (have_all_arrived && any != nullptr)
         MPI_Iallreduce(&own_flag, &any_flag, 1, MPI_INT, MPI_MAX, comm_, &barrier);
     }

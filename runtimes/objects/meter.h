@@ -27,8 +27,8 @@ class Meter {
   /// Returns the number of completed steps. The reference stays valid as long as the meter exists.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
-  /// The number of the current subphase: the kind of the current step (Options::subphase_of_step).
-  /// As long as no step has had a kind, the number of subphases is 0.
+  /// The current subphase, as Options::subphase_of_step numbers it for the current step.
+  /// num_subphases() is 0 until a step with a subphase has begun.
   std::uint32_t subphase() const { return subphase_; }
   std::uint32_t num_subphases() const { return num_subphases_; }
   /// Begins a step of this subphase. Throws Error if `subphase` is not below kMaxSubphases.

@@ -37,7 +37,7 @@ TEST(MigrationPlan, lists_the_leaving_objects_by_destination) {
   EXPECT_THAT(plan_of(2).leaving, IsEmpty());
 }
 
-TEST(MigrationPlan, lists_the_places_of_the_objects_that_are_here_afterwards) {
+TEST(MigrationPlan, lists_the_new_places_of_the_objects_that_a_rank_has_after_the_migration) {
   EXPECT_THAT(plan_of(0).places, ElementsAre(1u, 0u));
   EXPECT_THAT(plan_of(1).places, ElementsAre(2u, 2u));
   EXPECT_THAT(plan_of(2).places, ElementsAre(3u, 3u));

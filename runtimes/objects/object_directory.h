@@ -33,7 +33,8 @@ class ObjectDirectory {
     const auto [position, is_known] = ghosts_->find(id);
     return {layout_.rank_at(position), is_known};
   }
-  /// Returns the rank of the object. Throws Error if it is not known here.
+  /// Returns the rank on which the object is. Throws Error if this rank does not know where the
+  /// object is (Mode::hierarchical).
   int rank_of(ObjectId id) const {
     const auto [rank, is_known] = find(id);
     if (!is_known)

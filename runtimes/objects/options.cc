@@ -66,8 +66,8 @@ Options with_environment(Options options,
   if (const Strategy& strategy = *parse_strategy(options.strategy).strategy;
       options.mode == Mode::hierarchical && !strategy.needs.empty())
     fail(
-        "POISE_MODE=hierarchical: strategy {} needs {}, which no rank has of all objects; use "
-        "POISE_MODE=root or another strategy",
+        "POISE_MODE=hierarchical: strategy {} needs the {} of all objects, but no rank has "
+        "them in this mode; use POISE_MODE=root or another strategy",
         strategy.name, strategy.needs);
   initial_placement(options.placement, 1, 1, 0);
   if (options.max_piece_bytes < kMinPieceBytes)

@@ -50,7 +50,8 @@ struct Options {
   std::string log = {};
   /// POISE_BUDGET: seconds that a decision may take (as 2s or 100ms); 0: no limit.
   double budget_s = 0;
-  /// Threads of a rank; 0: OMP_NUM_THREADS if it is set, else 1.
+  /// Number of threads per rank. 0 stands for the value of OMP_NUM_THREADS, or for 1 if that
+  /// variable is not set.
   std::uint32_t threads = 0;
   /// POISE_PLACES: with `thread` (true), each thread is a place with objects of its own; with
   /// `rank` (false), a rank is one place.
@@ -70,9 +71,9 @@ struct Options {
   std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
-/// Returns the options with the environment applied. POISE_STRATEGY without POISE_PERIOD means
-/// POISE_PERIOD=auto, unless the program sets a period. Throws Error naming the variable and what
-/// would work.
+/// Returns the options after the environment variables have been applied to them. POISE_STRATEGY
+/// without POISE_PERIOD means POISE_PERIOD=auto, unless the program sets a period. If a setting is
+/// invalid, throws an Error that names the setting and says what would be valid.
 Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment);
 

@@ -11,8 +11,8 @@
 
 namespace poise::objects {
 
-/// `recorded` holds the CPU times of the objects and their messages. `first_place` is the first
-/// place of this rank.
+/// `recorded` holds the CPU times of the objects, and the messages that they sent. `first_place` is
+/// the first place of this rank.
 Measurements own_measurements(const LocalObjects& objects, PlaceId first_place, const Meter& meter,
                               Recording recorded, const ObjectGuard& guard);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication functions of a decision by all ranks (poise/communication.h), over a messenger.
+// When all ranks decide together, they communicate by the functions of poise/communication.h. This
+// file implements these functions on MPI.
 #pragma once
 
 #include <mpi.h>
@@ -13,13 +14,14 @@ namespace poise::objects {
 
 class RankCommunication {
  public:
-  /// All must outlive this object.
+  /// All arguments must outlive this object.
   RankCommunication(MPI_Comm comm, const JobLayout& layout, Messenger& messenger)
       : comm_(comm), layout_(layout), messenger_(messenger) {}
   RankCommunication(const RankCommunication&) = delete;
   RankCommunication& operator=(const RankCommunication&) = delete;
 
-  /// The table refers to this object. Its ranks are numbered in the order of their places.
+  /// Returns a table of functions, which refers to this object. In calls of these functions, ranks
+  /// are numbered in the order of their places.
   poise_communication table();
 
  private:

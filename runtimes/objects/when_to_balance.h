@@ -10,8 +10,8 @@ namespace poise::objects {
 struct RunState {
   // Measurements since the last decision.
   std::uint64_t steps = 0;
-  // Load of the busiest rank. If the program has subphases, the sum over all subphases of the load
-  // of the rank that is busiest in that subphase.
+  // Load of the busiest rank. If the program has subphases, the load of the busiest rank in each
+  // subphase, summed over all subphases.
   double busiest_s = 0;
   double average_s = 0;  // average load over the ranks
 

@@ -33,8 +33,8 @@ class Exchange {
   /// hosts) rounds of short messages.
   ClockOffset offset_to_first();
 
-  /// Finds the waits in the sampled collectives of these communicators. Collective over the ranks
-  /// of each communicator; ranks may list them in different orders.
+  /// Finds the waits in the sampled collectives of these communicators. All ranks of a communicator
+  /// must pass it, but each rank may list its communicators in any order.
   void find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
   /// Finds how long this rank waited for the partners of its messages. Collective; each rank sends
@@ -42,7 +42,8 @@ class Exchange {
   void find_waits(const MessageEnds& ends, const CommonClock& clock,
                   std::vector<Wait>& waits) const;
 
-  /// Collects the bytes of all ranks on rank 0, along a binomial tree. Collective.
+  /// Appends the data of all other ranks, in order of rank, to `bytes` on rank 0. Uses a binomial
+  /// tree. Collective.
   void gather(std::string& bytes) const;
 
  private:

@@ -32,8 +32,8 @@ bool has_types(Meaning meaning) {
   return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
 }
 
-/// The positions of a collective's count and type among the arguments: those for sending or, if MPI
-/// ignores these, those for receiving.
+/// The arguments, by position, from which the size of a collective is computed: the send count and
+/// send datatype or, if MPI ignores them, the receive count and receive datatype.
 struct Fields {
   int count, type;
 };

@@ -49,9 +49,10 @@ class Interpreter {
  public:
   Interpreter(const MpiLibrary& mpi, Sums& sums) : mpi_(mpi), communicators_(mpi), sums_(sums) {}
 
-  /// To be called before the call. Removes the records of the objects that the call will free.
+  /// Must run before the program's MPI call is executed. Removes the records of the MPI objects
+  /// that the call will free.
   void before(const Function& function, const Arguments& arguments);
-  /// To be called after a call that succeeded.
+  /// Must run after the MPI call has succeeded.
   void after(const Function& function, const Arguments& arguments);
 
   /// Returns whether this rank can delay other ranks in a collective, and whether it waits for
@@ -82,8 +83,8 @@ class Interpreter {
   const MpiLibrary& mpi_;
   Communicators communicators_;
   Sums& sums_;
-  /// A cache of the sizes of types. An entry is removed when the type is freed, because MPI may
-  /// reuse its handle for another type.
+  /// A cache of the sizes of MPI datatypes. An entry is removed when the program frees the
+  /// datatype, because MPI may reuse the handle for another datatype.
   struct KnownSize {
     Word type = 0;
     std::uint64_t bytes = 0;

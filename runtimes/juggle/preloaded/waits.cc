@@ -186,7 +186,7 @@ __attribute__((constructor)) void open_table() {
   });
 }
 
-/// The function of a parallel region, and its argument.
+/// A parallel region: the function that its threads call, and the argument of this function.
 struct Region {
   void (*function)(void*);
   void* data;
