@@ -49,6 +49,30 @@ PURE = [
     ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
     ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
 ]
+# A test must not depend on the speed of the machine, so tests read no wall clock. Exceptions, each with its reason. Tests
+# with the label `timed` are repeated once if they fail (tests/run.py).
+WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\b(clock|wall|wall_now)_s\(\)"
+              r"|\btime\.(time|monotonic|perf_counter)(_ns)?\(")
+LIMIT = "ends a wait that would hang, long before the time limit of the test"
+TIMED = "has the label timed"
+CLOCKS_IN_TESTS = {
+    "apps/pingpong/launcher_test.cc": "a killed command must not last as long as its sleep of 300 s",
+    "runtimes/juggle/counter_test.cc": "the wall time is an upper bound of the count on any machine",
+    "runtimes/objects/collection_test.cc": TIMED,
+    "runtimes/tasks/pool/pool_test.cc": "passes the time in",
+    "runtimes/tasks/transport/parker_test.cc": "a sleep must not be too short; it may be longer on a busy machine",
+    "tests/cli/completion_test.py": LIMIT,
+    "tests/cli/juggle_faults_test.py": TIMED,
+    "tests/cli/juggle_programs_test.py": TIMED,
+    "tests/cli/juggle_test.py": TIMED,
+    "tests/cli/own_strategies_test.py": "a killed program must not last as long as its sleep of 600 s",
+    "tests/tasks/doorbell_test.cc": LIMIT,
+    "tests/tasks/errors_test.cc": LIMIT,
+    "tests/tasks/exploration_test.cc": TIMED,
+    "tests/tasks/load_table_test.cc": "writes for a while; no result depends on how often",
+    "tests/tasks/replicas_test.cc": LIMIT,
+    "tests/vm/vm_test.py": "times are checked only if the host was idle",
+}
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 # The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
@@ -208,6 +232,22 @@ def check_pure(path, lines):
                 complain(path, number, f"the library decides and does not act, but this {what}")
 
 
+def reads_wall_clock(lines):
+    """Returns the numbers of the lines that read a wall clock."""
+    return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
+
+
+def check_clocks_in_tests(path, lines):
+    if not re.search(r"_test\.(cc|c|py)$", path.name):
+        return
+    found, is_listed = reads_wall_clock(lines), str(path) in CLOCKS_IN_TESTS
+    if found and not is_listed:
+        complain(path, found[0], "a test reads no wall clock: pass the time in, count, measure CPU time, or give the test the "
+                 "label timed and a row in CLOCKS_IN_TESTS (tests/tidy.py)")
+    if is_listed and not found:
+        complain(path, 1, "reads no wall clock; remove its row in CLOCKS_IN_TESTS (tests/tidy.py)")
+
+
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
@@ -288,6 +328,7 @@ def check_tree():
             check_markdown(path, lines)
         if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
+        check_clocks_in_tests(path, lines)
         if path.suffix == ".py":
             check_python(path, text)
             continue

@@ -16,12 +16,12 @@ NUM_SEEDS = "10000"
 # Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
 # on few ranks.
 SANITIZED_TASKS = (
-    r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
+    r"^(mpi.(tasks_on_(1|2|4)|tasks_explore_on_(2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
     r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
 # Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
 SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
-RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|funneled|serialized)$"
+RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
 
 

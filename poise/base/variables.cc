@@ -45,7 +45,7 @@ constexpr Knob kTaskSettings[] = {
     {"progress_thread", 0, 0, 2,
      "a thread that polls during long tasks; auto: if all threads may call MPI at once",
      kProgressThread},
-    {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
+    {"progress_us", 2000, 1, 1e9, "min microseconds between two polls of the progress thread"},
     {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
     {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
