@@ -4,7 +4,8 @@
 """Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
-With --commits BASE it checks the messages of the commits since BASE instead."""
+Where the history is there, it also checks the messages of all commits since FIRST_BASE. With --commits BASE it checks only
+the messages since BASE."""
 
 import ast
 import pathlib
@@ -19,6 +20,10 @@ SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
 MAX_MARKDOWN_COLUMNS = 100  # maximum length of a line outside tables and code
 MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
+# Messages of commits that are not ancestors of this one are checked. A merged message cannot be mended, so commits that
+# break a rule and were merged all the same are listed by their full hashes.
+FIRST_BASE = "82c4d2e667ec401f64abed132975c9eb2a5942ef"
+MERGED_COMMITS = ()
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Example programs for users. Each has a folder of its own and is short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
@@ -66,6 +71,7 @@ CLOCKS_IN_TESTS = {
     "tests/cli/juggle_programs_test.py": TIMED,
     "tests/cli/juggle_test.py": TIMED,
     "tests/cli/own_strategies_test.py": "a killed program must not last as long as its sleep of 600 s",
+    "tests/cli/tidy_test.py": "tests this check",
     "tests/tasks/doorbell_test.cc": LIMIT,
     "tests/tasks/errors_test.cc": LIMIT,
     "tests/tasks/exploration_test.cc": TIMED,
@@ -295,23 +301,35 @@ def check_poise_alone():
             complain("poise/strategies/poise.cc", number, "includes other strategies")
 
 
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def has_history():
+    """Returns false if the commits since FIRST_BASE are not all there, as in a shallow clone or without git."""
+    return (git("rev-parse", "--is-shallow-repository").stdout.strip() == "false"
+            and not git("merge-base", "--is-ancestor", FIRST_BASE, "HEAD").returncode)
+
+
+def check_message(commit, message, num_changed):
+    subject, _, body = message.partition("\n")
+    if len(subject) > MAX_SUBJECT:
+        complain(commit, 1, f"a subject of {len(subject)} characters; at most {MAX_SUBJECT}")
+    if subject.endswith("."):
+        complain(commit, 1, "a subject does not end with a full stop")
+    if num_changed > MIN_LINES_WITHOUT_BODY and not body.strip():
+        complain(commit, 1, f"{num_changed} lines changed and no body that says why")
+
+
 def check_commits(base):
-    listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
-                            capture_output=True, text=True, check=False)
+    """Checks the messages of all commits since `base` that are no merges."""
+    listed = git("log", "--no-merges", "--shortstat", "--format=%x01%h%x00%s%n%b%x00", f"{base}..HEAD")
     if listed.returncode:
         sys.exit(f"tidy: git log failed: {listed.stderr.splitlines()[0]}")
-    for commit in listed.stdout.split():
-        shown = subprocess.run(["git", "show", "--format=%s%n%b%x00", "--shortstat", commit], cwd=ROOT,
-                               capture_output=True, text=True, check=True).stdout
-        message, _, changes = shown.partition("\0")
-        subject, _, body = message.partition("\n")
-        if len(subject) > MAX_SUBJECT:
-            complain(commit, 1, f"a subject of {len(subject)} characters; at most {MAX_SUBJECT}")
-        if subject.endswith("."):
-            complain(commit, 1, "a subject does not end with a full stop")
-        changed = sum(int(count) for count in re.findall(r"(\d+) (?:insertion|deletion)", changes))
-        if changed > MIN_LINES_WITHOUT_BODY and not body.strip():
-            complain(commit, 1, f"{changed} lines changed and no body that says why")
+    for entry in listed.stdout.split("\1")[1:]:
+        commit, message, changes = entry.split("\0")
+        if not any(known.startswith(commit) for known in MERGED_COMMITS):
+            check_message(commit, message, sum(map(int, re.findall(r"(\d+) (?:insertion|deletion)", changes))))
 
 
 def check_tree():
@@ -346,6 +364,8 @@ def main():
         check_commits(sys.argv[2])
     elif len(sys.argv) == 1:
         check_tree()
+        if has_history():
+            check_commits(FIRST_BASE)
     else:
         print("usage: tidy.py [--commits BASE]", file=sys.stderr)
         return 2
