@@ -73,7 +73,7 @@ CLOCKS_IN_TESTS = {
     "tests/cli/own_strategies_test.py": "a killed program must not last as long as its sleep of 600 s",
     "tests/cli/tidy_test.py": "tests this check",
     "tests/tasks/doorbell_test.cc": LIMIT,
-    "tests/tasks/errors_test.cc": LIMIT,
+    "tests/tasks/misuse_test.cc": LIMIT,
     "tests/tasks/exploration_test.cc": TIMED,
     "tests/tasks/load_table_test.cc": "writes for a while; no result depends on how often",
     "tests/tasks/replicas_test.cc": LIMIT,
