@@ -118,7 +118,7 @@ class Guides(CliTest):
     def test_no_guide_is_longer_than_its_limit(self):
         for name in ("start", "which", "juggle", "objects", "python", "strategies", "tasks", "tasks_openmp", "charm",
                      "charm_trees", "library", "profile", "decision", "juggle_how", "tasks_how", "objects_how",
-                     "profile_how", "charm_how", "distributed"):
+                     "profile_how", "charm_how", "distributed", "simulate", "simulate_how"):
             lines = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").splitlines()
             self.assertLessEqual(sum(not line.startswith("<!--") for line in lines), 150, f"{name}.md: results and reference belong on other pages")
 
