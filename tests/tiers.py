@@ -36,7 +36,7 @@ class Part:
     targets: tuple = ()
     options: tuple = ()
     environment: dict = dataclasses.field(default_factory=dict)
-    packages: tuple = ()  # groups of packages (packaging/packages.txt) without which some of its tests are skipped
+    packages: tuple = ()  # names of what ./dev installs for it; without them some of its tests are skipped
 
 
 def parts(tier):
@@ -47,8 +47,8 @@ def parts(tier):
         Part("format", "format", TIERS, ["bash", "-c", FORMATTED]),
         Part("release", "release build: unit tests and the command", ("quick",), preset="ci",
              targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
-        Part("release", "release build", ("usual",), preset="ci", options=("-LE", "long"), packages=("clangs",)),
-        Part("release", "release build", ("full",), preset="ci", packages=("clangs", "browser", "charm")),
+        Part("release", "release build", ("usual",), preset="ci", options=("-LE", "long"), packages=("sphinx", "clangs")),
+        Part("release", "release build", ("full",), preset="ci", packages=("sphinx", "clangs", "browser", "charm")),
         Part("asan", "address and undefined-behaviour sanitizers, clang", usual, preset="asan",
              targets=("unit_tests", "fuzzers"), options=("-LE", "cli|mpi|long")),
         Part("asan-tasks", "tasks of several ranks under them, from all languages", usual, preset="asan",

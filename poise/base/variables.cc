@@ -30,7 +30,10 @@ constexpr std::string_view kNuma[] = {"across", "within"};
 constexpr std::string_view kOffload[] = {"default", "disabled", "mandatory"};
 
 constexpr Knob kTaskSettings[] = {
-    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
+    {"policy", 0, 0, 3,
+     "cost: lend so that the wait ends soonest; paired: in pairs of ranks sorted by load "
+     "(Klinkenberg et al. 2020); lightest: lend to the least loaded rank; none: lend nothing",
+     kPolicies},
     {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
     {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
     {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
