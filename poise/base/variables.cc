@@ -100,7 +100,7 @@ constexpr Variable kAfter[] = {
      "record which task ran where and when, for poise timeline and Perfetto"},
     {"POISE_TASKS_HELPER", tasks, "", "auto", "deprecated name of POISE_TASKS_PROGRESS_THREAD",
      kProgressThread},
-    {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000", "2000",
+    {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000000", "2000",
      "deprecated name of POISE_TASKS_PROGRESS_US"},
     {"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", chameleon, kNumber, "",
      "selects policy paired; its min_local"},
