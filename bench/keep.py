@@ -22,10 +22,13 @@ def cpu_model():
 
 
 def commit():
-    """Returns the commit that was measured, with "+" if the working tree differs from it."""
-    asked = subprocess.run(["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"], cwd=ROOT,
-                           capture_output=True, text=True)
-    return asked.stdout.strip() or None
+    """Returns the commit that was measured, with "+" if the working tree differs from it in more than stored results."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+    head = git("rev-parse", "--short=12", "HEAD")
+    differs = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results", ":!docs/results.md")
+    return head + "+" * bool(differs) if head else None
 
 
 def stamp():
@@ -63,8 +66,6 @@ def keep(name, rows, key=None, **more):
 
     A run of all rows passes no `key`, and replaces the file. A run of only some rows passes in `key` the columns
     that identify a row; stored rows that this run did not measure stay."""
-    path = RESULTS / f"{name}.json"
-    path.parent.mkdir(exist_ok=True)
     measured = stamp()
     rows = [{**row, "measured": measured} for row in rows]
     if key:
@@ -73,11 +74,14 @@ def keep(name, rows, key=None, **more):
     if more:
         whole |= {"measured": measured, **more}
     whole["results"] = rows
+    write(name, whole)
+    print(f"kept in bench/results/{name}.json; ./dev docs renews docs/results.md")
+
+
+def write(name, whole):
+    """Replaces NAME.json at once, so that it is never half written."""
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(".part")
     temporary.write_text(json.dumps(whole, indent=1) + "\n")
     temporary.replace(path)
-    try:
-        path = path.relative_to(ROOT)
-    except ValueError:  # a test keeps elsewhere
-        pass
-    print(f"kept in {path}; ./dev docs renews docs/results.md")

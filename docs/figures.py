@@ -27,7 +27,7 @@ import results
 from results_tables import PAGES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GENERATED = {"results.md", "variables.md", "api.md"}
+GENERATED = {"results.md", "variables.md", "options.md"}
 CLAIMS = re.compile(r"\b(faster|slower|speed-?up|gain(s|ed)?|saves?d?|shorter|longer|takes?|took|costs?|reach(es|ed)?|overhead|less|"
                     r"measured|median|best|worst|moves?)\b", re.I)
 QUANTITY = re.compile(r"(?<![\w.])(x|×)?\d[\d,]*(\.\d+)?\s?(%|x\b|×|times\b|ns\b|[µu]s\b|ms\b|s\b|[GM]B/s)|(?<!\w)[x×]\d+(\.\d+)?")

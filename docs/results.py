@@ -82,10 +82,11 @@ def page(results=RESULTS):
         path = results / f"{name}.json"
         if not path.exists():  # not measured yet
             continue
+        whole = json.loads(path.read_text(encoding="utf-8"))
         lines += [f"## {heading}", "",
-                  *wrapped(f"`./dev bench {name}` measures these figures and stores [all rows](../bench/results/{name}.json)."), ""]
+                  *wrapped(f"`{whole['command']}` measures these figures and stores [all rows](../bench/results/{name}.json)."), ""]
         for table in tables:
-            lines += table_text(table, json.loads(path.read_text(encoding="utf-8")))
+            lines += table_text(table, whole)
     return "\n".join(lines).rstrip() + "\n"
 
 

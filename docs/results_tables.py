@@ -4,7 +4,13 @@
 several stored rows. Medians come first, with the worst case beside them, and every mean says which mean it is."""
 
 import dataclasses
+import pathlib
 import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+
+import tiers  # noqa: E402
 
 OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of other projects in mapping.json
 
@@ -105,6 +111,18 @@ def sorted_victims(rows):
     return (f"The measured speed-ups {verdict} a result of Klinkenberg et al. 2020 (figure 9, on up to 32 nodes): lending in pairs of "
             "ranks that are sorted by load gives a larger speed-up than lending to the least loaded rank. On one host, the "
             f"speed-ups are, first with sorted pairs and then with the least loaded rank: {pairs}.")
+
+
+def tested_parts(whole):
+    """Returns the stored rows of ./dev test full with their lists as text."""
+    return [row | {"failures": ", ".join(f"`{name}`" for name in row["failures"]),
+                   "second_tries": ", ".join(f"`{name}`" for name in row["second_tries"])} for row in whole["results"]]
+
+
+def parts_without_result(rows):
+    missing = tiers.never_run(rows)
+    return (f"Parts without a stored result: {', '.join(f'`{part.word}` ({part.name})' for part in missing)}." if missing else
+            "Every part has a stored result.")
 
 
 def runs_of_threads(whole):
@@ -431,4 +449,9 @@ PAGES = {
     **{name: (heading, [Table("CPU time", "Each benchmark ran once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},
+    "full_test": ("Tests of the full tier", [
+        Table("Last result of each part", "`./dev test full PART…` runs single parts. A test that measures time is repeated once if it fails; `second try` "
+              "names the tests that passed only then.", tested_parts,
+              {"part": "`{part}`", "runs": "{runs}", "passed": "{passed}", "failed": "{failed}", "skipped": "{skipped}", "seconds": "{seconds:,}",
+               "of it building": "{build_s:,}", "failures": "{failures}", "second try": "{second_tries}"}, parts_without_result)]),
 }

@@ -4,13 +4,15 @@
 """Builds HTML from README.md and docs/ with Sphinx and MyST. usage: docs/site.py FOLDER; `./dev docs` calls this.
 
 Warnings are errors: a link to a page, a heading or a file that does not exist fails the build. Nothing is fetched, so links
-to other sites are not tried. The page of the C API is made here, from poise/poise.h."""
+to other sites are not tried. docs/api.py makes the pages of the API reference."""
 
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+import api
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "ARCHITECTURE.md", "STYLE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
@@ -19,6 +21,10 @@ OPTIONS = {"project": "Poise", "extensions": "myst_parser", "root_doc": "docs/RE
            "html_theme": "alabaster", "html_show_copyright": "0", "html_show_sphinx": "0",
            "suppress_warnings": "misc.highlighting_failure"}  # excerpts leave lines out
 CONTENTS = """
+
+**API reference**, made from headers and modules
+
+{links}
 
 ```{toctree}
 :hidden:
@@ -30,42 +36,6 @@ decisions/*
 ../*
 ```
 """
-API = """# The C API
-
-Made from [`poise/poise.h`](../poise/poise.h) by `docs/site.py`. [Calling Poise from a program](library.md) shows programs.
-"""
-
-
-def api_page(header):
-    """Returns the sections, comments and declarations of a header. A comment stands above the declarations that it
-    describes."""
-    header = re.sub(r"(?ms)^(static inline [^{]*?) \{\n.*?^\}$", r"\1;", header)  # without bodies
-    lines = [API]
-    head = re.search(r"(?s)(.*?)#pragma once", header)[1]
-    lines += [re.sub(r"(?m)^// ?", "", head.split("\n", 1)[1]), ""]
-    comment, declared, in_comment = [], [], False
-
-    def flush():
-        if re.search(r"\bpoise_\w+", "\n".join(declared)):
-            lines.extend(["```c", *declared, "```", "", " ".join(comment).strip("/* "), ""])
-        comment.clear()
-        declared.clear()
-
-    for line in header[header.index('extern "C" {'):].splitlines()[1:]:
-        if in_comment or line.startswith("/*"):
-            if declared:
-                flush()
-            title = re.match(r"/\* -+ (.*?) -+ \*/", line)
-            if title:
-                lines.extend([f"## {title[1]}", ""])
-                continue
-            comment.append(line.strip())
-            in_comment = not line.endswith("*/")
-        elif not line or line.startswith(("#", "}  //")):
-            flush()
-        else:
-            declared.append(line)
-    return "\n".join(lines)
 
 
 def copy_page(path, source):
@@ -83,7 +53,7 @@ def copy_page(path, source):
 
     text = LINK.sub(resolved, path.read_text(encoding="utf-8"))
     if path == ROOT / "docs" / "README.md":
-        text += CONTENTS
+        text += CONTENTS.replace("{links}", "\n".join(f"- [{title}]({name}.md)" for name, (title, *_) in api.PAGES.items()))
     copy = source / path.relative_to(ROOT)
     copy.parent.mkdir(parents=True, exist_ok=True)
     copy.write_text(text, encoding="utf-8")
@@ -102,7 +72,8 @@ def main(folder):
         copy_page(path, source)
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy(picture, source / "docs")
-    (source / "docs" / "api.md").write_text(api_page((ROOT / "poise" / "poise.h").read_text(encoding="utf-8")), encoding="utf-8")
+    for name, text in api.pages().items():
+        (source / "docs" / f"{name}.md").write_text(text, encoding="utf-8")
     done = subprocess.run(sphinx(sys.executable, OPTIONS, source, folder / "html"), check=False)
     if done.returncode == 0:
         print(f"docs: {folder / 'html' / 'docs' / 'README.html'}")

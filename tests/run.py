@@ -3,97 +3,42 @@
 
 """Runs the tests of a tier and prints where the time went.
 
-usage: tests/run.py quick|usual|full
+usage: tests/run.py quick|usual|full [PART…]
 
 quick  unit tests and the command line, release build
 usual  every test that needs no special hardware: both compilers, both MPIs, sanitizers, fuzzers briefly
-full   also what takes hours: repeated MPI tests, long fuzzing, many seeds, the emulated machine;
-       its result is kept in bench/results/full_test.json
+full   also what takes hours: repeated MPI tests, long fuzzing, many seeds, the emulated machine. PART… runs only
+       these parts; `--list` lists them. The last result of each part is kept in bench/results/full_test.json
 
-`./dev test [quick|full]` installs what is missing, then calls this. The last line of output counts the
-tests; the status is 1 if any failed. Tests that carry the label `timed` measure time: if one fails it
-is run once more, alone, and the output names it.
+`./dev test [quick|full [PART…]]` installs what is missing, then calls this; `--packages` before the tier lists the
+groups of packages that only some tests need. The last line of output counts the tests; the status is 1 if any failed.
+Tests that carry the label `timed` measure time: if one fails it is run once more, alone, and the output names it.
 """
 
 import dataclasses
-import datetime
-import json
 import os
 import pathlib
-import platform
 import re
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree
 
+import tiers
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULT = ROOT / "bench" / "results" / "full_test.json"
-TIERS = ["quick", "usual", "full"]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import keep  # noqa: E402
+
+RESULT = "full_test"
+SKIPPED = 77  # status of a command that could test nothing
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
-
-FUZZ_S = {"usual": "10", "full": "600"}
-# Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
-NUM_REPEATS = 50
-OTHER_MPI = ("-E", r"^profile\.")  # these scripts try both MPIs in every build
-ONCE = ("-E", "all_nonsense")  # thousands of launches
-NUM_SEEDS = "10000"
-
-# Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
-# on few ranks.
-SANITIZED_TASKS = (
-    r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
-    r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
-    r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
-# Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
-SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
-RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|funneled|serialized)$"
-
-
-@dataclasses.dataclass
-class Part:
-    """One line of the report on a test run. It stands for a single command, or for all tests of a build."""
-    name: str
-    tiers: tuple
-    command: list = None  # a command to run as it is, in the root folder
-    preset: str = None  # otherwise: build `targets` of this preset, then run ctest with `options`
-    targets: tuple = ()
-    options: tuple = ()
-    environment: dict = dataclasses.field(default_factory=dict)
-
-
-def parts(tier):
-    usual = ("usual", "full")
-    table = [
-        Part("architecture", TIERS, [sys.executable, "tests/tidy.py"]),
-        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"]),
-        Part("release build: unit tests and the command", ("quick",), preset="ci",
-             targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
-        Part("release build", ("usual",), preset="ci", options=("-LE", "long")),
-        Part("release build", ("full",), preset="ci"),
-        Part("address and undefined-behaviour sanitizers, clang", usual, preset="asan",
-             targets=("unit_tests", "fuzzers"),
-             options=("-LE", "cli|mpi|long")),
-        Part("tasks of several ranks under them, from all languages", usual, preset="asan",
-             targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
-        Part("thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
-        Part("the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long", *OTHER_MPI)),
-        Part("the other MPI", ("full",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi")),
-        Part("fuzzers", usual, ["tests/fuzz/run", FUZZ_S.get(tier)]),
-        Part("pages as HTML", ("full",), ["./dev", "docs"]),
-        Part(f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], environment={"POISE_SEEDS": NUM_SEEDS}),
-        Part(f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
-             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}")),
-        Part(f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
-             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}")),
-        Part("an emulated machine of four memory domains", ("full",), [sys.executable, "tests/vm/vm_test.py", "-v"],
-             environment={"PYTHONDONTWRITEBYTECODE": "1"}),
-    ]
-    return [part for part in table if tier in part.tiers]
 
 
 @dataclasses.dataclass
 class Result:
+    word: str
     name: str
     passed: int = 0
     failed: int = 0
@@ -153,13 +98,8 @@ def timed_tests(folder):
     return set(re.findall(r"Test +#\d+: (\S+)", listed.stdout))
 
 
-def run_build(part, result):
-    """Runs the tests of a build and counts them one by one."""
-    begin = time.monotonic()
-    if not build(part.preset, part.targets):
-        result.failures.append("it does not build")
-        return
-    result.build_s = time.monotonic() - begin
+def run_tests(part, result):
+    """Runs the tests of a build with ctest and counts them one by one."""
     folder = folder_of(part.preset)
     cases = ctest(folder, part.options, part.environment)
     if not cases:
@@ -185,7 +125,9 @@ def run_build(part, result):
 def run_command(part, result):
     done = subprocess.run(part.command, cwd=ROOT, env=os.environ | part.environment, stdin=subprocess.DEVNULL,
                           check=False)
-    if done.returncode:
+    if done.returncode == SKIPPED:
+        result.skipped = 1
+    elif done.returncode:
         result.failures.append(f"status {done.returncode}")
     else:
         result.passed = 1
@@ -193,12 +135,16 @@ def run_command(part, result):
 
 def run(part):
     say(part.name)
-    result = Result(part.name)
+    result = Result(part.word, part.name)
     begin = time.monotonic()
-    if part.preset:
-        run_build(part, result)
-    else:
+    is_built = not part.preset or build(part.preset, part.targets)
+    result.build_s = time.monotonic() - begin if part.preset else 0
+    if not is_built:
+        result.failures.append("it does not build")
+    elif part.command:
         run_command(part, result)
+    else:
+        run_tests(part, result)
     result.failed = len(result.failures)
     result.seconds = time.monotonic() - begin
     say(f"{part.name}: {result.seconds:.0f} s, {result.build_s:.0f} of it building; {result.passed} passed, {result.failed} failed")
@@ -221,29 +167,74 @@ def print_times(results):
             print(f"passed on the second try: {name} ({result.name})")
 
 
-def keep(results):
-    """Stores the last result of the full tier for those who do not want to run it."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
-                            check=True).stdout.strip()
-    rows = [{"part": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
-             "seconds": round(result.seconds), "failures": result.failures, "second_tries": result.second_tries}
-            for result in results]
-    RESULT.write_text(json.dumps({"date": str(datetime.date.today()), "commit": commit,
-                                  "cpus": os.cpu_count(), "kernel": platform.release(), "parts": rows}, indent=1) + "\n")
+def store(result, commit):
+    """Stores the last result of a part of the full tier, for those who do not want to run it. The rows of other parts
+    stay as they are."""
+    measured = keep.stamp() | {"commit": commit}
+    row = {"part": result.word, "runs": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
+           "seconds": round(result.seconds), "build_s": round(result.build_s), "failures": result.failures,
+           "second_tries": result.second_tries, "measured": measured}
+    order = [part.word for part in tiers.parts("full")]
+    rows = [old for old in keep.merged(keep.stored_rows(RESULT), [row], ("part",)) if old["part"] in order]
+    keep.write(RESULT, {"benchmark": RESULT, "command": "./dev test full",
+                        "results": sorted(rows, key=lambda old: order.index(old["part"]))})
+    subprocess.run([sys.executable, "docs/results.py"], cwd=ROOT, check=True)  # a test compares the page with the rows
 
 
-def main():
-    if sys.argv[1:] not in [[tier] for tier in TIERS]:
-        print(f"usage: tests/run.py {'|'.join(TIERS)}", file=sys.stderr)
+def chosen_parts(tier, words):
+    """Returns the named parts of the tier in its order, or all if none is named. Raises ValueError for an unknown name."""
+    parts = tiers.parts(tier)
+    known = [part.word for part in parts]
+    for word in words:
+        if tier != "full":
+            raise ValueError(f'the tier {tier} has no parts to choose from; use: full {word}')
+        if word not in known:
+            raise ValueError(f'no part "{word}" of the tier full; known: {", ".join(known)}')
+    return [part for part in parts if part.word in words or not words]
+
+
+def run_all(parts, is_kept):
+    """Runs the parts and stores each result as soon as it is there, because the full tier may be interrupted."""
+    commit = keep.commit()
+    results = []
+    for part in parts:
+        results.append(run(part))
+        if is_kept:
+            store(results[-1], commit)
+    return results
+
+
+def print_never_run():
+    missing = [part.word for part in tiers.never_run(keep.stored_rows(RESULT))]
+    if missing:
+        print(f"\nparts of the full tier that have no stored result: {', '.join(missing)}")
+
+
+def main(words):
+    is_asked_for_packages = words[:1] == ["--packages"]
+    tier, *words = words[is_asked_for_packages:] or [""]
+    if tier not in tiers.TIERS:
+        print(f"usage: tests/run.py {'|'.join(tiers.TIERS)} [PART…]", file=sys.stderr)
         return 2
-    results = [run(part) for part in parts(sys.argv[1])]
+    if words == ["--list"]:
+        print("\n".join(f"{part.word:<14} {part.name}" for part in tiers.parts(tier)))
+        return 0
+    try:
+        parts = chosen_parts(tier, words)
+    except ValueError as error:
+        print(f"test: {error}", file=sys.stderr)
+        return 2
+    if is_asked_for_packages:
+        print("\n".join(dict.fromkeys(group for part in parts for group in part.packages)))
+        return 0
+    results = run_all(parts, is_kept=tier == "full")
     print_times(results)
-    if sys.argv[1] == "full":
-        keep(results)
+    if tier == "full":
+        print_never_run()
     passed, failed, skipped = (sum(getattr(result, name) for result in results) for name in ("passed", "failed", "skipped"))
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

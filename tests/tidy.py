@@ -4,7 +4,8 @@
 """Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
-With --commits BASE it checks the messages of the commits since BASE instead."""
+Where the history is there, it also checks the messages of all commits since FIRST_BASE. With --commits BASE it checks only
+the messages since BASE."""
 
 import ast
 import pathlib
@@ -19,6 +20,10 @@ SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
 MAX_MARKDOWN_COLUMNS = 100  # maximum length of a line outside tables and code
 MAX_DECISION_LINES = 60
 MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
+# Messages of commits that are not ancestors of this one are checked. A merged message cannot be mended, so commits that
+# break a rule and were merged all the same are listed by their full hashes.
+FIRST_BASE = "82c4d2e667ec401f64abed132975c9eb2a5942ef"
+MERGED_COMMITS = ()
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Example programs for users. Each has a folder of its own and is short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
@@ -49,6 +54,31 @@ PURE = [
     ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
     ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
 ]
+# A test must not depend on the speed of the machine, so tests read no wall clock. Exceptions, each with its reason. Tests
+# with the label `timed` are repeated once if they fail (tests/run.py).
+WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\b(clock|wall|wall_now)_s\(\)"
+              r"|\btime\.(time|monotonic|perf_counter)(_ns)?\(")
+LIMIT = "ends a wait that would hang, long before the time limit of the test"
+TIMED = "has the label timed"
+CLOCKS_IN_TESTS = {
+    "apps/pingpong/launcher_test.cc": "a killed command must not last as long as its sleep of 300 s",
+    "runtimes/juggle/counter_test.cc": "the wall time is an upper bound of the count on any machine",
+    "runtimes/objects/collection_test.cc": TIMED,
+    "runtimes/tasks/pool/pool_test.cc": "passes the time in",
+    "runtimes/tasks/transport/parker_test.cc": "a sleep must not be too short; it may be longer on a busy machine",
+    "tests/cli/completion_test.py": LIMIT,
+    "tests/cli/juggle_faults_test.py": TIMED,
+    "tests/cli/juggle_programs_test.py": TIMED,
+    "tests/cli/juggle_test.py": TIMED,
+    "tests/cli/own_strategies_test.py": "a killed program must not last as long as its sleep of 600 s",
+    "tests/cli/tidy_test.py": "tests this check",
+    "tests/tasks/doorbell_test.cc": LIMIT,
+    "tests/tasks/misuse_test.cc": LIMIT,
+    "tests/tasks/exploration_test.cc": TIMED,
+    "tests/tasks/load_table_test.cc": "writes for a while; no result depends on how often",
+    "tests/tasks/replicas_test.cc": LIMIT,
+    "tests/vm/vm_test.py": "times are checked only if the host was idle",
+}
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 # The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
@@ -208,6 +238,22 @@ def check_pure(path, lines):
                 complain(path, number, f"the library decides and does not act, but this {what}")
 
 
+def reads_wall_clock(lines):
+    """Returns the numbers of the lines that read a wall clock."""
+    return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
+
+
+def check_clocks_in_tests(path, lines):
+    if not re.search(r"_test\.(cc|c|py)$", path.name):
+        return
+    found, is_listed = reads_wall_clock(lines), str(path) in CLOCKS_IN_TESTS
+    if found and not is_listed:
+        complain(path, found[0], "a test reads no wall clock: pass the time in, count, measure CPU time, or give the test the "
+                 "label timed and a row in CLOCKS_IN_TESTS (tests/tidy.py)")
+    if is_listed and not found:
+        complain(path, 1, "reads no wall clock; remove its row in CLOCKS_IN_TESTS (tests/tidy.py)")
+
+
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
@@ -255,23 +301,35 @@ def check_poise_alone():
             complain("poise/strategies/poise.cc", number, "includes other strategies")
 
 
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def has_history():
+    """Returns false if the commits since FIRST_BASE are not all there, as in a shallow clone or without git."""
+    return (git("rev-parse", "--is-shallow-repository").stdout.strip() == "false"
+            and not git("merge-base", "--is-ancestor", FIRST_BASE, "HEAD").returncode)
+
+
+def check_message(commit, message, num_changed):
+    subject, _, body = message.partition("\n")
+    if len(subject) > MAX_SUBJECT:
+        complain(commit, 1, f"a subject of {len(subject)} characters; at most {MAX_SUBJECT}")
+    if subject.endswith("."):
+        complain(commit, 1, "a subject does not end with a full stop")
+    if num_changed > MIN_LINES_WITHOUT_BODY and not body.strip():
+        complain(commit, 1, f"{num_changed} lines changed and no body that says why")
+
+
 def check_commits(base):
-    listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
-                            capture_output=True, text=True, check=False)
+    """Checks the messages of all commits since `base` that are no merges."""
+    listed = git("log", "--no-merges", "--shortstat", "--format=%x01%h%x00%s%n%b%x00", f"{base}..HEAD")
     if listed.returncode:
         sys.exit(f"tidy: git log failed: {listed.stderr.splitlines()[0]}")
-    for commit in listed.stdout.split():
-        shown = subprocess.run(["git", "show", "--format=%s%n%b%x00", "--shortstat", commit], cwd=ROOT,
-                               capture_output=True, text=True, check=True).stdout
-        message, _, changes = shown.partition("\0")
-        subject, _, body = message.partition("\n")
-        if len(subject) > MAX_SUBJECT:
-            complain(commit, 1, f"a subject of {len(subject)} characters; at most {MAX_SUBJECT}")
-        if subject.endswith("."):
-            complain(commit, 1, "a subject does not end with a full stop")
-        changed = sum(int(count) for count in re.findall(r"(\d+) (?:insertion|deletion)", changes))
-        if changed > MIN_LINES_WITHOUT_BODY and not body.strip():
-            complain(commit, 1, f"{changed} lines changed and no body that says why")
+    for entry in listed.stdout.split("\1")[1:]:
+        commit, message, changes = entry.split("\0")
+        if not any(known.startswith(commit) for known in MERGED_COMMITS):
+            check_message(commit, message, sum(map(int, re.findall(r"(\d+) (?:insertion|deletion)", changes))))
 
 
 def check_tree():
@@ -288,6 +346,7 @@ def check_tree():
             check_markdown(path, lines)
         if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
+        check_clocks_in_tests(path, lines)
         if path.suffix == ".py":
             check_python(path, text)
             continue
@@ -305,6 +364,8 @@ def main():
         check_commits(sys.argv[2])
     elif len(sys.argv) == 1:
         check_tree()
+        if has_history():
+            check_commits(FIRST_BASE)
     else:
         print("usage: tidy.py [--commits BASE]", file=sys.stderr)
         return 2

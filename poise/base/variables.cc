@@ -30,7 +30,10 @@ constexpr std::string_view kNuma[] = {"across", "within"};
 constexpr std::string_view kOffload[] = {"default", "disabled", "mandatory"};
 
 constexpr Knob kTaskSettings[] = {
-    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
+    {"policy", 0, 0, 3,
+     "cost: lend so that the wait ends soonest; paired: in pairs of ranks sorted by load "
+     "(Klinkenberg et al. 2020); lightest: lend to the least loaded rank; none: lend nothing",
+     kPolicies},
     {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
     {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
     {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
@@ -45,7 +48,7 @@ constexpr Knob kTaskSettings[] = {
     {"progress_thread", 0, 0, 2,
      "a thread that polls during long tasks; auto: if all threads may call MPI at once",
      kProgressThread},
-    {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
+    {"progress_us", 2000, 1, 1e9, "min microseconds between two polls of the progress thread"},
     {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
     {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
@@ -97,7 +100,7 @@ constexpr Variable kAfter[] = {
      "record which task ran where and when, for poise timeline and Perfetto"},
     {"POISE_TASKS_HELPER", tasks, "", "auto", "deprecated name of POISE_TASKS_PROGRESS_THREAD",
      kProgressThread},
-    {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000", "2000",
+    {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000000", "2000",
      "deprecated name of POISE_TASKS_PROGRESS_US"},
     {"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", chameleon, kNumber, "",
      "selects policy paired; its min_local"},

@@ -55,6 +55,26 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.calls(None, "install", "/opt/poise"),
                          ["ninja -C build installables", "cmake --install build --prefix /opt/poise"])
 
+    def test_docs_fail_if_sphinx_cannot_be_installed_unless_no_html_is_wanted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder).resolve()
+            for name in "bin/ninja", "bin/python3":  # python3 writes the pages, but makes no environment for pip
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_text('#!/bin/sh\ntest "$2" != venv\n')
+                (folder / name).chmod(0o755)
+            (folder / "build").mkdir()
+            (folder / "build" / "build.ninja").touch()
+            (folder / "build" / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={folder}\n")
+            (folder / "packaging").mkdir()
+            (folder / "packaging" / "packages.txt").touch()
+            shutil.copy(ROOT / "dev", folder)
+            for options, status in ([], 1), (["--no-html"], 0), (["--html"], 2):
+                done = subprocess.run(["./dev", "docs", *options], cwd=folder, timeout=60, capture_output=True, text=True, check=False,
+                                      env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder)})
+                self.assertEqual(done.returncode, status, done.stderr)
+                if status:
+                    self.assertIn("--no-html", done.stderr)
+
     def test_uninstall_removes_what_the_last_install_wrote(self):
         self.assertEqual(self.calls(None, "uninstall"), ["cmake -P ../cmake/uninstall.cmake"])
 

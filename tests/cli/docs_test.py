@@ -13,6 +13,8 @@ import files
 from run_poise import POISE, CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "docs"))
+import generated  # noqa: E402
 
 
 class Docs(CliTest):
@@ -23,14 +25,26 @@ class Docs(CliTest):
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_environment_variables_in_the_guides_is_generated_from_the_code(self):
-        page = self.run_poise("variables", "--page").stdout
-        self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
-                         "write it again: build/bin/poise variables --page > docs/variables.md")
-        text = self.run_poise("variables").stdout
+    def test_pages_and_tables_that_the_program_knows_are_generated_from_it(self):
+        made = generated.pages(POISE)
+        self.assertTrue({"variables.md", "options.md", "tasks.md", "objects.md"} <= {path.name for path in made})
+        for path, text in made.items():
+            self.assertEqual(path.read_text(encoding="utf-8"), text, f"{path.name}: write it again: docs/generated.py {POISE}")
+
+    def test_the_page_of_variables_lists_each_of_them(self):
+        page, text = self.run_poise("variables", "--page").stdout, self.run_poise("variables").stdout
         for row in self.json_of("variables", "--json")["variables"]:
             self.assertIn(f"| `{row['name']}` |", page)
             self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
+
+    def test_the_page_of_options_lists_each_option_of_each_command(self):
+        page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+        sections = dict(re.findall(r"(?ms)^## (\w+)\n(.*?)(?=^## |\Z)", page))
+        self.assertGreater(len(sections), 10)
+        for command, section in sections.items():
+            named = set(re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+)", self.run_poise(command, "--help").stdout)) - {"--help"}
+            self.assertTrue(named, command)
+            self.assertEqual({name for name in named if not re.search(rf"`[^`]*{name}\b[^`]*` \|", section)}, set(), command)
 
     def test_every_environment_variable_that_the_code_reads_is_documented(self):
         known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}

@@ -35,6 +35,12 @@ inline std::uint64_t sum_over_ranks(std::uint64_t value) {
   return value;
 }
 
+/// True on rank 0. MPI is asked for the rank only once, before several threads run.
+inline bool is_first() {
+  static const bool first = own_rank() == 0;
+  return first;
+}
+
 /// Waits until all ranks have called it.
 inline void meet() {
   complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
@@ -49,6 +55,17 @@ inline bool may_any_thread_call_mpi() {
 /// Settings with a progress thread, if the thread level of MPI allows one.
 inline std::string more_threads() {
   return may_any_thread_call_mpi() ? "progress_thread=on,progress_us=10" : "progress_thread=off";
+}
+
+inline const auto kPause = function("pause", [](std::span<const char>, int us) {
+  std::this_thread::sleep_for(std::chrono::microseconds(us));
+});
+
+/// Submits the given number of tasks of 1 ms on rank 0.
+template <typename With>
+void submit_pauses(Context& context, int tasks, const With& with_of) {
+  static const std::vector<char> data(100);
+  for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
 /// Number of tasks that must still be lent. It makes sure that tasks are lent even on a slow

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import statistics
+import sys
 import time
 import unittest
 
@@ -250,4 +251,6 @@ class TwelveCpus(MachineTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    result = unittest.main(exit=False).result
+    # Status 77 if the emulator or its kernel is missing.
+    sys.exit(77 if not result.testsRun and result.skipped else not result.wasSuccessful())

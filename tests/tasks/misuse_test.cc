@@ -1,98 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of errors: exceptions in tasks, wrong use of a context, ranks and messages that fail. All
-// ranks run each test.
-#include <atomic>
+// Tests of wrong use of a context, also on some ranks only, and of ranks and messages that fail.
+// All ranks run each test.
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
-#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/transport/transport.h"
 #include "tests/tasks/ranks.h"
+
+#include "poise/base/error.h"
 
 namespace poise::tasks {
 namespace {
 
 using testing::HasSubstr;
 
-std::atomic<std::uint64_t> runs{0};
-
-const auto kThrow = function("throw", [](int what) {
-  if (what % 3 == 0) throw std::runtime_error("no luck with " + std::to_string(what));
-  ++runs;
-});
-const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
 const auto kDoNothing = function("do nothing", [](int) {});
 
-// Returns the text of the exception that the wait throws on this rank, or an empty text if it
-// throws none.
-std::string failure_of_wait(Context& context) {
-  try {
-    context.wait();
-  } catch (const TaskFailed& failure) {
-    return failure.what();
-  }
-  return "";
-}
-
-TEST(Context, wait_throws_the_exception_of_a_task_on_the_rank_that_submitted_the_task) {
-  Context context(MPI_COMM_WORLD);
-  runs = 0;
-  meet();
-  for (int t = 1; t <= 30 && context.rank() == 0; ++t) context.submit(kThrow, t);
-  const std::string text = failure_of_wait(context);
-  if (context.rank() == 0) {
-    EXPECT_THAT(text, HasSubstr("a task of function \"throw\" failed on rank"));
-    EXPECT_THAT(text, HasSubstr("no luck with "));
-    EXPECT_THAT(text, HasSubstr("(and 9 more)"));
-  } else {
-    EXPECT_EQ(text, "");
-  }
-  EXPECT_EQ(sum_over_ranks(runs), 20u);
-  context.wait();  // the context still works
-}
-
-TEST(Context, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender) {
-  Context context(MPI_COMM_WORLD,
-                  {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
-  const std::uint32_t last = context.num_ranks() - 1;
-  for (const bool number : {false, true}) {
-    runs = 0;
-    meet();
-    if (context.rank() == 0) keep_threads_until_one_has_left(context);
-    for (int t = 1; t <= 30 && context.rank() == 0; ++t)
-      context.submit(says_when_it_leaves(), number ? kThrowNumber : kThrow, t);
-    const std::string text = failure_of_wait(context);
-    if (context.rank() == 0) {
-      EXPECT_THAT(text, HasSubstr(fmt::format(
-                            "failed on rank {}: {}", last,
-                            number ? "something that is not a std::exception" : "no luck with ")));
-      EXPECT_THAT(text, HasSubstr(number ? "(and 29 more)" : "(and 9 more)"));
-    } else {
-      EXPECT_EQ(text, "");
-    }
-    EXPECT_EQ(runs, context.rank() == last && !number ? 20u : 0u);
-  }
-  context.wait();
-}
-
-TEST(Context, refuses_tasks_with_a_negative_or_infinite_cost) {
+TEST(Misuse, refuses_tasks_with_a_negative_or_infinite_cost) {
   Context context(MPI_COMM_WORLD);
   for (const double cost : {-1.0, std::nan(""), HUGE_VAL})
     EXPECT_THROW(context.submit(With{.cost = cost}, kDoNothing, 1), Error);
   context.wait();
 }
 
-TEST(Context, all_ranks_refuse_a_setting_that_is_wrong_on_any_rank) {
+TEST(Misuse, wait_refuses_zero_as_the_number_of_waiting_threads) {
+  Context context(MPI_COMM_WORLD);
+  EXPECT_THROW(context.wait(0), Error);
+  context.wait();
+}
+
+TEST(Misuse, a_task_with_an_unregistered_function_id_is_refused) {
+  Context context(MPI_COMM_WORLD);
+  try {
+    context.submit(With{}, 123456, {});
+    FAIL() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "function id 123456 is not registered; use the id that its registration returned");
+  }
+}
+
+TEST(Misuse, all_ranks_refuse_a_setting_that_is_wrong_on_any_rank) {
   for (const bool everywhere : {true, false}) {
     std::string text;
     try {
@@ -106,7 +64,22 @@ TEST(Context, all_ranks_refuse_a_setting_that_is_wrong_on_any_rank) {
   EXPECT_THROW(Context(MPI_COMM_WORLD, {.threads = 0}), Error);
 }
 
-TEST(Context, refuses_a_function_that_only_some_ranks_registered) {
+TEST(Misuse, settings_that_change_the_message_format_must_be_equal_on_all_ranks) {
+  if (count_ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  for (const std::string name : {"large_bytes", "chunk_bytes", "shared_bytes"}) {
+    const std::string settings = name + (is_first() ? "=20000" : "=30000");
+    try {
+      Context context(MPI_COMM_WORLD, {.settings = settings});
+      FAIL() << "it was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "the setting " + name +
+                                  " of the tasks runtime is 20000 on one rank and 30000 on "
+                                  "another; use one value on all ranks");
+    }
+  }
+}
+
+TEST(Misuse, refuses_a_function_that_only_some_ranks_registered) {
   const int last = count_ranks() - 1;
   if (last == 0) GTEST_SKIP() << "one rank agrees with itself";
   const auto only_here = [](int) {};
@@ -123,13 +96,13 @@ TEST(Context, refuses_a_function_that_only_some_ranks_registered) {
   Context context(MPI_COMM_WORLD);
 }
 
-TEST(Context, refuses_a_function_registered_after_the_context_was_created) {
+TEST(Misuse, refuses_a_function_registered_after_the_context_was_created) {
   Context context(MPI_COMM_WORLD);
   static const auto late = function("late", [](int) {});
   EXPECT_THROW(context.submit(late, 1), Error);
 }
 
-TEST(Context, wait_is_refused_in_a_thread_that_must_not_call_mpi) {
+TEST(Misuse, wait_is_refused_in_a_thread_that_must_not_call_mpi) {
   if (may_any_thread_call_mpi()) GTEST_SKIP() << "any thread may call MPI";
   Context context(MPI_COMM_WORLD);
   std::thread([&] { EXPECT_THROW(context.wait(), Error); }).join();

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Tests what tests/tidy.py rejects: messages of commits, and tests that read a wall clock."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import tidy  # noqa: E402
+
+LONG = "\n".join(str(i) for i in range(tidy.MIN_LINES_WITHOUT_BODY + 1)) + "\n"
+
+
+class Tidy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name) / "repository"
+        self.folder.mkdir()
+        self.git("init", "-q")
+        for patch in mock.patch.object(tidy, "ROOT", self.folder), mock.patch.object(tidy, "troubles", []):
+            patch.start()
+            self.addCleanup(patch.stop)
+        base = mock.patch.object(tidy, "FIRST_BASE", self.commit("Start"))
+        base.start()
+        self.addCleanup(base.stop)
+
+    def git(self, *words):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=self.folder, check=True,
+                              capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def commit(self, message, text="a line\n"):
+        name = f"file{len(list(self.folder.iterdir()))}"
+        (self.folder / name).write_text(text)
+        self.git("add", name)
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def troubles(self):
+        tidy.check_commits(tidy.FIRST_BASE)
+        return [trouble.split(": ", 1)[1] for trouble in tidy.troubles]
+
+    def test_short_subjects_are_accepted_and_only_large_commits_need_a_body(self):
+        self.commit("x" * tidy.MAX_SUBJECT)
+        self.commit("Change much\n\nThis is why.", LONG)
+        self.assertEqual(self.troubles(), [])
+
+    def test_long_subjects_and_full_stops_and_large_commits_without_a_body_are_rejected(self):
+        self.commit("x" * (tidy.MAX_SUBJECT + 1))
+        self.commit("Change a line.")
+        self.commit("Change much", LONG)
+        self.assertEqual(self.troubles(), ["11 lines changed and no body that says why", "a subject does not end with a full stop",
+                                           "a subject of 61 characters; at most 60"])
+
+    def test_merges_and_listed_commits_and_those_before_the_base_are_not_checked(self):
+        self.git("checkout", "-q", "-b", "side")
+        listed = self.commit("Listed.")
+        self.git("checkout", "-q", "-")
+        self.commit("Other")
+        self.git("merge", "-q", "--no-ff", "-m", "Merge. " + "x" * tidy.MAX_SUBJECT, "side")
+        with mock.patch.object(tidy, "MERGED_COMMITS", (listed,)):
+            self.assertEqual(self.troubles(), [])
+        self.assertEqual(len(self.troubles()), 1)
+
+    def test_messages_are_not_checked_without_the_history(self):
+        self.commit("Later")
+        self.assertTrue(tidy.has_history())
+        self.git("clone", "-q", "--depth", "1", f"file://{self.folder}", "shallow")
+        with mock.patch.object(tidy, "ROOT", self.folder / "shallow"):
+            self.assertFalse(tidy.has_history())
+        with mock.patch.object(tidy, "FIRST_BASE", "0" * 40):
+            self.assertFalse(tidy.has_history())
+
+    def test_tests_that_read_a_wall_clock_are_rejected_unless_they_are_listed(self):
+        for line, is_clock in (("EXPECT_LT(clock_s() - begin_s, 1);", True), ("auto t = std::chrono::steady_clock::now();", True),
+                               ("end = time.monotonic() + 1", True), ("cpu_now_s(); // not clock_s()", False),
+                               ("time.process_time()", False)):
+            self.assertEqual(bool(tidy.reads_wall_clock([line])), is_clock, line)
+        path = pathlib.PurePosixPath("poise/base/new_test.cc")
+        tidy.check_clocks_in_tests(path, ["clock_s();"])
+        tidy.check_clocks_in_tests(path.with_name("new.cc"), ["clock_s();"])
+        self.assertEqual(len(tidy.troubles), 1)
+        tidy.check_clocks_in_tests(pathlib.PurePosixPath(next(iter(tidy.CLOCKS_IN_TESTS))), ["no clock"])
+        self.assertEqual(len(tidy.troubles), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

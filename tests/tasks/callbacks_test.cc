@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of exceptions in tasks, callbacks and policies, and of when callbacks are called. All ranks
+// run each test.
+#include <atomic>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <mpi.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+std::atomic<std::uint64_t> runs{0};
+
+const auto kThrow = function("throw", [](int what) {
+  if (what % 3 == 0) throw std::runtime_error("no luck with " + std::to_string(what));
+  ++runs;
+});
+const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
+
+// Returns the text of the exception that the wait throws on this rank, or an empty text if it
+// throws none.
+std::string thrown_by_wait(Context& context) {
+  try {
+    context.wait();
+  } catch (const TaskFailed& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+TEST(Callbacks, wait_throws_the_exception_of_a_task_on_the_rank_that_submitted_the_task) {
+  Context context(MPI_COMM_WORLD);
+  runs = 0;
+  meet();
+  for (int t = 1; t <= 30 && context.rank() == 0; ++t) context.submit(kThrow, t);
+  const std::string text = thrown_by_wait(context);
+  if (context.rank() == 0) {
+    EXPECT_THAT(text, HasSubstr("a task of function \"throw\" failed on rank"));
+    EXPECT_THAT(text, HasSubstr("no luck with "));
+    EXPECT_THAT(text, HasSubstr("(and 9 more)"));
+  } else {
+    EXPECT_EQ(text, "");
+  }
+  EXPECT_EQ(sum_over_ranks(runs), 20u);
+  context.wait();  // the context still works
+}
+
+TEST(Callbacks, exceptions_of_any_type_in_lent_tasks_are_reported_to_the_lender) {
+  Context context(MPI_COMM_WORLD,
+                  {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
+  const std::uint32_t last = context.num_ranks() - 1;
+  for (const bool number : {false, true}) {
+    runs = 0;
+    meet();
+    if (context.rank() == 0) keep_threads_until_one_has_left(context);
+    for (int t = 1; t <= 30 && context.rank() == 0; ++t)
+      context.submit(says_when_it_leaves(), number ? kThrowNumber : kThrow, t);
+    const std::string text = thrown_by_wait(context);
+    if (context.rank() == 0) {
+      EXPECT_THAT(text, HasSubstr(fmt::format(
+                            "failed on rank {}: {}", last,
+                            number ? "something that is not a std::exception" : "no luck with ")));
+      EXPECT_THAT(text, HasSubstr(number ? "(and 29 more)" : "(and 9 more)"));
+    } else {
+      EXPECT_EQ(text, "");
+    }
+    EXPECT_EQ(runs, context.rank() == last && !number ? 20u : 0u);
+  }
+  context.wait();
+}
+
+TEST(Callbacks, only_the_task_whose_on_lend_callback_throws_fails) {
+  for (const bool replicated : {false, true}) {
+    Context context(MPI_COMM_WORLD);
+    std::atomic<int> asked = 0, finished = 0;
+    submit_pauses(context, 40, [&](int t) {
+      With with;
+      if (replicated && t < 20)
+        for (int rank = 1; rank < count_ranks(); ++rank)
+          with.replicas.push_back(static_cast<std::uint32_t>(rank));
+      with.on_lend = [&asked](std::span<Item>) {
+        ++asked;
+        throw 7;
+      };
+      with.on_finish = [&finished] { ++finished; };
+      return with;
+    });
+    const std::string text = thrown_by_wait(context);
+    if (is_first()) {
+      EXPECT_EQ(finished, 40);
+      EXPECT_EQ(asked > 0, count_ranks() > 1);
+      EXPECT_EQ(context.counters().failed, static_cast<std::uint64_t>(asked));
+    }
+    if (asked > 0) {
+      EXPECT_THAT(text, HasSubstr("callback on_lend: something that is not a std::exception"));
+    }
+    context.wait();  // the context still works
+  }
+}
+
+TEST(Callbacks, wait_reports_the_exceptions_that_on_finish_callbacks_throw) {
+  Context context(MPI_COMM_WORLD, {.threads = 2});
+  std::atomic<int> finished = 0;
+  submit_pauses(context, 40, [&](int t) {
+    return With{.on_finish = [&finished, t] {
+      ++finished;
+      if (t % 2) throw t;
+    }};
+  });
+  const std::string text = thrown_by_wait(context);
+  if (!is_first()) return;
+  EXPECT_EQ(finished, 40);
+  EXPECT_THAT(text, HasSubstr("callback on_finish: something that is not a std::exception"));
+  EXPECT_THAT(text, HasSubstr("(and 19 more)"));
+}
+
+struct Unreadable {
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(number);
+    if (number == 3) throw std::runtime_error("three cannot be read");
+  }
+  int number = 0;
+};
+const auto kUnreadable = function("unreadable", [](int number) {
+  Unreadable result;
+  result.number = number;
+  return result;
+});
+
+TEST(Callbacks, the_on_finish_callback_is_called_even_if_the_result_of_its_task_is_unreadable) {
+  Context context(MPI_COMM_WORLD);
+  std::atomic<int> finished = 0;
+  for (int number = 0; number < 5; ++number)
+    context.submit({.on_finish = [&] { ++finished; }}, kUnreadable, number);
+  EXPECT_THAT(thrown_by_wait(context), HasSubstr("three cannot be read"));
+  EXPECT_EQ(finished, 5);
+}
+
+TEST(Callbacks, the_on_finish_callback_of_a_task_is_destroyed_before_wait_returns) {
+  Context context(MPI_COMM_WORLD, {.threads = 3});
+  for (int wait = 0; wait < 20; ++wait) {
+    const auto held = std::make_shared<std::atomic<int>>();
+    submit_pauses(context, 10, [&](int) { return With{.on_finish = [held] { ++*held; }}; });
+    context.wait();
+    EXPECT_EQ(held.use_count(), 1);
+  }
+}
+
+TEST(Callbacks, tasks_run_on_their_own_rank_if_the_lending_policy_throws) {
+  Policy policy;
+  policy.decide = [](const LendingView&) -> std::vector<Loan> { throw 1; };
+  policy.load = [](const LendingView&) -> double { throw 2; };
+  policy.replicate = [](const LendingView&) -> std::vector<Replication> { throw 3; };
+  Context context(MPI_COMM_WORLD, {.policy = policy});
+  submit_pauses(context, 10, [](int) { return With{}; });
+  context.wait();
+  EXPECT_EQ(context.counters().lent, 0u);
+}
+
+TEST(Callbacks, a_call_of_wait_inside_an_on_finish_callback_is_refused) {
+  Context context(MPI_COMM_WORLD);
+  std::string text;
+  submit_pauses(context, 1, [&](int) {
+    return With{.pinned = true, .on_finish = [&] {
+                  try {
+                    context.wait();
+                  } catch (const Error& error) {
+                    text = error.what();
+                  }
+                }};
+  });
+  context.wait();
+  if (is_first()) {
+    EXPECT_THAT(text, HasSubstr("wait was called in on_finish, on_lend or a policy"));
+  }
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of waits: of tasks for their children, of two threads at once, without shared memory, and
+// of a context that an exception destroys. All ranks run each test.
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <thread>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+// An ordered task submits ordered children on the same data, and waits for them.
+extern const Function<void, std::span<std::uint64_t>, int> kFold;
+void fold(std::span<std::uint64_t> x, int depth) {
+  auto& context = Context::current();
+  for (int i = 0; i < 2 && depth > 0; ++i)
+    context.submit({.ordered = true}, kFold, inout(x), depth - 1);
+  context.wait();
+  x[0] = 3 * x[0] + static_cast<std::uint64_t>(depth);
+}
+const Function<void, std::span<std::uint64_t>, int> kFold = function("fold", fold);
+
+std::uint64_t folded(std::uint64_t x, int depth) {
+  for (int i = 0; i < 2 && depth > 0; ++i) x = folded(x, depth - 1);
+  return 3 * x + static_cast<std::uint64_t>(depth);
+}
+
+TEST(Waits, a_task_can_wait_for_child_tasks_that_run_in_order_on_its_data) {
+  for (const unsigned threads : {1u, 3u}) {
+    Context context(MPI_COMM_WORLD, {.threads = threads});
+    std::vector<std::uint64_t> x(1, 1);
+    std::uint64_t expected = 1;
+    for (int step = 0; step < 3; ++step) {
+      context.submit({.ordered = true}, kFold, inout(x), 3);
+      expected = folded(expected, 3);
+    }
+    context.wait();
+    EXPECT_EQ(x[0], expected);
+  }
+}
+
+// A parent that waits runs its own child first. If another thread or rank has taken this child, the
+// parent's thread meanwhile runs other tasks, here other parents, which wait in turn. Without a
+// limit such waits could nest too deeply for the stack.
+const auto kChild = function("child", [] {});
+const auto kParent = function("parent", [] {
+  Context::current().submit(kChild);
+  Context::current().wait();
+});
+
+TEST(Waits, the_depth_of_nested_waits_is_limited) {
+  Context context(MPI_COMM_WORLD);
+  constexpr int kParents = 100000;
+  for (int t = 0; t < kParents && is_first(); ++t) context.submit({.priority = 1}, kParent);
+  context.wait();
+  const Counters counters = context.counters();
+  EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 2u * kParents);
+}
+
+const auto kFill =
+    function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
+
+TEST(Waits, long_results_are_sent_in_a_separate_payload_message) {
+  for (const char* settings :
+       {"shared_bytes=0,large_bytes=1000,chunk_bytes=5000", "large_bytes=1000"}) {
+    Context context(MPI_COMM_WORLD, {.settings = settings});
+    std::vector<Future<std::vector<std::uint64_t>>> filled;
+    submit_pauses(context, 20, [](int) { return With{.pinned = true}; });
+    for (std::uint64_t size = 0; size < 3000 && is_first(); size += 50)
+      filled.push_back(context.submit(kFill, size));
+    context.wait();
+    for (std::uint64_t i = 0; i < filled.size(); ++i)
+      ASSERT_EQ(filled[i].get(), std::vector<std::uint64_t>(50 * i, 50 * i));
+    if (is_first()) {
+      EXPECT_EQ(context.counters().returned > 0, count_ranks() > 1);
+    }
+  }
+}
+
+TEST(Waits, shared_memory_is_not_used_if_a_file_size_limit_forbids_it) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit short_one{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &short_one);
+  {
+    Context context(MPI_COMM_WORLD);
+    submit_pauses(context, 20, [](int) { return With{}; });
+    context.wait();
+    if (is_first()) {
+      EXPECT_EQ(context.counters().bytes_sent > 0, count_ranks() > 1);
+    }
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST(Waits, two_threads_can_wait_for_the_tasks_of_two_contexts_at_once) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";
+  Context a(MPI_COMM_WORLD), b(MPI_COMM_WORLD, {.threads = 2});
+  is_first();
+  std::thread other([&] {
+    for (int wait = 0; wait < 3; ++wait) {
+      submit_pauses(a, 20, [](int) { return With{}; });
+      a.wait();
+    }
+  });
+  for (int wait = 0; wait < 3; ++wait) {
+    submit_pauses(b, 20, [](int) { return With{}; });
+    b.wait();
+  }
+  other.join();
+  if (is_first()) {
+    EXPECT_EQ(a.counters().ran_own + a.counters().returned, 60u);
+    EXPECT_EQ(b.counters().ran_own + b.counters().returned, 60u);
+  }
+}
+
+// This must be the last test: the context that it abandons exists until the process ends.
+TEST(WaitsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait_for_tasks) {
+  const auto leave = [] {
+    Context context(MPI_COMM_WORLD, {.threads = 2});
+    context.wait();
+    meet();
+    throw std::runtime_error("away");
+  };
+  EXPECT_THROW(leave(), std::runtime_error);
+  Context context(MPI_COMM_WORLD);
+  submit_pauses(context, 10, [](int) { return With{}; });
+  context.wait();
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Lists the parts of each tier of tests. tests/run.py runs them; docs/results_tables.py shows their last results."""
+
+import dataclasses
+import sys
+
+TIERS = ["quick", "usual", "full"]
+FUZZ_S = {"usual": "10", "full": "600"}
+# Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
+NUM_REPEATS = 50
+OTHER_MPI = ("-E", r"^profile\.")  # these scripts try both MPIs in every build
+ONCE = ("-E", "all_nonsense")  # thousands of launches
+NUM_SEEDS = "10000"
+
+# Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
+# on few ranks.
+SANITIZED_TASKS = (
+    r"^(mpi.(tasks_on_(1|2|4)|tasks_explore_on_(2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
+    r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
+    r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
+# Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
+SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
+RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
+FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
+
+
+@dataclasses.dataclass
+class Part:
+    """One line of the report on a test run. It stands for a single command, or for all tests of a build."""
+    word: str  # its name in `./dev test full WORD…`, unique in a tier
+    name: str  # what it runs
+    tiers: tuple
+    command: list = None  # a command to run in the root folder; without it, ctest runs with `options`
+    preset: str = None  # a preset whose `targets` are built first
+    targets: tuple = ()
+    options: tuple = ()
+    environment: dict = dataclasses.field(default_factory=dict)
+    packages: tuple = ()  # names of what ./dev installs for it; without them some of its tests are skipped
+
+
+def parts(tier):
+    """Returns the parts of a tier in the order in which they run."""
+    usual = ("usual", "full")
+    table = [
+        Part("architecture", "architecture", TIERS, [sys.executable, "tests/tidy.py"]),
+        Part("format", "format", TIERS, ["bash", "-c", FORMATTED]),
+        Part("release", "release build: unit tests and the command", ("quick",), preset="ci",
+             targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
+        Part("release", "release build", ("usual",), preset="ci", options=("-LE", "long"), packages=("sphinx", "clangs")),
+        Part("release", "release build", ("full",), preset="ci", packages=("sphinx", "clangs", "browser", "charm")),
+        Part("asan", "address and undefined-behaviour sanitizers, clang", usual, preset="asan",
+             targets=("unit_tests", "fuzzers"), options=("-LE", "cli|mpi|long")),
+        Part("asan-tasks", "tasks of several ranks under them, from all languages", usual, preset="asan",
+             targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
+        Part("tsan", "thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
+        Part("mpich", "the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",),
+             options=("-L", "mpi", "-LE", "long", *OTHER_MPI), packages=("clangs",)),
+        Part("mpich", "the other MPI", ("full",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi"),
+             packages=("clangs",)),
+        Part("fuzzers", f"fuzzers, {FUZZ_S.get(tier)} s each", usual, ["tests/fuzz/run", FUZZ_S.get(tier)], preset="asan",
+             targets=("fuzzers",)),
+        Part("docs", "pages as HTML", ("full",), ["./dev", "docs"]),
+        Part("seeds", f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], preset="ci",
+             targets=("unit_tests",), environment={"POISE_SEEDS": NUM_SEEDS}),
+        Part("repeats", f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
+             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
+        Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
+             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
+        Part("vm", "an emulated machine of four memory domains", ("full",), [sys.executable, "tests/vm/vm_test.py", "-v"],
+             preset="ci", targets=("poise_command", "phases"), environment={"PYTHONDONTWRITEBYTECODE": "1"}, packages=("vm",)),
+    ]
+    return [part for part in table if tier in part.tiers]
+
+
+def never_run(rows):
+    """Returns the parts of the full tier of which there is no row."""
+    return [part for part in parts("full") if part.word not in {row["part"] for row in rows}]
