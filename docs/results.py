@@ -72,7 +72,7 @@ def table_text(table, whole):
         lines.append("| " + " | ".join(letter if cell is None else cell.format_map(row) for cell in columns.values()) + " |")
     lines.append("")
     for i, stamp in enumerate(stamps):
-        lines += wrapped(f"- {f'Rows marked {chr(97 + i)}: m' if len(stamps) > 1 else 'M'}{stamp[1:]}", "  ")
+        lines += wrapped(f"- {f'Rows marked `{chr(97 + i)}`: m' if len(stamps) > 1 else 'M'}{stamp[1:]}", "  ")
     return lines + ["", *(wrapped(table.note(rows)) + [""] if table.note else [])]
 
 

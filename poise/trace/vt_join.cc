@@ -24,8 +24,8 @@ namespace {
 /// contain but list as identical to the phase before them. A few bytes in a file can repeat a phase
 /// many times, but the trace stores each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-// Each phase counts towards the limit kMaxRepeated with this size, in addition to the number of its
-// tasks, messages and ranks.
+// Size of a phase without tasks: each phase adds this, and the number of its tasks, messages and
+// ranks, to the total that kMaxRepeated limits.
 constexpr std::size_t kPhaseItself = 64;
 
 /// The data of one rank for the phase.
