@@ -238,6 +238,15 @@ def check_pure(path, lines):
                 complain(path, number, f"the library decides and does not act, but this {what}")
 
 
+def check_runtimes(path, lines):
+    """Runtimes act; what a policy decides or looks at stands in its row (poise/online/offload_policy.h)."""
+    if path.parts[0] != "runtimes" or path.name.endswith(("_test.cc", "_testing.h")):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r'choice\("policy"\)\s*[!=]=', line):
+            complain(path, number, "a runtime does not know policies by name; put the difference into the policy's row")
+
+
 def reads_wall_clock(lines):
     """Returns the numbers of the lines that read a wall clock."""
     return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
@@ -353,6 +362,7 @@ def check_tree():
         check_includes(path, lines)
         check_functions(path, lines)
         check_pure(path, lines)
+        check_runtimes(path, lines)
         check_opening(path, lines)
     check_strategies()
     check_poise_alone()

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
+#include "poise/base/offload_policies.h"
 #include "poise/base/text.h"
 
 namespace poise {
@@ -23,17 +25,22 @@ constexpr std::string_view kSwitch[] = {"0", "1"};
 constexpr std::string_view kClocks[] = {"cpu", "wall"};
 constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
 constexpr std::string_view kPlaces[] = {"rank", "thread"};
-constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
+constexpr std::string_view kPolicies[] = {
+#define POISE_NAME(name, sight, what) #name,
+    POISE_OFFLOAD_POLICIES(POISE_NAME)
+#undef POISE_NAME
+};
+constexpr std::string_view kPolicyHelp =
+#define POISE_HELP(name, sight, what) "; " #name ": " what
+    POISE_OFFLOAD_POLICIES(POISE_HELP);
+#undef POISE_HELP
 constexpr std::string_view kProgressThread[] = {"auto", "on", "off"};
 constexpr std::string_view kJugglePolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
 constexpr std::string_view kNuma[] = {"across", "within"};
 constexpr std::string_view kOffload[] = {"default", "disabled", "mandatory"};
 
 constexpr Knob kTaskSettings[] = {
-    {"policy", 0, 0, 3,
-     "cost: lend so that the wait ends soonest; paired: in pairs of ranks sorted by load "
-     "(Klinkenberg et al. 2020); lightest: lend to the least loaded rank; none: lend nothing",
-     kPolicies},
+    {"policy", 0, 0, std::size(kPolicies) - 1, kPolicyHelp.substr(2), kPolicies},
     {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
     {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
     {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},

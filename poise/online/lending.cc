@@ -149,29 +149,6 @@ class WholeTasks {
   std::vector<Next> ends_;  // a heap, the earliest first
 };
 
-// Sorts ranks by load, heaviest last. Ties: by rank.
-std::vector<std::uint32_t> by_load(std::span<const double> tasks) {
-  std::vector<std::uint32_t> order(tasks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return tasks[a] < tasks[b]; });
-  return order;
-}
-
-bool worth_it(double mine, double theirs, const CountThresholds& thresholds) {
-  return mine - theirs >= thresholds.min_absolute && mine > 0 &&
-         (mine - theirs) / mine >= thresholds.min_relative;
-}
-
-std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std::uint32_t other,
-                          const CountThresholds& thresholds) {
-  const double mine = tasks[self], theirs = tasks[other];
-  if (other == self || mine < thresholds.min_local || !worth_it(mine, theirs, thresholds))
-    return {};
-  const double wanted = std::max(1.0, std::floor(thresholds.share * (mine - theirs)));
-  return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
-}
-
 // The state of a borrower while loans of unequal tasks are chosen.
 struct Taker {
   const Borrower* other;
@@ -323,29 +300,6 @@ std::vector<Loan> exploration_loans(const LendingView& view, double least_s, dou
   loan.tasks = std::min(loan.tasks, kToLearn);
   if (!loan.names.empty()) loan.names.resize(loan.tasks);
   return {std::move(loan)};
-}
-
-std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
-                               const CountThresholds& thresholds) {
-  if (tasks.size() < 2) return {};
-  const auto order = by_load(tasks);
-  const double heaviest = tasks[order.back()], lightest = tasks[order.front()];
-  if (tasks[self] - lightest < thresholds.min_absolute || heaviest <= 0 ||
-      (heaviest - lightest) / heaviest < thresholds.min_relative)
-    return {};
-  const auto position =
-      static_cast<std::size_t>(std::find(order.begin(), order.end(), self) - order.begin());
-  if (2 * position < order.size()) return {};
-  return loan_to(tasks, self, order[order.size() - 1 - position], thresholds);
-}
-
-std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
-                                 const CountThresholds& thresholds) {
-  if (tasks.size() < 2) return {};
-  const double average =
-      std::accumulate(tasks.begin(), tasks.end(), 0.0) / static_cast<double>(tasks.size());
-  if (tasks[self] <= average) return {};
-  return loan_to(tasks, self, by_load(tasks).front(), thresholds);
 }
 
 }  // namespace poise

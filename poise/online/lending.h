@@ -98,26 +98,4 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 /// lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
-/// How many tasks must be queued, and how far the numbers of queued tasks of two ranks must differ,
-/// before one lends to the other; and how many tasks it then lends.
-struct CountThresholds {
-  double min_local = 2;        // tasks queued at the lender
-  double min_absolute = 2;     // difference in tasks
-  double min_relative = 0.05;  // difference as a fraction of the larger number
-  double share = 0.5;          // fraction of the difference that is lent at once
-  double max_tasks = 1;        // tasks lent at once
-};
-
-/// The sort-based selection of Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid
-/// MPI+OpenMP Task-Parallel Applications", JPDC 2020, section 3.4 and figure 1. With ranks sorted
-/// by load, the heaviest may lend to the lightest, the second heaviest to the second lightest, and
-/// so on. `tasks` is the number of queued tasks per rank; ties by rank. Returns at most one loan.
-std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
-                               const CountThresholds& thresholds);
-
-/// A simple selection, with which the paper cited for paired_loans() compares its own: each rank
-/// with an above-average load lends to the rank with the lightest load.
-std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
-                                 const CountThresholds& thresholds);
-
 }  // namespace poise

@@ -289,30 +289,5 @@ TEST(LoanToLearn, lends_the_shorter_of_two_tasks_with_the_same_transfer_cost) {
   EXPECT_THAT(exploration_loans(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
-  const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
-  const CountThresholds thresholds{.max_tasks = 100};
-  EXPECT_THAT(paired_loans(tasks, 2, thresholds), ElementsAre(Loan{1, 20}));
-  EXPECT_THAT(paired_loans(tasks, 3, thresholds), ElementsAre(Loan{0, 5}));
-  EXPECT_THAT(paired_loans(tasks, 0, thresholds), IsEmpty());
-  EXPECT_THAT(paired_loans(tasks, 1, thresholds), IsEmpty());
-  EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
-}
-
-TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enough) {
-  EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
-  EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
-  EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
-  EXPECT_THAT(paired_loans(std::vector<double>{2, 0}, 0, {.min_local = 3}), IsEmpty());
-  EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
-}
-
-TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_rank) {
-  const std::vector<double> tasks = {10, 0, 40, 20};
-  EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
-  EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));
-  EXPECT_THAT(lightest_loans(tasks, 0, {.max_tasks = 100}), IsEmpty());
-}
-
 }  // namespace
 }  // namespace poise

@@ -23,35 +23,6 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
   return unknown;
 }
 
-// Returns loans of functions whose run time is unknown: one task per thread for each idle rank that
-// sends a request. The lender keeps one task for each of its threads, minus the threads that pinned
-// tasks will occupy.
-std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue) {
-  std::vector<Loan> loans;
-  const auto pinned = static_cast<double>(queue.queued - queue.lendable);
-  double remaining =
-      static_cast<double>(queue.lendable) - std::max(0.0, problem.view.threads - pinned);
-  for (std::size_t i = 0; i < problem.others.size(); ++i) {
-    const Borrower& other = problem.others[i];
-    if (problem.known[i].queued > 0 || problem.known[i].in_flight > 0) continue;
-    const double tasks = std::min<double>(remaining, other.threads);
-    if (tasks >= 1 && other.asks) loans.push_back({other.rank, static_cast<std::uint32_t>(tasks)});
-    remaining -= tasks;
-  }
-  return loans;
-}
-
-// Returns the seconds that exploratory loans waste if it turns out that lending does not pay: the
-// overhead of the lender, and the additional run time on a borrower that is slower.
-double exploration_cost_s(const std::vector<Loan>& loans, const LendingView& view) {
-  double seconds = 0;
-  for (const Loan& loan : loans)
-    for (const Borrower& other : view.others)
-      if (other.rank == loan.rank)
-        seconds += loan.tasks * (view.lend_s + view.task_s * std::max(0.0, other.slowness - 1));
-  return seconds;
-}
-
 }  // namespace
 
 bool Thieves::add(const Thief& thief) {
@@ -141,7 +112,7 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
                       const Thieves& thieves, const LendingCosts& costs,
                       const LoanMoment& moment) const {
   std::vector<KnownBorrower> asking, silent;
-  const bool takes_all = settings_.takes_all || settings_.choice != LoanSettings::Choice::cost;
+  const bool takes_all = settings_.sees_all_ranks();
   const auto borrower = [&](const Peer& peer, const Thief* thief) {
     KnownBorrower known{borrower_at(peer, peers.locality_of(peer.rank), queue, costs),
                         {static_cast<double>(peer.queued), peer.in_flight}};
@@ -191,47 +162,14 @@ std::vector<Loan> LoanPolicy::loans(const LoanProblem& problem, const QueueState
                                     const LendingCosts& costs, double now_s,
                                     const std::function<std::vector<QueuedTask>()>& named_queue) {
   if (problem.others.empty()) return {};
-  switch (settings_.choice) {
-    case LoanSettings::Choice::cost:
-      return queue.all_times_known ? by_cost(problem, queue, costs, now_s, named_queue)
-                                   : loans_to_learn_times(problem, queue);
-    case LoanSettings::Choice::none: return {};
-    default: return by_count(problem);
-  }
-}
-
-// If tasks differ in cost, they are chosen one by one, because their number says little about the
-// work.
-std::vector<Loan> LoanPolicy::by_cost(const LoanProblem& problem, const QueueState& queue,
-                                      const LendingCosts& costs, double now_s,
-                                      const std::function<std::vector<QueuedTask>()>& named_queue) {
-  const LendingView& view = problem.view;
-  const double min_gain = settings_.min_gain;
-  const bool sized = queue.tasks_differ && queue.lendable <= lending_tuning::kMaxTasksBySize;
-  if (sized && !could_gain(view, min_gain)) return {};
-  std::vector<QueuedTask> tasks;
-  if (sized) tasks = named_queue();
-  for (QueuedTask& task : tasks) task.lend_s = costs.overhead_s(queue, task.bytes);
-  LendingView whole = view;
-  whole.queue = tasks;
-  auto loans = sized ? sized_loans(whole, min_gain) : cost_aware_loans(view, min_gain);
-  if (!loans.empty() || now_s < next_exploration_s_) return loans;
-  loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  next_exploration_s_ =
-      now_s + std::max(lending_tuning::kExplorationInterval_s,
-                       exploration_cost_s(loans, view) / lending_tuning::kExplorationShare);
-  return loans;
-}
-
-std::vector<Loan> LoanPolicy::by_count(const LoanProblem& problem) const {
-  std::vector<double> tasks{static_cast<double>(problem.view.queued)};  // this rank first
-  for (const LoanProblem::Known& known : problem.known)
-    tasks.push_back(known.queued + static_cast<double>(known.in_flight));
-  auto loans = settings_.choice == LoanSettings::Choice::paired
-                   ? paired_loans(tasks, 0, settings_.thresholds)
-                   : lightest_loans(tasks, 0, settings_.thresholds);
-  for (Loan& loan : loans) loan.rank = problem.others[loan.rank - 1].rank;
-  return loans;
+  return settings_.policy->loans({.problem = problem,
+                                  .queue = queue,
+                                  .costs = costs,
+                                  .now_s = now_s,
+                                  .min_gain = settings_.min_gain,
+                                  .thresholds = settings_.thresholds,
+                                  .named_queue = named_queue},
+                                 memory_);
 }
 
 std::size_t LoanPolicy::room_at(const Peer& peer, double task_bytes, double now_s) const {

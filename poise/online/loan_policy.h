@@ -8,36 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "poise/online/lending.h"
-#include "poise/online/link_model.h"
+#include "poise/online/offload_policy.h"
 #include "poise/online/peer_table.h"
-#include "poise/online/task_overhead.h"
 
 namespace poise {
-
-/// The content of a rank's queue at the time of a decision.
-struct QueueState {
-  std::size_t queued = 0, lendable = 0, running = 0;  // tasks
-  // Expected seconds of lendable tasks, excluding functions of unknown time.
-  double queued_s = 0;
-  double running_s = 0;  // expected seconds that running tasks go on, summed over threads
-  // By how many seconds the times of the tasks probably differ from the expected times: the sum
-  // over lendable tasks, and the sum over running tasks.
-  double queued_deviation_s = 0, running_deviation_s = 0;
-  bool all_times_known = true;  // the times of all lendable tasks are known
-  bool tasks_differ = false;    // true if some lendable task has a cost other than 1
-  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
-  double bytes_both = 0;        // the same, with the bytes of their results
-  TaskOverhead finishing;       // cost to finish tasks that other ranks ran
-
-  double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
-  double mean_deviation_s() const {
-    return lendable > 0 ? queued_deviation_s / static_cast<double>(lendable) : 0;
-  }
-  double mean_bytes() const {
-    return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
-  }
-};
 
 /// A rank that waits for tasks of this rank.
 struct Thief {
@@ -69,31 +43,17 @@ class Thieves {
   std::vector<Thief> thieves_;
 };
 
-/// What a rank has learnt about the cost of lending.
-///
-/// | learnt | from |
-/// |---|---|
-/// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
-/// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
-/// | slowness of a rank | run times of its results against the expected times |
-struct LendingCosts {
-  TaskOverhead packing, unpacking;
-  LinkModel links;
-
-  /// CPU seconds that one lent task costs this rank: packing, unpacking its result, finishing it.
-  double overhead_s(const QueueState& queue, double bytes) const {
-    return packing.seconds(bytes) + unpacking.seconds(bytes) + queue.finishing.seconds(bytes);
-  }
-};
-
 struct LoanSettings {
-  enum class Choice : std::uint8_t { cost, paired, lightest, none };
-  Choice choice = Choice::cost;
+  const OffloadPolicy* policy = &offload_policy("cost");
   bool push = true;              // lends without a request, too
   bool takes_all = false;        // a program's own policy decides, which sees all ranks
   double min_gain = 0.1;         // share by which a loan must shorten the wait
   double batch_bytes = 4 << 20;  // bytes of tasks that may wait at a borrower
   CountThresholds thresholds = {};
+
+  bool sees_all_ranks() const {
+    return takes_all || policy->sight == OffloadPolicy::Sight::all_ranks;
+  }
 };
 
 /// The time of a decision, the number of the wait, and the number of threads.
@@ -101,17 +61,6 @@ struct LoanMoment {
   double now_s = 0;
   std::uint64_t wait = 0;
   unsigned threads = 1;
-};
-
-/// The input of a decision: the LendingView, and what is known about each borrower in it.
-struct LoanProblem {
-  struct Known {
-    double queued = 0;  // lendable tasks there, as it stated
-    std::uint32_t in_flight = 0;
-  };
-  std::vector<Borrower> others;  // nearest first
-  std::vector<Known> known;      // by index in others
-  LendingView view;              // its `others` refers to the member above
 };
 
 class LoanPolicy {
@@ -129,9 +78,8 @@ class LoanPolicy {
 
   /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
   /// and, if the setting `push` is on, other ranks known to be in the current wait. Policies that
-  /// have to see all ranks (`paired`, `lightest` and a policy of the program) get all these other
-  /// ranks. The other policies get only the kMaxIdle of them that will be idle soonest; ties: the
-  /// nearest.
+  /// have to see all ranks get all these other ranks. The other policies get only the kMaxIdle of
+  /// them that will be idle soonest; ties: the nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
@@ -149,13 +97,9 @@ class LoanPolicy {
   const LoanSettings& settings() const { return settings_; }
 
  private:
-  std::vector<Loan> by_cost(const LoanProblem& problem, const QueueState& queue,
-                            const LendingCosts& costs, double now_s,
-                            const std::function<std::vector<QueuedTask>()>& named_queue);
-  std::vector<Loan> by_count(const LoanProblem& problem) const;
-
   LoanSettings settings_;
-  double next_decision_s_ = 0, next_asked_s_ = 0, next_exploration_s_ = 0;
+  OffloadMemory memory_;
+  double next_decision_s_ = 0, next_asked_s_ = 0;
 };
 
 /// A rank goes on working after it has stated its load. Returns the fraction of the stated load

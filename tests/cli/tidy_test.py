@@ -46,6 +46,12 @@ class Tidy(unittest.TestCase):
         tidy.check_commits(tidy.FIRST_BASE)
         return [trouble.split(": ", 1)[1] for trouble in tidy.troubles]
 
+    def test_runtimes_that_compare_the_name_of_a_policy_are_rejected(self):
+        line = 'if (settings.choice("policy") == "none") return;'
+        tidy.check_runtimes(pathlib.Path("runtimes/tasks/a.cc"), ["", line])
+        tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
+        self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
+
     def test_short_subjects_are_accepted_and_only_large_commits_need_a_body(self):
         self.commit("x" * tidy.MAX_SUBJECT)
         self.commit("Change much\n\nThis is why.", LONG)

@@ -5,12 +5,15 @@ comes from rank 0. Arguments: the kind of program and its own arguments."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT_S = 60
+POLICIES = re.findall(r"(?m)^  X\((\w+),", (ROOT / "poise/base/offload_policies.h").read_text())
 # The rank of a process, which a shell reads from the variable that Open MPI or MPICH sets for it.
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
@@ -30,7 +33,7 @@ TASKS = [
       for name in names.split()],
     *[({"POISE_TASKS_MIN_GAIN": text}, [f"POISE_TASKS_MIN_GAIN={text} {NUMBER} 0 to 1"])
       for text in ("", "nan", "0.1s", "0,1", " 0.1")],
-    *[({"POISE_TASKS_POLICY": text}, [f"POISE_TASKS_POLICY={text} {CHOICE} cost, paired, lightest, none"])
+    *[({"POISE_TASKS_POLICY": text}, [f"POISE_TASKS_POLICY={text} {CHOICE} {', '.join(POLICIES)}"])
       for text in ("", "2", "everything", "Cost")],
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {CHOICE} 0, 1"])
       for name in ("PULL", "PUSH", "SUMMARY") for text in ("2", "yes", "0.5")],

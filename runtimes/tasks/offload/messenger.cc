@@ -33,10 +33,11 @@ std::uint32_t size_of(MPI_Comm communicator) {
 }
 
 LendingAgent::Settings agent_settings(const Knobs& settings, const Policy& policy) {
-  const bool lends = settings.choice("policy") != "none";
+  const OffloadPolicy& chosen = offload_policy(settings.choice("policy"));
+  const bool lends = chosen.sight != OffloadPolicy::Sight::nothing;
   return {.pull = settings["pull"] > 0 && lends,
           .loans = {
-              .choice = static_cast<LoanSettings::Choice>(static_cast<int>(settings["policy"])),
+              .policy = &chosen,
               .push = settings["push"] > 0 && lends,
               .takes_all = static_cast<bool>(policy.decide),
               .min_gain = settings["min_gain"],
@@ -46,11 +47,10 @@ LendingAgent::Settings agent_settings(const Knobs& settings, const Policy& polic
 }
 
 // Returns how many ranks the agent must remember. Policies that compare all ranks need all of them.
-std::size_t max_peers(const Knobs& settings, const Policy& policy, std::uint32_t num_ranks) {
-  const bool compares_all =
-      settings.choice("policy") != "cost" || policy.decide || policy.replicate;
-  return compares_all ? std::max<std::size_t>(num_ranks, lending_tuning::kMaxPeers)
-                      : lending_tuning::kMaxPeers;
+std::size_t max_peers(const LoanSettings& loans, const Policy& policy, std::uint32_t num_ranks) {
+  return loans.sees_all_ranks() || policy.replicate
+             ? std::max<std::size_t>(num_ranks, lending_tuning::kMaxPeers)
+             : lending_tuning::kMaxPeers;
 }
 
 }  // namespace
@@ -65,7 +65,8 @@ Messenger::Messenger(MPI_Comm communicator, const Locality& locality, const Knob
       agent(
           rank_in(communicator), size_of(communicator),
           [of_rank = locality.of_rank](std::uint32_t other) { return of_rank[other]; },
-          agent_settings(settings, policy), max_peers(settings, policy, size_of(communicator))),
+          agent_settings(settings, policy),
+          max_peers(agent_settings(settings, policy).loans, policy, size_of(communicator))),
       rank(rank_in(communicator)),
       num_ranks(size_of(communicator)),
       large_bytes(static_cast<std::size_t>(settings["large_bytes"])) {

@@ -14,6 +14,7 @@
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/variables.h"
+#include "poise/online/offload_policy.h"
 
 extern char** environ;
 
@@ -82,7 +83,8 @@ int thread_level() {
 bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
 
 bool wants_progress_thread(const Knobs& settings) {
-  if (settings.choice("policy") == "none") return false;
+  if (offload_policy(settings.choice("policy")).sight == OffloadPolicy::Sight::nothing)
+    return false;
   if (settings.choice("progress_thread") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
   return settings.choice("progress_thread") == "on";
 }

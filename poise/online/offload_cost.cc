@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <algorithm>
+#include <utility>
+
+#include "poise/online/lending_tuning.h"
+#include "poise/online/offload_policy.h"
+
+namespace poise {
+
+namespace {
+
+// Returns loans of functions whose run time is unknown: one task per thread for each idle rank that
+// sends a request. The lender keeps one task for each of its threads, minus the threads that pinned
+// tasks will occupy.
+std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue) {
+  std::vector<Loan> loans;
+  const auto pinned = static_cast<double>(queue.queued - queue.lendable);
+  double remaining =
+      static_cast<double>(queue.lendable) - std::max(0.0, problem.view.threads - pinned);
+  for (std::size_t i = 0; i < problem.others.size(); ++i) {
+    const Borrower& other = problem.others[i];
+    if (problem.known[i].queued > 0 || problem.known[i].in_flight > 0) continue;
+    const double tasks = std::min<double>(remaining, other.threads);
+    if (tasks >= 1 && other.asks) loans.push_back({other.rank, static_cast<std::uint32_t>(tasks)});
+    remaining -= tasks;
+  }
+  return loans;
+}
+
+// Returns the seconds that exploratory loans waste if it turns out that lending does not pay: the
+// overhead of the lender, and the additional run time on a borrower that is slower.
+double exploration_cost_s(const std::vector<Loan>& loans, const LendingView& view) {
+  double seconds = 0;
+  for (const Loan& loan : loans)
+    for (const Borrower& other : view.others)
+      if (other.rank == loan.rank)
+        seconds += loan.tasks * (view.lend_s + view.task_s * std::max(0.0, other.slowness - 1));
+  return seconds;
+}
+
+// If tasks differ in cost, they are chosen one by one, because their number says little about the
+// work.
+std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& memory) {
+  const auto& [problem, queue, costs, now_s, min_gain, thresholds, named_queue] = question;
+  const LendingView& view = problem.view;
+  const bool sized = queue.tasks_differ && queue.lendable <= lending_tuning::kMaxTasksBySize;
+  if (sized && !could_gain(view, min_gain)) return {};
+  std::vector<QueuedTask> tasks;
+  if (sized) tasks = named_queue();
+  for (QueuedTask& task : tasks) task.lend_s = costs.overhead_s(queue, task.bytes);
+  LendingView whole = view;
+  whole.queue = tasks;
+  auto loans = sized ? sized_loans(whole, min_gain) : cost_aware_loans(view, min_gain);
+  if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
+  loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
+  memory.next_exploration_s =
+      now_s + std::max(lending_tuning::kExplorationInterval_s,
+                       exploration_cost_s(loans, view) / lending_tuning::kExplorationShare);
+  return loans;
+}
+
+}  // namespace
+
+std::vector<Loan> offload_cost(const LoanQuestion& question, OffloadMemory& memory) {
+  return question.queue.all_times_known ? loans_by_cost(question, memory)
+                                        : loans_to_learn_times(question.problem, question.queue);
+}
+
+}  // namespace poise

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/offload_counts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/online/offload_policy.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
+  const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
+  const CountThresholds thresholds{.max_tasks = 100};
+  EXPECT_THAT(paired_loans(tasks, 2, thresholds), ElementsAre(Loan{1, 20}));
+  EXPECT_THAT(paired_loans(tasks, 3, thresholds), ElementsAre(Loan{0, 5}));
+  EXPECT_THAT(paired_loans(tasks, 0, thresholds), IsEmpty());
+  EXPECT_THAT(paired_loans(tasks, 1, thresholds), IsEmpty());
+  EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
+}
+
+TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enough) {
+  EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
+  EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
+  EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(paired_loans(std::vector<double>{2, 0}, 0, {.min_local = 3}), IsEmpty());
+  EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
+}
+
+TEST(LightestLoans, go_from_a_rank_above_the_average_load_to_the_least_loaded_rank) {
+  const std::vector<double> tasks = {10, 0, 40, 20};
+  EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
+  EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));
+  EXPECT_THAT(lightest_loans(tasks, 0, {.max_tasks = 100}), IsEmpty());
+}
+
+TEST(OffloadPolicies, by_count_lend_to_the_rank_that_they_choose_among_the_known_ranks) {
+  LoanProblem problem;
+  problem.others = {{.rank = 7}, {.rank = 3}};
+  problem.known = {{.queued = 5, .in_flight = 1}, {.queued = 1, .in_flight = 1}};
+  problem.view = {.queued = 20};
+  const QueueState queue;
+  const LendingCosts costs;
+  const std::function<std::vector<QueuedTask>()> named_queue;
+  OffloadMemory memory;
+  for (const char* name : {"paired", "lightest"}) {
+    SCOPED_TRACE(name);
+    EXPECT_THAT(offload_policy(name).loans({.problem = problem,
+                                            .queue = queue,
+                                            .costs = costs,
+                                            .thresholds = {.max_tasks = 100},
+                                            .named_queue = named_queue},
+                                           memory),
+                ElementsAre(Loan{3, 9}));
+  }
+}
+
+TEST(OffloadPolicies, have_different_names_and_an_unknown_name_is_an_error) {
+  for (const OffloadPolicy& policy : offload_policies())
+    EXPECT_EQ(&offload_policy(policy.name), &policy);
+  EXPECT_THROW(offload_policy("no"), Error);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an offload policy is, and the table of all of them. base/offload_policies.h lists them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "poise/online/lending.h"
+#include "poise/online/link_model.h"
+#include "poise/online/offload_counts.h"
+#include "poise/online/task_overhead.h"
+
+namespace poise {
+
+/// The content of a rank's queue at the time of a decision.
+struct QueueState {
+  std::size_t queued = 0, lendable = 0, running = 0;  // tasks
+  // Expected seconds of lendable tasks, excluding functions of unknown time.
+  double queued_s = 0;
+  double running_s = 0;  // expected seconds that running tasks go on, summed over threads
+  // By how many seconds the times of the tasks probably differ from the expected times: the sum
+  // over lendable tasks, and the sum over running tasks.
+  double queued_deviation_s = 0, running_deviation_s = 0;
+  bool all_times_known = true;  // the times of all lendable tasks are known
+  bool tasks_differ = false;    // true if some lendable task has a cost other than 1
+  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
+  double bytes_both = 0;        // the same, with the bytes of their results
+  TaskOverhead finishing;       // cost to finish tasks that other ranks ran
+
+  double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
+  double mean_deviation_s() const {
+    return lendable > 0 ? queued_deviation_s / static_cast<double>(lendable) : 0;
+  }
+  double mean_bytes() const {
+    return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
+  }
+};
+
+/// What a rank has learnt about the cost of lending.
+///
+/// | learnt | from |
+/// |---|---|
+/// | packing, unpacking: seconds per task, per byte | tasks lent, results taken back, timed here |
+/// | latency, seconds per byte of each group of ranks | steal requests and answers; payloads |
+/// | slowness of a rank | run times of its results against the expected times |
+struct LendingCosts {
+  TaskOverhead packing, unpacking;
+  LinkModel links;
+
+  /// CPU seconds that one lent task costs this rank: packing, unpacking its result, finishing it.
+  double overhead_s(const QueueState& queue, double bytes) const {
+    return packing.seconds(bytes) + unpacking.seconds(bytes) + queue.finishing.seconds(bytes);
+  }
+};
+
+/// The input of a decision: the LendingView, and what is known about each borrower in it.
+struct LoanProblem {
+  struct Known {
+    double queued = 0;  // lendable tasks there, as it stated
+    std::uint32_t in_flight = 0;
+  };
+  std::vector<Borrower> others;  // nearest first
+  std::vector<Known> known;      // by index in others
+  LendingView view;              // its `others` refers to the member above
+};
+
+/// What an offload policy decides from.
+struct LoanQuestion {
+  const LoanProblem& problem;
+  const QueueState& queue;
+  const LendingCosts& costs;
+  double now_s = 0;
+  double min_gain = 0.1;  // share by which a loan must shorten the wait
+  CountThresholds thresholds = {};
+  /// Returns the lendable tasks one by one, which takes time proportional to their number.
+  const std::function<std::vector<QueuedTask>()>& named_queue;
+};
+
+/// What a policy keeps from one decision to the next.
+struct OffloadMemory {
+  double next_exploration_s = 0;  // not before this time
+};
+
+struct OffloadPolicy {
+  /// The other ranks that the policy gets to see. `nearest_idle` are those that requested tasks and
+  /// the lending_tuning::kMaxIdle others that will be idle soonest.
+  enum class Sight : std::uint8_t { nothing, nearest_idle, all_ranks };
+  std::string_view name;
+  Sight sight;
+  /// Returns the loans. Pure but for the memory. Called only if the policy sees some rank.
+  std::vector<Loan> (*loans)(const LoanQuestion& question, OffloadMemory& memory);
+};
+
+std::span<const OffloadPolicy> offload_policies();
+
+/// Throws Error if no policy has this name.
+const OffloadPolicy& offload_policy(std::string_view name);
+
+}  // namespace poise
