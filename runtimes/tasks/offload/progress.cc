@@ -30,20 +30,26 @@ void Runtime::progress_in_background() {
 }
 
 // Sleeps for `sleep_s`, but polls as soon as an idle rank wakes it. Wake-ups are counted, because a
-// thief wakes this thread only once, perhaps before the thread sleeps.
+// thief wakes this thread only once, perhaps before the thread sleeps. A poll finds nothing if MPI
+// does not show the announced message yet, or if another thread is polling and has just looked; so
+// this thread polls again, ever more rarely, until the message has been received.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();
   const double until_s = clock_s() + sleep_s;
+  bool is_unread = false;
   for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
-    doorbells.progress_parker().park(
-        until_s - now_s, [&] { return closing_.load() || doorbells.progress_wakes() != wakes; });
+    doorbells.progress_parker().park(until_s - now_s, [&] {
+      return closing_.load() || is_unread || doorbells.progress_wakes() != wakes;
+    });
     if (closing_ || clock_s() >= until_s) break;
     wakes = doorbells.progress_wakes();
-    if (!engine_->has_messages()) continue;
+    is_unread = engine_->has_messages();
+    if (!is_unread) continue;
     const auto loans = pool_->counters().loans;
     progress_in_wait();
     const double ignore_s = backoff.after(pool_->counters().loans - loans);
     std::this_thread::sleep_for(std::chrono::duration<double>(ignore_s));
+    is_unread = engine_->has_messages();
   }
 }
 
