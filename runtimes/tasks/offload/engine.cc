@@ -56,6 +56,7 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
   if (all_inside) detect_termination();
   const Transport& transport = messenger_.transport;
   in_flight_.store(has_more || transport.in_flight(), std::memory_order_relaxed);
+  is_request_undecided_.store(lender_.is_request_undecided(), std::memory_order_relaxed);
   all_messages_notify_.store(
       messenger_.doorbells.all_ranks_notify() && !transport.sends_in_flight() && lent_.empty(),
       std::memory_order_relaxed);

@@ -54,6 +54,11 @@ class OffloadEngine {
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
+  /// True if the last step() received a steal request but made no decision, because the decision
+  /// before was too recent. Thread-safe.
+  bool is_request_undecided() const {
+    return is_request_undecided_.load(std::memory_order_relaxed);
+  }
   /// True if every message to this rank, except gossip about loads, wakes its idle threads by
   /// ringing its doorbell. Thread-safe.
   bool all_messages_notify() const { return all_messages_notify_.load(std::memory_order_relaxed); }
@@ -100,8 +105,9 @@ class OffloadEngine {
   Replicas replicas_;
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
-  std::atomic<bool> in_flight_{false};            // some transfer was in flight after the last step
-  std::atomic<bool> all_messages_notify_{false};  // as of the last step
+  std::atomic<bool> in_flight_{false};  // some transfer was in flight after the last step
+  // As of the last step.
+  std::atomic<bool> is_request_undecided_{false}, all_messages_notify_{false};
 };
 
 }  // namespace poise::tasks

@@ -15,7 +15,10 @@ namespace poise::tasks {
 
 void LenderSide::handle_request(Message& message) {
   const Thief thief{message.from, message.wait, message.requested_at_s, message.reader.get<bool>()};
-  if (!messenger_.agent.asked_by(thief)) decline(thief);
+  if (messenger_.agent.asked_by(thief))
+    is_request_undecided_ = true;
+  else
+    decline(thief);
 }
 
 // Asks the program's policy which tasks to lend, and drops impossible loans. If the policy throws,
@@ -79,8 +82,9 @@ void LenderSide::step(const TaskPool::State& state) {
         state.bytes_out / static_cast<double>(std::max<std::size_t>(state.lendable, 1));
     for (const Loan& loan : loans) lend(loan, task_bytes);
   }
-  if (is_due || state.lendable == 0)
-    for (const Thief& thief : agent.take_declined()) decline(thief);
+  if (!is_due && state.lendable > 0) return;
+  is_request_undecided_ = false;
+  for (const Thief& thief : agent.take_declined()) decline(thief);
 }
 
 void LenderSide::decline(const Thief& thief) {

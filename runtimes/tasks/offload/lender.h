@@ -28,6 +28,8 @@ class LenderSide {
   void step(const TaskPool::State& state);
   /// Stores a steal request until the next step.
   void handle_request(Message& message);
+  /// True if a steal request has arrived since the last decision.
+  bool is_request_undecided() const { return is_request_undecided_; }
   /// Calls on_lend if the program set one. If on_lend throws, the task fails on this rank, and
   /// prepare() returns false.
   bool prepare(std::unique_ptr<Task>& task);
@@ -56,7 +58,7 @@ class LenderSide {
   LentTasks& lent_;
   LoadExchange& loads_;
   const Policy policy_;
-  bool reported_failure_ = false;
+  bool is_request_undecided_ = false, reported_failure_ = false;
   double stated_load_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> lent_to_;  // tasks, for the summary
 };

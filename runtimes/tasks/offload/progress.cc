@@ -30,26 +30,29 @@ void Runtime::progress_in_background() {
 }
 
 // Sleeps for `sleep_s`, but polls as soon as an idle rank wakes it. Wake-ups are counted, because a
-// thief wakes this thread only once, perhaps before the thread sleeps. A poll finds nothing if MPI
-// does not show the announced message yet, or if another thread is polling and has just looked; so
-// this thread polls again, ever more rarely, until the message has been received.
+// thief wakes this thread only once, perhaps before the thread sleeps. One poll may not be enough:
+// MPI may not show the announced message yet, another thread may have looked just before, or the
+// last decision about loans was too recent. Then this thread polls again, ever more rarely.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();
   const double until_s = clock_s() + sleep_s;
-  bool is_unread = false;
+  bool is_unanswered = false;
+  const auto has_request = [&] {
+    return engine_->has_messages() || engine_->is_request_undecided();
+  };
   for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
     doorbells.progress_parker().park(until_s - now_s, [&] {
-      return closing_.load() || is_unread || doorbells.progress_wakes() != wakes;
+      return closing_.load() || is_unanswered || doorbells.progress_wakes() != wakes;
     });
     if (closing_ || clock_s() >= until_s) break;
     wakes = doorbells.progress_wakes();
-    is_unread = engine_->has_messages();
-    if (!is_unread) continue;
+    is_unanswered = has_request();
+    if (!is_unanswered) continue;
     const auto loans = pool_->counters().loans;
     progress_in_wait();
     const double ignore_s = backoff.after(pool_->counters().loans - loans);
     std::this_thread::sleep_for(std::chrono::duration<double>(ignore_s));
-    is_unread = engine_->has_messages();
+    is_unanswered = has_request();
   }
 }
 
