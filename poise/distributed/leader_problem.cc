@@ -54,8 +54,8 @@ class LeaderProblem {
     TaskId first_task = 0, num_tasks = 0;
   };
 
-  /// Chooses the ports, which are places outside this leader's group with which guests exchange
-  /// messages, and numbers all places.
+  /// Chooses the ports and numbers all places. A port is a place outside this leader's group that
+  /// exchanges messages with guests.
   void find_ports() {
     for (const GuestEdge& edge : edges_)
       if (edge.other_leader != leader_) ports_.push_back({.leader = edge.other_leader});

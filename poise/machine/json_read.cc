@@ -145,7 +145,7 @@ void read(const Value& value, const char* key, Source& source) {
   const auto same = std::find_if(std::begin(kAll), std::end(kAll),
                                  [&](Source known) { return name_of(known) == text; });
   if (same == std::end(kAll))
-    found->refuse("{} is \"{}\"; it must be assumed, firmware, given or measured", text);
+    found->refuse("{} is \"{}\"; it must be one of: assumed, firmware, given, measured", text);
   source = *same;
 }
 

@@ -242,6 +242,7 @@ std::uint32_t max_places_of(std::size_t file_size) {
 }
 
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
+  if (file.remaining() == 0) fail("{}: the file is empty", file.file());
   if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
     fail("{}: byte 0: this is not a .poise file, or its line ends were changed: copy it as binary",
          file.file());

@@ -140,8 +140,8 @@ class Tasks {
         key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
-          "{}: phase {}: the {} of a message is {}; the home of a task that no rank lists must be "
-          "a rank from 0 to {}",
+          "{}: phase {}: the {} of a message is {}, a task that no rank lists; the home of such a "
+          "task must be a rank from 0 to {}",
           part.file->name, phase_id_, which, describe(key), parts_.size() - 1);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
