@@ -327,6 +327,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
   if (simulation.plan.lending.is_on()) {
     json["lent_tasks"] = replay.loans.tasks;
     if (simulation.plan.lending.replicated_share > 0) json["copies_run"] = replay.loans.copies_run;
+    json["ran_on_other_nodes"] = replay.loans.ran_on_other_nodes;
     json["lent_bytes"] = replay.loans.bytes;
     json["lending_saved_s"] = replay.loans.saved_s;
     add_loans(json["series"], replay);

@@ -202,6 +202,7 @@ void Simulation::begin_wait(double at_s) {
   ranks_done_ = 0;
   outcome_.lent = 0;
   outcome_.lent_bytes = 0;
+  outcome_.ran_on_other_nodes = 0;
   outcome_.copies = outcome_.copies_run = 0;
   for (std::uint32_t rank = 0; rank < scenario_.num_ranks; ++rank) {
     ranks_[rank].did = {};
@@ -403,6 +404,7 @@ void Simulation::receive_results(Rank& rank, const Mail& mail) {
       rank.times.learn(0, run.ran_s / rank.agent.slowness_of(mail.from), cost_of(run));
   }
   rank.finished += tasks;
+  if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
   outcome_.makespan_s = now_s_ - began_s_;
 }

@@ -93,6 +93,7 @@ struct LendingOutcome {
   double makespan_s = 0;                     // when the last task had finished, its result back
   double end_s = 0;                          // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;         // tasks; those lent, each time that one is lent
+  std::uint64_t ran_on_other_nodes = 0;      // tasks, of lent and copied ones
   double lent_bytes = 0;                     // of lent tasks, copies, and their results
   std::uint64_t copies = 0, copies_run = 0;  // of tasks; those that ran where the copy was
   std::uint64_t messages = 0, requests = 0, events = 0;

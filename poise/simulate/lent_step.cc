@@ -68,6 +68,7 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
 Loans& Loans::operator+=(const Loans& other) {
   tasks += other.tasks;
   copies_run += other.copies_run;
+  ran_on_other_nodes += other.ran_on_other_nodes;
   bytes += other.bytes;
   saved_s += other.saved_s;
   return *this;
@@ -77,7 +78,7 @@ LentStep lent_step(const LendingScenario& scenario) {
   LendingOutcome outcome = simulate_lending(scenario);
   POISE_CHECK(outcome.trouble.empty());
   return {outcome.end_s,
-          {outcome.lent, outcome.copies_run, outcome.lent_bytes, 0},
+          {outcome.lent, outcome.copies_run, outcome.ran_on_other_nodes, outcome.lent_bytes, 0},
           std::move(outcome.ranks)};
 }
 

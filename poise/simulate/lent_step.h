@@ -34,8 +34,9 @@ struct LendingOptions {
 struct Loans {
   std::uint64_t tasks = 0;       // a task that is lent on counts again
   std::uint64_t copies_run = 0;  // tasks that ran where a copy of them was
-  double bytes = 0;              // of these tasks, of all copies, and of their results
-  double saved_s = 0;            // by which the iteration is shorter than without lending
+  std::uint64_t ran_on_other_nodes = 0;
+  double bytes = 0;    // of these tasks, of all copies, and of their results
+  double saved_s = 0;  // by which the iteration is shorter than without lending
 
   Loans& operator+=(const Loans& other);
 };

@@ -180,6 +180,7 @@ class Events(CliTest):
         self.assertLess(copied["iteration_s"], late["iteration_s"])
         self.assertEqual(copied["lent_tasks"], 0)
         self.assertGreater(copied["copies_run"], 10)
+        self.assertEqual(copied["ran_on_other_nodes"], copied["copies_run"])
 
     def test_lent_tasks_are_shown_in_the_table_and_in_the_html_page_and_in_the_timeline(self):
         command = (*self.command, "--lend", "--timeline", "lent.json", "--html", "lent.html")

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accesses memory on the first cpu, moves itself to the last one, and brings the pages along.
 // Prints how many pages the kernel counts in each domain, before and after.
-#include "runtimes/objects/pages.h"
-
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -11,6 +9,8 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "runtimes/objects/pages.h"
 
 namespace {
 
