@@ -103,8 +103,32 @@ void end_session() {
 
 }  // namespace
 
+namespace {
+
+bool frees_handle(Meaning meaning) {
+  return meaning == Meaning::communicator_free || meaning == Meaning::window_free ||
+         meaning == Meaning::type_free;
+}
+
+/// Handles a call of MPI inside a call of MPI, such as one from the callback of an attribute.
+/// Nested calls are not profiled, but handles that they free must not be used again.
+void enter_nested(const Call& call) noexcept {
+  Session* const running = session.load(std::memory_order_acquire);
+  if (running == nullptr || !frees_handle(call.function.meaning)) return;
+  try {
+    running->forget_freed(call);
+  } catch (...) {
+    session.store(nullptr);
+  }
+}
+
+}  // namespace
+
 bool enter(Call& call) noexcept {
-  if (depth != 0) return false;
+  if (depth != 0) {
+    enter_nested(call);
+    return false;
+  }
   Session* const running = session.load(std::memory_order_acquire);
   const bool is_reordered = is_to_reorder(call);
   if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
@@ -186,6 +210,13 @@ void Session::enter(Call& call) {
     if (freed != nullptr && is_main) exchange_.find_waits({freed}, clock_, waits_);
   }
   if (PointToPoint::concerns(call.function)) messages_.before(call.function, arguments, call.words);
+  interpreter_.before(call.function, arguments);
+}
+
+void Session::forget_freed(const Call& call) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_multiple_) lock.lock();
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
   interpreter_.before(call.function, arguments);
 }
 
