@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps a copy of a communicator as an attribute of it. The callback of the attribute frees the copy, as in mpi4py. */
+/* Keeps a copy of a communicator as an attribute of it. The callback of the attribute frees the
+ * copy, as in mpi4py. */
 #include <mpi.h>
 #include <stdlib.h>
 
