@@ -46,17 +46,20 @@ DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
 # What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
 # are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
 PURE = [
-    ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
-     {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
+    ("reads a clock", r"poise/base/clock\.h", {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
     ("starts a thread", r"std::j?thread\b|std::async|pthread_create", {"base/in_parallel.h", "machine/probe.cc"}),
     ("starts a process", r"\bfork\(|\bposix_spawn", {"machine/sandbox.cc"}),
     ("prints", r"std::(cout|cerr|clog)|\bf?printf\(|fmt::print|\bputs\(", {"base/check.cc"}),
     ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
     ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
 ]
+# Clocks are read by the functions of one header. Examples for users (miniapps/) and MPI programs written in C read a clock of
+# their own language or library.
+CLOCK_HEADER = "poise/base/clock.h"
+CLOCKS = r"(steady|system|high_resolution)_clock|\bclock_gettime\(|\bgettimeofday\(|\bstd::clock\(|\bomp_get_wtime\(|\bMPI_Wtime\("
 # A test must not depend on the speed of the machine, so tests read no wall clock. Exceptions, each with its reason. Tests
 # with the label `timed` are repeated once if they fail (tests/run.py).
-WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\b(clock|wall|wall_now)_s\(\)"
+WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\bwall_now_n?s\(\)"
               r"|\btime\.(time|monotonic|perf_counter)(_ns)?\(")
 LIMIT = "ends a wait that would hang, long before the time limit of the test"
 TIMED = "has the label timed"
@@ -66,6 +69,7 @@ CLOCKS_IN_TESTS = {
     "runtimes/objects/collection_test.cc": TIMED,
     "runtimes/tasks/pool/pool_test.cc": "passes the time in",
     "runtimes/tasks/transport/parker_test.cc": "a sleep must not be too short; it may be longer on a busy machine",
+    "runtimes/profile/tick_clock_test.cc": "compares two clocks; no result depends on how long anything took",
     "tests/cli/completion_test.py": LIMIT,
     "tests/cli/juggle_faults_test.py": TIMED,
     "tests/cli/juggle_programs_test.py": TIMED,
@@ -252,6 +256,14 @@ def reads_wall_clock(lines):
     return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
 
 
+def check_one_clock(path, lines):
+    if path.parts[0] == "miniapps" or path.suffix not in (".h", ".cc") or str(path) == CLOCK_HEADER:
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(CLOCKS, line.split("//")[0]):
+            complain(path, number, f"read clocks by the functions of {CLOCK_HEADER}")
+
+
 def check_clocks_in_tests(path, lines):
     if not re.search(r"_test\.(cc|c|py)$", path.name):
         return
@@ -359,6 +371,7 @@ def check_tree():
         if path.suffix == ".py":
             check_python(path, text)
             continue
+        check_one_clock(path, lines)
         check_includes(path, lines)
         check_functions(path, lines)
         check_pure(path, lines)

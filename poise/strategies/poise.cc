@@ -40,13 +40,13 @@
 #include "poise/strategies/poise.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/in_parallel.h"
 #include "poise/base/knobs.h"
@@ -320,8 +320,7 @@ Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
 Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   if (options.from_scratch) return all_placed_anew(options, problem);
   // The only clock in any strategy; used only if a budget is given.
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
+  const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
   search.try_current();
   search.try_other_starts();
@@ -333,7 +332,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
     goes_on = search.pass(number);
   for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
-    for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
+    for (; goes_on && wall_now_s() < end_s; ++number) goes_on = search.pass(number);
   return std::move(search).result();
 }
 

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <memory>
 #include <stdexcept>
@@ -16,15 +15,11 @@
 #include "runtimes/juggle/threads.h"
 #include "runtimes/juggle/tuning.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
 
 namespace {
-
-double clock_s(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::unique_ptr<CpuProbe> make_probe() { return std::make_unique<SpeedProbe>(); }
 
@@ -370,7 +365,7 @@ Tally Balancer::finish() {
   affinities_.restore_all();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
-  tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  tally_.own_cpu_s = process_cpu_now_s();
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   tally_.wake_ups = static_cast<std::uint64_t>(usage.ru_nvcsw);
