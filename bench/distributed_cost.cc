@@ -117,6 +117,5 @@ void measure(std::uint32_t num_ranks, std::uint32_t num_tasks, const char* recip
 
 int main(int argc, char** argv) {
   if (argc != 4) return fmt::print(stderr, "usage: distributed_cost RANKS TASKS RECIPE\n"), 2;
-  poise::measure(static_cast<std::uint32_t>(std::atoi(argv[1])),
-                 static_cast<std::uint32_t>(std::atoi(argv[2])), argv[3]);
+  poise::measure(std::atoi(argv[1]), std::atoi(argv[2]), argv[3]);
 }

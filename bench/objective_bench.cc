@@ -135,7 +135,7 @@ json distribution_of(std::vector<double> ratios) {
       std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.001; });
   return {{"mean", sum / static_cast<double>(ratios.size())},
           {"median", quantile(ratios, 0.5)},
-          {"behind", static_cast<double>(behind) / static_cast<double>(ratios.size())},
+          {"behind", behind / static_cast<double>(ratios.size())},
           {"percentile_99", quantile(ratios, 0.99)},
           {"worst", ratios.back()}};
 }
@@ -154,7 +154,7 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   row["total_over_best"] = distribution_of(std::move(ratios));
   row["total_over_outside_tools"] = distribution_of(std::move(outside));
   row["decision_s"] = decision_s;
-  row["decided_in_time"] = static_cast<double>(in_time) / static_cast<double>(results.size());
+  row["decided_in_time"] = in_time / static_cast<double>(results.size());
   return row;
 }
 

@@ -18,7 +18,7 @@ inline std::int64_t clock_now_ns(clockid_t clock) {
 inline double clock_now_s(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 /// Returns the wall time since a fixed time in the past. It never goes back, and is the same for

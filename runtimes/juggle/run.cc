@@ -65,7 +65,7 @@ void stop_like_terminal() {
 WakeUp take_signals(const Signals& signals, const Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {
-    const auto signal = static_cast<int>(info->ssi_signo);
+    const int signal = info->ssi_signo;
     if (signal == SIGCHLD) {
       wake_up.somebody_ended = true;
       continue;
