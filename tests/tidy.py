@@ -83,6 +83,21 @@ CLOCKS_IN_TESTS = {
     "tests/tasks/replicas_test.cc": LIMIT,
     "tests/vm/vm_test.py": "times are checked only if the host was idle",
 }
+# Numbers that were tuned stand in the lists of their rooms (ARCHITECTURE.md), each in a line with unit and effect. These
+# folders may define other numbers only if they follow from arithmetic, from a format or from the program's own structure.
+LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies")
+NUMBER = r"\bconstexpr (?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) (k[A-Z]\w*)"
+UNTUNED_NUMBERS = {
+    "kRounding": "rounding errors of a sum", "kRoundingSlack": "rounding errors of a sum", "kEqual": "rounding errors of a sum",
+    "kNever": "infinity", "kInfinity": "infinity", "kWorthwhile": "rounding errors of a sum",
+    "kNone": "marks a missing index", "kNobody": "marks a missing index", "kNowhere": "marks a missing index",
+    "kOutside": "marks a missing index", "kGone": "marks a missing index",
+    "kFree": "marks a missing index", "kNothing": "marks a missing index", "kWinsTies": "below any time", "kTotalCost": "range of a library's integers",
+    "kTotalWeight": "range of a library's integers", "kTotalLoad": "range of a library's integers",
+    "kFinestFactor": "resolution of a library's integers", "kMinShare": "a library's limit",
+    "kFirstTemperature": "from the list", "kLastTemperature": "from the list", "kMaxEntries": "limit of memory",
+    "kRow": "distance of a prefetch", "kFewWeights": "size of a cache", "kEntries": "size of a cache",
+}
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 # The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
@@ -256,6 +271,15 @@ def reads_wall_clock(lines):
     return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
 
 
+def check_numbers(path, lines):
+    if not str(path).startswith(LISTED_ROOMS) or path.name == "tuning.h" or path.name.endswith(("_test.cc", "_testing.h")):
+        return
+    for number, line in enumerate(lines, 1):
+        for name in re.findall(NUMBER, line):
+            if name not in UNTUNED_NUMBERS:
+                complain(path, number, f"{name} belongs to the tuning.h of its folder, with unit and effect")
+
+
 def check_one_clock(path, lines):
     if path.parts[0] == "miniapps" or path.suffix not in (".h", ".cc") or str(path) == CLOCK_HEADER:
         return
@@ -317,7 +341,7 @@ def check_poise_alone():
         for called in re.findall(r"\b(\w+)\(", code):
             if called in others:
                 complain("poise/strategies/poise.cc", number, f"calls {called}, another row of the table")
-        included = re.match(r'#include "poise/strategies/(?!poise\.h)', code)
+        included = re.match(r'#include "poise/strategies/(?!(?:poise|tuning)\.h)', code)
         if included:
             complain("poise/strategies/poise.cc", number, "includes other strategies")
 
@@ -372,6 +396,7 @@ def check_tree():
             check_python(path, text)
             continue
         check_one_clock(path, lines)
+        check_numbers(path, lines)
         check_includes(path, lines)
         check_functions(path, lines)
         check_pure(path, lines)

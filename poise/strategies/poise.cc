@@ -59,6 +59,7 @@
 #include "poise/search/local_search.h"
 #include "poise/search/returns.h"
 #include "poise/search/scan_budget.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise {
 
@@ -76,13 +77,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Measured computing time of each part of a decision, per task and per direction of each pair of
-/// tasks that exchange messages. The unit is a scan: the time to examine one task or message
-/// (scan_budget.h).
-constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
-                 kTrial = 0.5;
-/// Minimum budget with which a descent is started.
-constexpr double kDescent = kBuild + kWayBack + 2;
+/// Computing times of the parts of a decision.
+constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
 double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
                  TaskId num_tasks) {
@@ -105,27 +101,28 @@ class Search {
         entries_(problem.workload.num_tasks() + way_.arcs->count()),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
                 tuning_.scan_s) {
-    budget_.spend(kPrepare * entries_);
+    budget_.spend(kCosts.prepare_scans * entries_);
   }
 
   /// Runs local search from the current placement, even if the budget is too small for it.
   void try_current() {
-    if (!may_spend(kDescent)) budget_ = ScanBudget(kDescent * entries_);
+    if (!may_spend(kCosts.descent_scans())) budget_ = ScanBudget(kCosts.descent_scans() * entries_);
     Outcome far = descended_from(best_.placement);
     far_migration_s_ = far.migration_s;
     take_if_better(std::move(far));
   }
 
   void try_other_starts() {
-    if (messages_weigh() && pays() && may_spend(kNewPlacement + kDescent)) {
-      budget_.spend(kNewPlacement * entries_);
+    if (messages_weigh() && pays() &&
+        may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) {
+      budget_.spend(kCosts.new_placement_scans * entries_);
       try_from(placed_from_scratch(
           problem_,
           {.attempts = tuning_.attempts, .climbs = tuning_.climbs, .threads = options_.threads},
           tuning_));
     }
-    if (pays() && may_spend(kSchedule + kDescent)) {
-      budget_.spend(kSchedule * entries_);
+    if (pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
+      budget_.spend(kCosts.schedule_scans * entries_);
       try_from(schedule_by_finish(problem_));
     }
   }
@@ -135,13 +132,13 @@ class Search {
   /// others follow if that pays. The stages end after two that do not shorten the total time, or
   /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
-    if (!is_within_room_ || !may_spend(kDescent)) return;
+    if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
     LocalSearch descent = from(problem_.current);
     std::optional<Outcome> shortest;
     int rises = 0;
     for (double limit_s = std::max(cheapest_move_s(), tuning_.tolerance * far_migration_s_);
-         limit_s <= gain_s && rises < 2 && may_spend(kWayBack + kBuild);
+         limit_s <= gain_s && rises < 2 && may_spend(kCosts.way_back_scans + kCosts.build_scans);
          limit_s *= tuning_.longer_migration) {
       descent.limit_migration(limit_s);
       run(descent, blunt(tuning_));
@@ -159,7 +156,7 @@ class Search {
 
   /// Lowers the busy time of the busiest places of the best placement.
   void polish() {
-    if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
+    if (best_.iteration_s <= bound_s_ || !may_spend(kCosts.descent_scans())) return;
     LocalSearch descent = from(best_.placement);
     run(descent, fine(tuning_));
     take_if_better(outcome_of(problem_, descent.placement()));
@@ -171,9 +168,9 @@ class Search {
   /// more pass.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() || number >= tuning_.passes_if_few_cores ||
-        !may_spend(kDescent * tuning_.trials))
+        !may_spend(kCosts.descent_scans() * tuning_.trials))
       return false;
-    budget_.spend(kDescent * tuning_.trials * entries_);
+    budget_.spend(kCosts.descent_scans() * tuning_.trials * entries_);
     return true;
   }
 
@@ -201,8 +198,8 @@ class Search {
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_room_)
-      best_ =
-          without_needless_moves(way_, std::move(best_), budget_.num_steps(kTrial * entries_ + 1));
+      best_ = without_needless_moves(way_, std::move(best_),
+                                     budget_.num_steps(kCosts.trial_scans * entries_ + 1));
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
@@ -212,7 +209,7 @@ class Search {
   double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
 
   LocalSearch from(const Placement& start) {
-    budget_.spend(kBuild * entries_);
+    budget_.spend(kCosts.build_scans * entries_);
     return LocalSearch(problem_, start, way_.arcs, options_.memory_bytes, tuning_);
   }
 
@@ -223,7 +220,7 @@ class Search {
   /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
   /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    const double scans = budget_.left() - kWayBack * entries_;
+    const double scans = budget_.left() - kCosts.way_back_scans * entries_;
     if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
@@ -258,7 +255,7 @@ class Search {
   /// capacity.
   Outcome on_the_way(Outcome far) {
     if (!is_within_room_) return far;
-    budget_.spend(kWayBack * entries_);
+    budget_.spend(kCosts.way_back_scans * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 

@@ -102,6 +102,15 @@ class Tidy(unittest.TestCase):
             tidy.check_one_clock(pathlib.PurePosixPath(name), ["::clock_gettime(CLOCK_MONOTONIC, &now);", "wall_now_s()"])
             self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, name)
 
+    def test_tuned_numbers_stand_in_the_lists_of_their_rooms(self):
+        for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
+                                       ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
+                                       ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),
+                                       ("poise/search/a_test.cc", "constexpr double kShare = 0.5;", True)):
+            tidy.troubles.clear()
+            tidy.check_numbers(pathlib.PurePosixPath(name), [line])
+            self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, (name, line))
+
 
 if __name__ == "__main__":
     unittest.main()
