@@ -98,6 +98,14 @@ UNTUNED_NUMBERS = {
     "kFirstTemperature": "from the list", "kLastTemperature": "from the list", "kMaxEntries": "limit of memory",
     "kRow": "distance of a prefetch", "kFewWeights": "size of a cache", "kEntries": "size of a cache",
 }
+# Headers that programs of users include. Each type and free function in them has a comment above it or its group.
+PUBLIC_HEADERS = {
+    "poise/communication.h", "poise/plugin.h", "poise/poise.h", "poise/result.h", "faces/c/poise_tasks.h",
+    "faces/library/poise_mpi.h", "poise/strategies/strategy.h", "runtimes/tasks/context.h", "runtimes/objects/collection.h",
+    "runtimes/objects/mail.h", "runtimes/objects/options.h", "runtimes/objects/totals.h",
+}
+DECLARATION = (r"(?:inline |constexpr |extern |static )*(?:(?:class|struct|enum class|enum) \w+[^;]*\{|typedef\b|using\b"
+               r"|[A-Za-z_][\w:<>,\s*&]*[ *&]\w+\()")
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 # The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
@@ -280,6 +288,19 @@ def check_numbers(path, lines):
                 complain(path, number, f"{name} belongs to the tuning.h of its folder, with unit and effect")
 
 
+def check_documented(path, lines):
+    """Checks that a comment stands above each type and function of a public header, or above the group without blank
+    lines to which it belongs."""
+    is_documented = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith(("namespace", 'extern "C"')):
+            is_documented = False
+        elif re.match(r"\s*(//|/?\*)", line):
+            is_documented = True
+        elif re.match(DECLARATION, line) and not is_documented:
+            complain(path, number, "a public header says what each type and function is for")
+
+
 def check_one_clock(path, lines):
     if path.parts[0] == "miniapps" or path.suffix not in (".h", ".cc") or str(path) == CLOCK_HEADER:
         return
@@ -402,6 +423,8 @@ def check_tree():
         check_pure(path, lines)
         check_runtimes(path, lines)
         check_opening(path, lines)
+        if str(path) in PUBLIC_HEADERS:
+            check_documented(path, lines)
     check_strategies()
     check_poise_alone()
     check_miniapps()

@@ -111,6 +111,13 @@ class Tidy(unittest.TestCase):
             tidy.check_numbers(pathlib.PurePosixPath(name), [line])
             self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, (name, line))
 
+    def test_each_type_and_function_of_a_public_header_has_a_comment_above(self):
+        for text, is_allowed in (("/// Why.\nint f(int a);\nint g();", True), ("int f(int a);", False),
+                                 ("/* Why. */\ntypedef struct a a;\n\nstruct b {", False), ("  int member(int a);", True)):
+            tidy.troubles.clear()
+            tidy.check_documented(pathlib.PurePosixPath("poise/poise.h"), text.splitlines())
+            self.assertEqual(not tidy.troubles, is_allowed, text)
+
 
 if __name__ == "__main__":
     unittest.main()
