@@ -267,7 +267,7 @@ void Balancer::start_anew() {
 }
 
 void Balancer::round() {
-  const double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+  const double cpu_s = thread_cpu_now_s();
   const double now_s = kernel_.now_s();
   const double real_s = now_s - std::exchange(round_s_, now_s);
   if (affinities_.refresh_cpus()) {
@@ -289,7 +289,7 @@ void Balancer::round() {
   note_silence(real_s);
   update_thread_tallies();
   const bool is_still = !scans && orders.empty() && !visits;
-  count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);
+  count_round(thread_cpu_now_s() - cpu_s, real_s, is_still);
   if (!options_.on_round) return;
   copy_counts();
   tally_.threads.clear();
