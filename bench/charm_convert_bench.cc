@@ -9,13 +9,13 @@
 // strategies that ignore messages, no messages are converted.
 #include <algorithm>
 #include <benchmark/benchmark.h>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <string>
 
 #include "runtimes/charm/convert.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/strategies/strategy.h"
@@ -72,19 +72,15 @@ Rows rows_of(TaskId tasks, std::uint32_t places) {
   return rows;
 }
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Returns the minimum of the strategy's times in five runs.
 double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
   const Problem problem{rows.machine, converted.phase.workload, converted.phase.current,
                         rows.machine.costs(), 1};
   double least_s = 1e9;
   for (int i = 0; i < 5; ++i) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     benchmark::DoNotOptimize(choice.rebalance(problem));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   return least_s;
 }
@@ -96,11 +92,11 @@ void convert(benchmark::State& state, const std::string& name, TaskId tasks, std
       choice.strategy->ignores_messages ? Messages::leave_out : Messages::convert;
   double least_s = 1e9;
   for (auto _ : state) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
     benchmark::DoNotOptimize(
         pes_of(result.phase.current, result.row_of_task, rows.statistics, rows.pe_map));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
   state.counters["decision_ms"] = 1e3 * decision_s(choice, rows, result);

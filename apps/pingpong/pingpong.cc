@@ -21,17 +21,17 @@
 #include <thread>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/text.h"
 #include "poise/machine/hosts.h"
 #include "poise/machine/spread.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kOrderTag = 1, kCountTag = 2, kBallTag = 3, kResultTag = 4;
 constexpr int kBytes[] = {8, 64, 512, 4096, 32768, 262144, 2097152};
-constexpr std::chrono::microseconds kEager(100), kNap(10);
+constexpr double kEager_s = 100e-6;
+constexpr std::chrono::microseconds kSleep(10);
 constexpr std::size_t kMinStretches = 9;
 constexpr double kMaxStretches = 20000, kStretchNs = 20000;
 
@@ -66,14 +66,14 @@ void wait_for(int source, int tag) {
   }
 }
 
-/// Polls without a pause for kEager, then sleeps for kNap between polls, because the partner, or
-/// the process that transfers the message, may share the core.
+/// Polls without a pause for kEager_s, then sleeps for kSleep between polls, because the partner,
+/// or the process that transfers the message, may share the core.
 void wait_for(MPI_Request request) {
-  const auto start = Clock::now();
+  const double start_s = poise::wall_now_s();
   for (int is_done = 0;;) {
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (is_done != 0) return;
-    if (Clock::now() - start > kEager) std::this_thread::sleep_for(kNap);
+    if (poise::wall_now_s() - start_s > kEager_s) std::this_thread::sleep_for(kSleep);
   }
 }
 
@@ -96,13 +96,12 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
   std::vector<double> times_ns;
   for (std::size_t s = 0; s < stretches; ++s) {
-    const auto start = Clock::now();
+    const double start_s = poise::wall_now_s();
     for (int i = 0; i < rounds; ++i) {
       throw_ball(partner, ball);
       catch_ball(partner, ball);
     }
-    times_ns.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
-                       (2.0 * rounds));
+    times_ns.push_back(1e9 * (poise::wall_now_s() - start_s) / (2.0 * rounds));
   }
   return times_ns;
 }

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <sys/types.h>
 
 namespace poise::juggle {
@@ -39,12 +38,6 @@ struct WaitTable {
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futexes are 32 bits");
-
-inline std::int64_t monotonic_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Returns the slot of the thread. A thread without a slot gets a free one if `claims` is true.
 /// Returns null if the thread still has none.

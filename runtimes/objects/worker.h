@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "runtimes/objects/clock.h"
 #include "runtimes/objects/messenger.h"
 #include "runtimes/objects/object_directory.h"
 
+#include "poise/base/clock.h"
 #include "poise/workload/recorder.h"
 
 namespace poise::objects {
@@ -32,7 +32,7 @@ class alignas(128) Worker final : public MessageRouter {
 
   /// Starts the clocks. Called by the thread itself at the start of a step.
   void begin() {
-    cpu_s = cpu_now_s();
+    cpu_s = thread_cpu_now_s();
     wall_s = wall_now_s();
   }
 

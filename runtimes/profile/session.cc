@@ -17,6 +17,8 @@
 #include "runtimes/profile/reorder.h"
 #include "runtimes/profile/settings.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -30,7 +32,7 @@ thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
 /// Measures the time of a call. Any thread may use it, but only the initial thread uses it often.
-std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
+std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : wall_now_ns(); }
 
 /// True if a call succeeded: C functions return an error code, Fortran routines set their last
 /// argument, which may be absent.
@@ -180,7 +182,7 @@ Session::Session(const MpiLibrary& mpi, const Settings& settings)
   if (exchange_.rank() == 0 && !settings.parts.empty() && !journal_.is_open())
     print_note("POISE_PROFILE_PARTS: cannot write in " + settings.parts +
                ": there will be no profile if the program does not reach MPI_Finalize");
-  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read(),
+  recorder_.start(wall_now_ns(), thread_cpu_now_ns(), meter_.read(),
                   period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
 
@@ -200,7 +202,7 @@ void Session::enter(Call& call) {
   if (is_main) {
     if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
     if (recorder_.enter(call.entered_ns))
-      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_ns());
+      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_now_ns());
   }
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -225,7 +227,7 @@ void Session::leave(Call& call, int result) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
-    recorder_.read_cpu_at_exit(now_ns, thread_cpu_ns());
+    recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
   if (call.function.meaning == Meaning::nothing || !has_succeeded(call, result)) return;
   note(call, now_ns);
 }
@@ -284,7 +286,7 @@ void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
 
 void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
   journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read(), label), names_);
-  recorder_.resume(clock_ns());
+  recorder_.resume(wall_now_ns());
 }
 
 void Session::cut_slices(std::int64_t now_ns) {
@@ -297,7 +299,7 @@ void Session::cut_all(std::int64_t now_ns) {
     journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read()), names_);
 }
 
-void Session::abandon() { cut_all(clock_ns()); }
+void Session::abandon() { cut_all(wall_now_ns()); }
 
 Cuts Session::agreed_cuts() {
   // For each kind of cut, stores the number of phases and the negative of this number. One maximum
@@ -325,8 +327,8 @@ Cuts Session::agreed_cuts() {
 }
 
 void Session::finish() {
-  cut_slices(clock_ns());
-  cut_all(clock_ns());
+  cut_slices(wall_now_ns());
+  cut_all(wall_now_ns());
   const Cuts cuts = agreed_cuts();
   RankProfile profile = head();
   profile.cuts = cuts;

@@ -9,6 +9,7 @@
 #include "poise/base/check.h"
 #include "poise/strategies/treematch/grouping.h"
 #include "poise/strategies/treematch/listing.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::tree_match {
 
@@ -130,7 +131,7 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
   if (levels.size() <= 1) return numbers(real);
   pad(graph, leaves, 0);
   Grouping grouping;
-  if (count_arrangements(leaves, levels) <= kMaxListed) {
+  if (count_arrangements(leaves, levels) <= kStrategiesTuning.max_listed) {
     grouping = AllArrangements(levels).best(graph);
   } else {
     // Groups below the root are all equally far from each other, so grouping them in several steps
