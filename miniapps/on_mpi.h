@@ -16,8 +16,7 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
   const objects::Totals totals = objects.totals();
   if (objects.rank() != 0) return;
   fmt::print("{} iterations of {} objects on {} ranks: {:.4f} s, {:.2f} iterations/s\n", iterations,
-             objects.num_objects(), objects.num_ranks(), totals.wall_s,
-             static_cast<double>(iterations) / totals.wall_s);
+             objects.num_objects(), objects.num_ranks(), totals.wall_s, iterations / totals.wall_s);
   fmt::print(
       "imbalance {:.3f}, efficiency {:.3f}; {} migrations of {} bytes in {:.4f} s, decided "
       "in {:.4f} s\n",

@@ -113,8 +113,7 @@ struct Patch {
 
   std::uint32_t width() const { return settings.cells << level; }
   std::chrono::duration<double, std::micro> sleep() const {
-    return std::chrono::duration<double, std::micro>(settings.sleep_us *
-                                                     static_cast<double>(cells.size()));
+    return std::chrono::duration<double, std::micro>(settings.sleep_us * cells.size());
   }
   /// Returns the position of the centre of a patch's cell `i` along one axis, as a fraction of the
   /// ocean's side. Cells are numbered as if all had the smallest size.
@@ -293,7 +292,7 @@ struct Program {
   Sum sum_of(const Patch& patch) const {
     Sum sum;
     const double area = 1.0 / (static_cast<double>(patch.cells.size()) * num_objects());
-    sum.num_cells = static_cast<double>(patch.cells.size());
+    sum.num_cells = patch.cells.size();
     for (const Cell& cell : patch.cells) {
       const auto [mx, my] = cell.momentum;
       sum.water += area * cell.height;
