@@ -12,6 +12,8 @@
 
 #include "apps/text/format.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::apps {
 
 namespace {
@@ -248,7 +250,7 @@ std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std:
 }
 
 std::string remedy_text(Remedy remedy) {
-  std::string text(kRemedies[static_cast<std::size_t>(remedy)]);
+  std::string text(kRemedies[index_of(remedy)]);
   std::ranges::replace(text, '_', ' ');
   return text;
 }
@@ -315,7 +317,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
   json["efficiencies"] = json_of(diagnosis.whole);
   for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e);
   const Imbalance& i = diagnosis.imbalance;
-  json["imbalance"] = {{"kind", kKinds[static_cast<std::size_t>(i.kind)]},
+  json["imbalance"] = {{"kind", kKinds[index_of(i.kind)]},
                        {"total_s", i.total_s},
                        {"persistent_s", i.persistent_s},
                        {"periodic_s", i.periodic_s},
@@ -340,7 +342,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                                      {"gain", found.cause.gain},
                                      {"text", found.cause.text}});
   for (const Advice& advice : diagnosis.advice)
-    json["advice"].push_back({{"remedy", kRemedies[static_cast<std::size_t>(advice.remedy)]},
+    json["advice"].push_back({{"remedy", kRemedies[index_of(advice.remedy)]},
                               {"saved_s", advice.saved.value},
                               {"half_width_s", advice.saved.half_width},
                               {"is_bound", advice.is_bound}});

@@ -150,7 +150,7 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
   POISE_CHECK(machine.num_nodes() == 1);
   std::vector<std::pair<std::string, Pairs>> levels;
   std::size_t level_probes = 0;
-  for (int l = -1; l + 1 < static_cast<int>(machine.levels().size()); ++l) {
+  for (int l = -1; l + 1 < std::ssize(machine.levels()); ++l) {
     Pairs pairs = sample_pairs(machine, l);
     level_probes += pairs.size();
     if (!pairs.empty())

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/online/juggle_tuning.h"
@@ -56,9 +57,7 @@ JugglePolicy juggle_policy_named(std::string_view name) {
   fail("{}", unknown_name("policy", name, kPolicies));
 }
 
-std::string_view name_of(JugglePolicy policy) {
-  return kPolicies[static_cast<std::size_t>(policy)];
-}
+std::string_view name_of(JugglePolicy policy) { return kPolicies[index_of(policy)]; }
 
 JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
     : settings_(settings),

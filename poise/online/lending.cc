@@ -44,7 +44,7 @@ double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
     tasks -= 1;
-  return std::min(tasks, static_cast<double>(view.queued));
+  return std::min<double>(tasks, view.queued);
 }
 
 // Number of tasks that this rank can finish by end_s while it sends `lent` tasks away.

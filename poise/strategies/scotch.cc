@@ -186,7 +186,7 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
       joins.push_back({first_inner + static_cast<SCOTCH_Num>(g),
                        first_outer + static_cast<SCOTCH_Num>(outer), std::max(links[l], 1)});
     }
-    first_inner = first_outer, first_outer += static_cast<SCOTCH_Num>(outers);
+    first_inner = first_outer, first_outer += outers;
   }
   rows.weight.resize(first_outer, 1);
   rows.first.assign(rows.weight.size() + 1, 0);

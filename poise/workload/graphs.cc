@@ -46,8 +46,8 @@ class Quarters {
       const std::uint32_t piece = bits & 0xffff;
       bits >>= 16;
       const int quarter = (piece >= below_[0]) + (piece >= below_[1]) + (piece >= below_[2]);
-      row = row * 2 + static_cast<unsigned>(quarter >> 1);
-      column = column * 2 + static_cast<unsigned>(quarter & 1);
+      row = row * 2 + (quarter >> 1);
+      column = column * 2 + (quarter & 1);
     }
     return {row, column};
   }

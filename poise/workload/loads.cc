@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 
 namespace poise {
@@ -50,7 +51,7 @@ SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
   if ((skew_ == Skew::uniform || skew_ == Skew::quartic) && spread_ > 1)
     fail("spread={} is too large for skew={}: loads would be negative; use 0 to 1", spread_,
-         kSkews[static_cast<std::size_t>(skew_)]);
+         kSkews[index_of(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
     fail(
         "spread={} is too large for skew=pareto: the distribution would have no mean; use 0 to "

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 namespace {
@@ -86,7 +88,7 @@ Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t cal
 }
 
 Estimate waited(const Phase& phase, WaitsFor what) {
-  const auto w = static_cast<std::size_t>(what);
+  const auto w = index_of(what);
   return estimated(phase.waiting[w], phase.totals.may_wait_calls[w], phase.totals.may_wait_ns[w]);
 }
 
