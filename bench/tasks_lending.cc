@@ -80,7 +80,7 @@ struct Case {
 
 using Item = std::pmr::vector<char>;
 
-double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double cpu_s() { return 1.0 * std::clock() / CLOCKS_PER_SEC; }
 
 // The seconds of the runs of one kind (such as those with lending), and for each run the CPU
 // seconds averaged over the ranks.

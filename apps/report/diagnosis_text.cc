@@ -282,9 +282,8 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
     text += fmt::format("  {:{}}{:<{}}{:>10.1f} %{:>10.1f} %{:>10.3f}\n", "", 2 * depth, name,
                         27 - 2 * depth, 100 * x, 100 * y, x > 0 ? y / x : 0);
   };
-  text +=
-      fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Ranks", before.num_ranks(), after.num_ranks(),
-                  static_cast<double>(after.num_ranks()) / before.num_ranks());
+  text += fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Ranks", before.num_ranks(),
+                      after.num_ranks(), 1.0 * after.num_ranks() / before.num_ranks());
   text += fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Run time", seconds_text(a.run_s),
                       seconds_text(b.run_s), b.run_s / a.run_s);
   line(0, "Global efficiency", a.parallel, b.parallel * work);
@@ -303,9 +302,8 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
                               work < 0.98   ? "it repeats work, or computes slower"
                               : work > 1.02 ? "it has less work, or computes faster"
                                             : "the same work"));
-  text += wrapped(
-      "", fmt::format("It is {:.2f} times as fast on {:.2f} times the ranks.", a.run_s / b.run_s,
-                      static_cast<double>(after.num_ranks()) / before.num_ranks()));
+  text += wrapped("", fmt::format("It is {:.2f} times as fast on {:.2f} times the ranks.",
+                                  a.run_s / b.run_s, 1.0 * after.num_ranks() / before.num_ranks()));
   return text;
 }
 

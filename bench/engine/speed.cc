@@ -18,7 +18,7 @@ namespace {
 
 using namespace poise;
 
-double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double cpu_s() { return 1.0 * std::clock() / CLOCKS_PER_SEC; }
 
 /// Places objects in blocks, and moves a tenth of them to random places.
 Placement mostly_blocked(TaskId objects, std::uint32_t places) {

@@ -232,7 +232,7 @@ struct Patch {
         for (std::size_t k = 0; k < m; ++k) {
           const std::size_t own = k * n / m * across + (end == 1 ? (n - 1) * stride : 0);
           const Cell& other = others[k * others.size() / m];
-          const double share = static_cast<double>(n) / static_cast<double>(m);
+          const double share = 1.0 * n / m;
           const Flux f = end == 1 ? flux(cells[own], other, axis) : flux(other, cells[own], axis);
           leave(next[own], f, end == 1 ? f.lower_push : f.upper_push, axis,
                 end == 1 ? share : -share);

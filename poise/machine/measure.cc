@@ -196,8 +196,7 @@ Machine with_measurement(const Machine& machine, Measurement measurement) {
     }
   parts.numa_source = Source::measured;
   const double local_ns = local_latency_ns(machine, measurement);
-  const double places_per_domain =
-      static_cast<double>(machine.num_places()) / machine.num_domains();
+  const double places_per_domain = 1.0 * machine.num_places() / machine.num_domains();
   parts.costs.seconds_per_message = four_digits(local_ns * 1e-9);
   parts.costs.seconds_per_byte = places_per_domain / (measurement.gigabytes_per_s[0].median * 1e9);
   parts.costs.inside.latency_s = four_digits(local_ns * 1e-9);

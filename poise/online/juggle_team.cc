@@ -284,7 +284,7 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
 
 void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double average_s = average_progress(members_);
-  const double crowd = members_.size() / static_cast<double>(places_.size());
+  const double crowd = 1.0 * members_.size() / places_.size();
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
     const bool is_busy = member.gained_s > tuning().noise * real_s ||

@@ -277,8 +277,7 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   if (end_s > alone_s * (1 - min_gain)) return {};
   std::vector<Loan> loans;
   for (Taker& taker : takers)
-    loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
-                     std::move(taker.names)});
+    loans.emplace_back(taker.other->rank, taker.names.size(), std::move(taker.names));
   return loans;
 }
 

@@ -33,7 +33,7 @@ double power(double base, double exponent) { return portable_exp(portable_log(ba
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
-  return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
+  return 1.0 * (inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
 /// The groups of one level into which a range of places is divided, and the vertices that are fixed

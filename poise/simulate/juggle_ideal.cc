@@ -355,7 +355,7 @@ void check(const JuggleRun& run) {
   const double threads = run.program.threads;
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
-      points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
+      points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
   constexpr double kMaxThreadSteps = 1e10;
   if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
     fail("simulation: {} threads on {} cpus are too many; the maximum is {} threads and {} cpus",

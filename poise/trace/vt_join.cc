@@ -143,7 +143,7 @@ class Tasks {
           part.file->name, phase_id_, which, describe(key), parts_.size() - 1);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
-    if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
+    if (is_new) entries_.emplace_back(key, home, nullptr);
     return found->second;
   }
 
@@ -161,8 +161,7 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
     for (const RankMessage& message : part.phase->messages) {
       const std::size_t from = tasks.find(part, message.from, message.from_movable, "sender");
       const std::size_t to = tasks.find(part, message.to, message.to_movable, "receiver");
-      messages.push_back(
-          {static_cast<TaskId>(from), static_cast<TaskId>(to), message.count, message.bytes});
+      messages.emplace_back(from, to, message.count, message.bytes);
     }
   return messages;
 }

@@ -108,8 +108,7 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
     // The matrix may have more rows and columns than there are tasks. Edges in these extra rows and
     // columns are dropped, as are edges from a task to itself.
     if (row == column || row >= num_tasks || column >= num_tasks) continue;
-    edges.push_back(
-        {static_cast<TaskId>(row), static_cast<TaskId>(column), traffic.count, traffic.bytes});
+    edges.emplace_back(row, column, traffic.count, traffic.bytes);
   }
   return workload_of(num_tasks, edges, knobs, seed);
 }

@@ -92,8 +92,7 @@ void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
   const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
   if (workload.positions.empty()) {
     for (TaskId t = 0; t < workload.num_tasks(); ++t)
-      if (hot.holds(static_cast<double>(t) / workload.num_tasks()))
-        workload.tasks[t].load_s *= factor;
+      if (hot.holds(1.0 * t / workload.num_tasks())) workload.tasks[t].load_s *= factor;
     return;
   }
   const Frame frame(workload.positions);

@@ -69,7 +69,7 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
-  const double running = 1 - queued_in_rest_ns / static_cast<double>(rest_ns);
+  const double running = 1 - 1.0 * queued_in_rest_ns / rest_ns;
   return totals.long_cpu_ns + static_cast<std::int64_t>(short_ns * running);
 }
 
