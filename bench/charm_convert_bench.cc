@@ -59,15 +59,14 @@ Rows rows_of(TaskId tasks, std::uint32_t places) {
   rows.statistics.pes.resize(places);
   Random random(1);
   for (TaskId t = 0; t < tasks; ++t)
-    rows.statistics.objects.push_back({name_of(t, side), workload.tasks[t].load_s, 0,
-                                       static_cast<std::int32_t>(current.of(t)), true});
+    rows.statistics.objects.emplace_back(name_of(t, side), workload.tasks[t].load_s, 0,
+                                         current.of(t), true);
   shuffle(rows.statistics.objects, random);
   std::stable_sort(rows.statistics.objects.begin(), rows.statistics.objects.end(),
                    [](const ObjectRow& a, const ObjectRow& b) { return a.pe < b.pe; });
   for (const Message& message : workload.messages)
-    rows.statistics.messages.push_back({name_of(message.from, side), name_of(message.to, side), -1,
-                                        0, 0, static_cast<std::uint32_t>(message.count),
-                                        static_cast<std::uint32_t>(message.bytes)});
+    rows.statistics.messages.emplace_back(name_of(message.from, side), name_of(message.to, side),
+                                          -1, 0, 0, message.count, message.bytes);
   shuffle(rows.statistics.messages, random);
   return rows;
 }

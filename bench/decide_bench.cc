@@ -88,7 +88,7 @@ void add_counters(benchmark::State& state, const Problem& problem, const Placeme
   state.counters["iteration_s"] = metrics.iteration_s;
   state.counters["nuco_messages"] = metrics.nuco_messages;
   state.counters["migrations"] = metrics.migrations;
-  state.counters["cut"] = cut / static_cast<double>(problem.workload.messages.size());
+  state.counters["cut"] = 1.0 * cut / problem.workload.messages.size();
 }
 
 void decide(benchmark::State& state, const Choice& choice, Size size) {

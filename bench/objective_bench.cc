@@ -69,7 +69,7 @@ Answer answer_of(const Case& of, const std::string& strategy, const Placement& p
   const Metrics metrics =
       evaluate(of.machine, of.workload, of.machine.costs(), of.current, placement);
   return {strategy, of.steps * metrics.iteration_s + metrics.migration_s,
-          static_cast<double>(metrics.migrations) / of.workload.num_tasks()};
+          1.0 * metrics.migrations / of.workload.num_tasks()};
 }
 
 bool is_outside(std::string_view name) {
@@ -137,7 +137,7 @@ json distribution_of(std::vector<double> ratios) {
       std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.001; });
   return {{"mean", sum / static_cast<double>(ratios.size())},
           {"median", quantile(ratios, 0.5)},
-          {"behind", behind / static_cast<double>(ratios.size())},
+          {"behind", 1.0 * behind / ratios.size()},
           {"percentile_99", quantile(ratios, 0.99)},
           {"worst", ratios.back()}};
 }
@@ -156,7 +156,7 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   row["total_over_best"] = distribution_of(std::move(ratios));
   row["total_over_outside_tools"] = distribution_of(std::move(outside));
   row["decision_s"] = decision_s;
-  row["decided_in_time"] = in_time / static_cast<double>(results.size());
+  row["decided_in_time"] = 1.0 * in_time / results.size();
   return row;
 }
 

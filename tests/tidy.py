@@ -24,6 +24,7 @@ MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 # break a rule and were merged all the same are listed by their full hashes.
 FIRST_BASE = "82c4d2e667ec401f64abed132975c9eb2a5942ef"
 MERGED_COMMITS = ("0e027725bcc94b67cc18c78be83caedba28d23dc", "da3304ab8c96b36d471da8ea7f89dcf07c775b30")
+MAX_CASTS = 6.3  # static_casts per 1000 lines of C++ without tests (STYLE.md says when a cast is written)
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Example programs for users. Each has a folder of its own and is short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
@@ -320,6 +321,19 @@ def check_clocks_in_tests(path, lines):
         complain(path, 1, "reads no wall clock; remove its row in CLOCKS_IN_TESTS (tests/tidy.py)")
 
 
+def num_casts(path, lines):
+    """Returns how many static_casts a file has and of how many lines, or (0, 0) for tests and other languages."""
+    if path.suffix not in (".h", ".cc") or path.name.endswith("_test.cc"):
+        return 0, 0
+    return sum(line.count("static_cast<") for line in lines), len(lines)
+
+
+def check_casts(casts, lines):
+    if lines and 1000 * casts / lines > MAX_CASTS:
+        complain("tests/tidy.py", 1, f"{casts} static_casts in {lines} lines; at most {MAX_CASTS} per 1000: choose types "
+                 "that need no cast")
+
+
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
@@ -399,6 +413,7 @@ def check_commits(base):
 
 
 def check_tree():
+    casts = all_lines = 0
     for path in tracked_files():
         if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
             complain(path, 1, "name the folder by what lives there")
@@ -425,6 +440,9 @@ def check_tree():
         check_opening(path, lines)
         if str(path) in PUBLIC_HEADERS:
             check_documented(path, lines)
+        found, length = num_casts(path, lines)
+        casts, all_lines = casts + found, all_lines + length
+    check_casts(casts, all_lines)
     check_strategies()
     check_poise_alone()
     check_miniapps()

@@ -113,8 +113,8 @@ Result serve(int partner, std::vector<char>& ball, double seconds) {
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
   const int rounds = static_cast<int>(std::clamp(kStretchNs / round_ns, 1.0, 1000.0));
   const double in_time = seconds * 1e9 / (round_ns * rounds);
-  const auto stretches = static_cast<std::size_t>(
-      std::clamp(in_time, static_cast<double>(kMinStretches), kMaxStretches));
+  const auto stretches =
+      static_cast<std::size_t>(std::clamp<double>(in_time, kMinStretches, kMaxStretches));
   const poise::Spread spread = poise::spread_of(play(partner, ball, stretches, rounds));
   const std::uint64_t end = 0;
   MPI_Send(&end, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
@@ -231,7 +231,7 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
                              json_string(hosts[a]), json_string(hosts[b]), kBytes[i],
                              results[i].median_ns, results[i].low_ns, results[i].high_ns));
   }
-  for (int r = 1; r < static_cast<int>(host_of_rank.size()); ++r) send_order(r, {-1, 0, 0});
+  for (int r = 1; r < std::ssize(host_of_rank); ++r) send_order(r, {-1, 0, 0});
   print_line(R"({"done":true})");
 }
 

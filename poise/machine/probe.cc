@@ -317,7 +317,7 @@ class BandwidthProbe {
     double bytes = 0;
     do {
       triad.run();
-      bytes += 24 * static_cast<double>(triad.count);
+      bytes += 24.0 * triad.count;
     } while (!watch.is_time_up(seconds));
     return bytes / watch.seconds();
   }

@@ -133,7 +133,7 @@ class SwapSearch {
     if (connected_.size() < 2) return;
     const double mean = mean_change();
     if (mean <= 0) return;
-    const double edges = static_cast<double>(graph_.to.size()) / 2;
+    const double edges = graph_.to.size() / 2.0;
     double budget = std::min(effort_.scans_per_edge * edges,
                              effort_.max_scans * std::min(1.0, effort_.large_edges / edges));
     for (const double temperature : kTemperatures) {

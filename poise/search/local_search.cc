@@ -395,9 +395,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans =
-      std::min(static_cast<double>(tuning_.min_scans) + tuning_.scans_per_entry * entries,
-               static_cast<double>(tuning_.max_scans));
+  const double stage_scans = std::min<double>(tuning_.min_scans + tuning_.scans_per_entry * entries,
+                                              static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;

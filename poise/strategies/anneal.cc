@@ -72,7 +72,7 @@ class Annealing {
     const auto arcs = times_.arcs_of(t);
     const PlaceId to = !arcs.empty() && random_.below(2) == 0
                            ? times_.place_of(arcs[random_.below(arcs.size())].task)
-                           : static_cast<PlaceId>(random_.below(machine_.num_places()));
+                           : random_.below(machine_.num_places());
     if (to == times_.place_of(t)) return;
     times_.try_move(t, to);
     if (accepts(temperature)) times_.move(t, to);

@@ -76,7 +76,7 @@ const std::vector<Named>& names() {
 
 Settings settings_of(std::size_t which, const std::string& setting) {
   return settings_of(names().at(which), setting,
-                     [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+                     [](const char* name) -> const char* { return std::getenv(name); });
 }
 
 bool need_messages(const Settings& settings) {

@@ -43,7 +43,7 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "fute
 /// Returns null if the thread still has none.
 inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
   for (std::size_t i = 0; i < kWaitProbes; ++i) {
-    WaitSlot& slot = table.slots[(static_cast<std::size_t>(thread) + i) % kWaitSlots];
+    WaitSlot& slot = table.slots[(thread + i) % kWaitSlots];
     pid_t owner = slot.thread.load(std::memory_order_relaxed);
     if (owner == thread) return &slot;
     if (owner == 0 && claims && slot.thread.compare_exchange_strong(owner, thread)) return &slot;

@@ -18,13 +18,13 @@ namespace poise::objects {
 class alignas(128) Worker final : public MessageRouter {
  public:
   explicit Worker(const ObjectDirectory& directory)
-      : directory_(directory), outgoing_(static_cast<std::size_t>(directory.layout().num_ranks)) {}
+      : directory_(directory), outgoing_(directory.layout().num_ranks) {}
 
   Buffer& buffer_for(ObjectId to) override {
     directory_.check_receiver(to);
     const auto [rank, is_known] = directory_.find(to);
     if (!is_known) sent_to_homes.push_back(to);
-    return outgoing_[static_cast<std::size_t>(rank)].open();
+    return outgoing_[rank].open();
   }
   void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
     log->message(from, to, bytes);

@@ -263,8 +263,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
   // The token of a collective must not depend on the rank, because all ranks must see the same
   // sequence of tokens.
-  const auto bytes =
-      static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
+  const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator->handle == mpi_.world;
   if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
@@ -275,8 +274,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
   if (period_ns_ > 0) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
-  const auto level = static_cast<std::int32_t>(arguments.number(call.function.level));
-  std::uint64_t label = static_cast<std::uint64_t>(std::max(0, level));
+  const std::int32_t level = arguments.number(call.function.level);
+  std::uint64_t label = std::max(0, level);
   if (level == -1 && call.language == Language::c) {
     const std::string name = text_at(call.words[1]);
     if (!name.empty()) names_[label = hash_of(name) | std::uint64_t{1} << 63] = name;
@@ -336,8 +335,7 @@ void Session::finish() {
   profile.team = team_.read();
   profile.phases = recorder_.series(cuts).take();
   std::vector<double> lengths;
-  for (const Phase& phase : profile.phases)
-    lengths.push_back(static_cast<double>(phase.end_ns - phase.begin_ns));
+  for (const Phase& phase : profile.phases) lengths.push_back(phase.end_ns - phase.begin_ns);
   std::vector<std::int64_t> longest_ns;
   for (const double length : exchange_.largest(lengths))
     longest_ns.push_back(static_cast<std::int64_t>(length));
@@ -346,7 +344,7 @@ void Session::finish() {
   exchange_.find_waits(interpreter_.communicators().all(), clock_, waits_);
   exchange_.find_waits(messages_.ends(), clock_, waits_);
   add_waits(waits_, profile.phases);
-  profile.clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns());
+  profile.clock_error_ns = clock_.error_ns();
   std::string bytes = encode(profile);
   exchange_.gather(bytes);
   if (exchange_.rank() == 0) write(bytes);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests what tests/tidy.py rejects: messages of commits, and tests that read a wall clock."""
+"""Tests what tests/tidy.py rejects: messages of commits, tests that read a wall clock, and many
+static_casts."""
 
 import pathlib
 import subprocess
@@ -51,6 +52,15 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a.cc"), ["", line])
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
+
+    def test_more_casts_per_line_than_the_limit_are_rejected_and_tests_are_not_counted(self):
+        lines = ["return static_cast<int>(static_cast<char>(c));", ""]
+        self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a.cc"), lines), (2, 2))
+        self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a_test.cc"), lines), (0, 0))
+        tidy.check_casts(int(tidy.MAX_CASTS), 1000)
+        self.assertEqual(tidy.troubles, [])
+        tidy.check_casts(int(tidy.MAX_CASTS) + 1, 1000)
+        self.assertEqual(len(tidy.troubles), 1)
 
     def test_short_subjects_are_accepted_and_only_large_commits_need_a_body(self):
         self.commit("x" * tidy.MAX_SUBJECT)

@@ -27,7 +27,7 @@ struct Level {
 std::vector<Level> levels_from_below(std::span<const std::uint32_t> arities) {
   std::vector<Level> levels;
   for (std::size_t i = arities.size(); i-- > 0;)
-    if (arities[i] > 1) levels.push_back({arities[i], static_cast<double>(i)});
+    if (arities[i] > 1) levels.emplace_back(arities[i], i);
   return levels;
 }
 
