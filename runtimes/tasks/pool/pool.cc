@@ -244,8 +244,8 @@ bool TaskPool::deliver(Task& task) {
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
-    failures_.push_back(
-        {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
+    failures_.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
+                         ran_on, task.extras->name, task.submitted_at});
   }
   if (task.extras && task.extras->ordered)
     for (auto& next : tracker_of(task).finish(*task.extras->ordered))
