@@ -67,7 +67,7 @@ struct Result {
 double cpu_s() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 Answer answer_of(const Case& of, const std::string& strategy, const Placement& placement) {
@@ -141,7 +141,7 @@ json distribution_of(std::vector<double> ratios) {
       std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.001; });
   return {{"mean", sum / static_cast<double>(ratios.size())},
           {"median", quantile(ratios, 0.5)},
-          {"behind", static_cast<double>(behind) / static_cast<double>(ratios.size())},
+          {"behind", behind / static_cast<double>(ratios.size())},
           {"percentile_99", quantile(ratios, 0.99)},
           {"worst", ratios.back()}};
 }
@@ -160,7 +160,7 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   row["total_over_best"] = distribution_of(std::move(ratios));
   row["total_over_outside_tools"] = distribution_of(std::move(outside));
   row["decision_s"] = decision_s;
-  row["decided_in_time"] = static_cast<double>(in_time) / static_cast<double>(results.size());
+  row["decided_in_time"] = in_time / static_cast<double>(results.size());
   return row;
 }
 

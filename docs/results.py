@@ -51,7 +51,7 @@ def is_stale(commit, grace=0):
 
 def stamp_text(stamp):
     commit, first = stamp["commit"], stamp.get("first_kept_by")
-    place = f"at commit {commit}" if commit else f"at commit {first} or an earlier one" if first else "at an unknown commit"
+    place = f"at commit {commit}" if commit else f"at commit {first} or earlier" if first else "at an unknown commit"
     load = "" if stamp["load_average"] is None else f"; the load average was {stamp['load_average']:.1f}"
     stale = STALE if is_stale(commit) else ""
     return f"Measured on {stamp['date']} {place}, on {stamp['machine']}{load}.{stale}"

@@ -217,7 +217,7 @@ def tuned(whole):
 
 
 def tuned_juggle(whole):
-    """Yields the same for the tuning numbers of `poise juggle`."""
+    """Yields one row for each tried value of a tuned number of `poise juggle`."""
     for row in whole["results"]:
         name, value = row["name"].split("=")
         if name.startswith("juggle:"):

@@ -389,7 +389,7 @@ void check_timeline(const Options& options, const Replayer& replayer) {
   // step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
                       (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
-  const double size = static_cast<double>(options.steps) * rows;
+  const double size = options.steps * rows;
   if (!options.timeline.empty() && size > kMaxTimeline)
     fail("--timeline: {} steps of {} places are too many to record; use fewer --steps",
          options.steps, replayer.machine().num_places());

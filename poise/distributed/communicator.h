@@ -23,7 +23,7 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// An AgreedError on a rank that did not fail itself.
+/// Thrown on the ranks that did not fail, because another rank failed.
 class OtherRankError : public AgreedError {
  public:
   using AgreedError::AgreedError;

@@ -168,7 +168,7 @@ struct UnitCosts {
 };
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
 
-/// Returns the same machine with the costs of another formula.
+/// Returns a copy of this machine whose costs are computed with `formula`.
 Machine with_formula(const Machine& machine, CostFormula formula);
 
 // These functions are inline, because computing the cost of a placement calls them once per

@@ -39,7 +39,7 @@ struct MeasureOptions {
 
 /// Measures all pairs of domains and, for each level, a few pairs of places whose finest common
 /// group is of that level, several times each. `machine` must be one node. Throws
-/// std::runtime_error if a pair of domains gives no number.
+/// std::runtime_error if a pair of domains cannot be measured.
 Measurement measure_node(const Machine& machine, const Probes& probes,
                          const MeasureOptions& options);
 

@@ -82,13 +82,13 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
 /// end sooner by more than the fraction min_gain.
 bool could_gain(const LendingView& view, double min_gain);
 
-/// Like cost_aware_loans(), but for tasks of unequal cost; the loans name the tasks. Goes through
-/// the tasks from the longest on, because long tasks move most work with fewest transfers. Lends a
-/// task to the nearest rank that would finish it before this rank finishes the tasks that it still
-/// has. Finally lends one more task if this rank and the borrower then both finish before this rank
-/// would finish without that loan. Keeps a task if sending it takes this rank as long as running
-/// it. Lends a borrowed task only to a rank that requests tasks. O(n log n + n m) for n tasks and m
-/// other ranks.
+/// Like cost_aware_loans(), but for tasks of unequal cost; the loans name the tasks. Starts with
+/// the longest tasks, because they move the most work in the fewest transfers. Lends a task to the
+/// nearest rank that would finish it before this rank finishes its remaining tasks. At the end,
+/// lends one more task if this rank and the borrower would then both finish sooner than this rank
+/// does without that loan. Never lends a task that takes this rank at least as long to send as to
+/// run. Lends a borrowed task only to a rank that requests tasks. O(n log n + n m) for n tasks and
+/// m other ranks.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
 /// Exploration: if the functions above lend nothing, lends a few tasks to one rank to measure the

@@ -26,14 +26,13 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
     if (problem.known[i].queued == 0 && problem.known[i].in_flight == 0)
       idle.push_back(&problem.others[i]);
   const double threads = problem.view.threads;
-  const auto pinned = static_cast<double>(queue.queued - queue.lendable);
-  double remaining = static_cast<double>(queue.lendable) - std::max(0.0, threads - pinned);
-  const bool starts_one = static_cast<double>(queue.running) < threads;
+  const double pinned = queue.queued - queue.lendable;
+  double remaining = queue.lendable - std::max(0.0, threads - pinned);
+  const bool starts_one = queue.running < threads;
   const double affordable =
       starts_one ? lending_tuning::kUnknownTimeLoan_s / costs.overhead_s(queue, queue.mean_bytes())
                  : 0;
-  const double part =
-      std::floor(std::min(remaining, affordable) / static_cast<double>(idle.size()));
+  const double part = std::floor(std::min(remaining, affordable) / idle.size());
   std::vector<Loan> loans;
   for (const Borrower* const other : idle) {
     const double tasks = std::min(remaining, std::max(part, other->threads));

@@ -7,7 +7,7 @@
 namespace poise {
 
 double packing_s(const CostModel& costs, const Task& task) {
-  const double bytes_s = static_cast<double>(task.bytes) * costs.seconds_per_migrated_byte;
+  const double bytes_s = task.bytes * costs.seconds_per_migrated_byte;
   return costs.formula == CostFormula::physical ? costs.seconds_per_migrated_task + bytes_s
                                                 : bytes_s;
 }
@@ -34,7 +34,7 @@ template <typename Visit>
 void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
   const PlaceId home = home_.of(t);
   if (home == at) return;
-  const auto bytes = static_cast<double>(workload_.tasks[t].bytes);
+  const double bytes = workload_.tasks[t].bytes;
   const double pack_s = packing_s(costs_, workload_.tasks[t]);
   visit(Index{home}, pack_s);
   visit(resources_ ? Index{at} : Index{machine_.num_places()} + at, pack_s);
@@ -69,12 +69,12 @@ bool MigrationTimes::is_within(double limit_s) const {
 }
 
 double MigrationTimes::busiest_place_s() const {
-  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  const auto first = seconds_.begin() + first_resource_;
   return std::max(0.0, *std::max_element(seconds_.begin(), first));
 }
 
 double MigrationTimes::busiest_resource_s() const {
-  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  const auto first = seconds_.begin() + first_resource_;
   return first == seconds_.end() ? 0 : std::max(0.0, *std::max_element(first, seconds_.end()));
 }
 

@@ -97,11 +97,10 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
     for (NodeId other = 0; other < machine_.num_nodes(); ++other)
       if (other != node) nodes.push_back(other);
     const std::size_t kept = std::min(nodes.size(), tuning_.candidates);
-    std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
-                      [&](NodeId a, NodeId b) {
-                        return std::pair(machine_.network().latency_factor(a, node), a) <
-                               std::pair(machine_.network().latency_factor(b, node), b);
-                      });
+    std::partial_sort(nodes.begin(), nodes.begin() + kept, nodes.end(), [&](NodeId a, NodeId b) {
+      return std::pair(machine_.network().latency_factor(a, node), a) <
+             std::pair(machine_.network().latency_factor(b, node), b);
+    });
     nodes.resize(kept);
   }
   for (const NodeId other : nodes)
@@ -231,7 +230,7 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
   const double wanted_s = workload_.tasks[t].load_s - half_s;
   auto nearest = std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
   if (room_.has_few_cores()) {
-    const auto before = static_cast<std::size_t>(nearest - partners.begin());
+    const std::size_t before = nearest - partners.begin();
     const std::size_t first = before - std::min(before, tuning_.candidates / 2);
     return std::span(partners).subspan(first,
                                        std::min(tuning_.candidates, partners.size() - first));
@@ -374,9 +373,9 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans = std::min(static_cast<double>(tuning_.min_scans) +
-                                          tuning_.scans_per_entry * static_cast<double>(entries),
-                                      static_cast<double>(tuning_.max_scans));
+  const double stage_scans =
+      std::min(static_cast<double>(tuning_.min_scans) + tuning_.scans_per_entry * entries,
+               static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
@@ -415,7 +414,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
     }
   }
   queue_ = {};
-  return static_cast<double>(scans() - scans_before);
+  return scans() - scans_before;
 }
 
 /// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as

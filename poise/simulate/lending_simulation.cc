@@ -274,7 +274,7 @@ QueueState Simulation::state_of(const Rank& rank) const {
   state.queued_s = rank.queued_cost * per_unit;
   state.queued_deviation_s = state.queued_s * rank.times.deviation(0);
   state.all_times_known = per_unit > 0 || state.queued == 0;
-  state.bytes_out = scenario_.bytes_per_task / 2 * static_cast<double>(state.queued);
+  state.bytes_out = scenario_.bytes_per_task / 2 * state.queued;
   state.bytes_both = 2 * state.bytes_out;
   if (!rank.is_running()) return state;
   state.running = 1;
@@ -329,12 +329,12 @@ double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s)
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
-  const double task_bytes = static_cast<double>(count_of(mail.runs)) * scenario_.bytes_per_task / 2;
+  const double task_bytes = count_of(mail.runs) * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
   const double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
-    free_mails_.push_back(static_cast<std::uint32_t>(mails_.size()));
+    free_mails_.push_back(mails_.size());
     mails_.emplace_back();
   }
   const std::uint32_t slot = free_mails_.back();
@@ -366,7 +366,7 @@ void Simulation::receive_tasks(Rank& rank, const Mail& mail) {
 
 void Simulation::receive_results(Rank& rank, const Mail& mail) {
   const auto tasks = count_of(mail.runs);
-  const double seconds = static_cast<double>(tasks) * scenario_.task_overhead_s;
+  const double seconds = tasks * scenario_.task_overhead_s;
   rank.agent.costs().unpacking.learn(tasks, 0, seconds);
   cpu_s_ += seconds;
   for (const Run& run : mail.runs) {
@@ -417,7 +417,7 @@ void Simulation::send_results(Rank& rank) {
   rank.results.clear();
   for (auto& [owner, runs] : by_owner) {
     Mail mail = mail_to(rank, Mail::Kind::results, owner);
-    cpu_s_ += static_cast<double>(count_of(runs)) * scenario_.task_overhead_s;
+    cpu_s_ += count_of(runs) * scenario_.task_overhead_s;
     rank.tasks_here -= count_of(runs);
     mail.runs = std::move(runs);
     send(rank, std::move(mail));
@@ -429,7 +429,7 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
   const auto take_from = [&](std::deque<Run>& queue, std::uint64_t& number, bool is_own) {
     while (tasks > 0 && !queue.empty()) {
       Run part = queue.back();
-      part.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks, part.count));
+      part.count = std::min<std::uint64_t>(tasks, part.count);
       queue.back().count -= part.count;
       if (queue.back().count == 0) queue.pop_back();
       number -= part.count;
@@ -456,7 +456,7 @@ void Simulation::lend_to(Rank& rank, const Loan& loan) {
         std::min<std::uint64_t>(part, agent.room_at(loan.rank, task_bytes, now_s_));
     std::vector<Run> runs = take(rank, most, asked);
     if (runs.empty()) return;
-    const auto tasks = static_cast<std::uint32_t>(count_of(runs));
+    const std::uint32_t tasks = count_of(runs);
     double cost = 0;
     for (const Run& run : runs) cost += cost_of(run);
     const auto thief = agent.lent(loan.rank, tasks, cost * rank.times.per_unit(0));
@@ -629,7 +629,7 @@ LendingOutcome Simulation::run() {
   recount();
   outcome_.end_s = now_s_ - began_s_;
   outcome_.tasks = finished_;
-  outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / static_cast<double>(ages_) : 0;
+  outcome_.mean_load_age_s = ages_ > 0 ? age_s_ / ages_ : 0;
   outcome_.max_bytes_out = *std::ranges::max_element(bytes_out_);
   for (const Rank& rank : ranks_) {
     if (rank.created != rank.finished && outcome_.trouble.empty())

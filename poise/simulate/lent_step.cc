@@ -20,7 +20,7 @@ constexpr double kProgress_s = lending_tuning::kWakeVictimAfter_s;
 
 double mean_bytes(const Workload& workload) {
   double bytes = 0;
-  for (const Task& task : workload.tasks) bytes += static_cast<double>(task.bytes);
+  for (const Task& task : workload.tasks) bytes += task.bytes;
   return bytes / std::max<double>(1, workload.num_tasks());
 }
 

@@ -44,7 +44,7 @@ void summarise(const ReplayPlan& plan, Replay& replay) {
     idle_s += result.idle_share * result.iteration_s;
     if (step >= first) since_s += result.iteration_s;
   }
-  replay.balanced_s = since_s / static_cast<double>(plan.steps - first);
+  replay.balanced_s = since_s / (plan.steps - first);
   replay.idle_share = replay.iteration_s > 0 ? idle_s / replay.iteration_s : 0;
 }
 

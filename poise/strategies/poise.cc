@@ -102,7 +102,7 @@ class Search {
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
-        entries_(static_cast<double>(problem.workload.num_tasks() + way_.arcs->count())),
+        entries_(problem.workload.num_tasks() + way_.arcs->count()),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
                 tuning_.scan_s) {
     budget_.spend(kPrepare * entries_);
@@ -170,8 +170,7 @@ class Search {
   /// search may end early; `number`, the passes so far, is below a limit; and the budget allows one
   /// more pass.
   bool may_pass(std::uint64_t number) {
-    if (!problem_.workload.capacity.is_limited() ||
-        static_cast<double>(number) >= tuning_.passes_if_few_cores ||
+    if (!problem_.workload.capacity.is_limited() || number >= tuning_.passes_if_few_cores ||
         !may_spend(kDescent * tuning_.trials))
       return false;
     budget_.spend(kDescent * tuning_.trials * entries_);
@@ -329,8 +328,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   search.polish();
   bool goes_on = true;
   std::uint64_t number = 0;
-  for (; goes_on && static_cast<double>(number) < options.passes; ++number)
-    goes_on = search.pass(number);
+  for (; goes_on && number < options.passes; ++number) goes_on = search.pass(number);
   for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
     for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);

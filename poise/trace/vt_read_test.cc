@@ -221,7 +221,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("the home of a task that no rank lists must be a rank from 0 to 0"));
+      HasSubstr("the home of such a task must be a rank from 0 to 0"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),

@@ -36,12 +36,12 @@ constexpr std::size_t kMaxPastDecisions = 64;
 std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   std::vector<std::int32_t> available, pes;
   for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
-    if (statistics.pes[pe].available) available.push_back(static_cast<std::int32_t>(pe));
+    if (statistics.pes[pe].available) available.push_back(pe);
   for (const ObjectRow& object : statistics.objects) {
     const bool exists =
         object.pe >= 0 && static_cast<std::size_t>(object.pe) < statistics.pes.size();
-    const bool must_go = object.movable && !available.empty() && exists &&
-                         !statistics.pes[static_cast<std::size_t>(object.pe)].available;
+    const bool must_go =
+        object.movable && !available.empty() && exists && !statistics.pes[object.pe].available;
     pes.push_back(must_go ? available[pes.size() % available.size()] : object.pe);
   }
   return pes;
@@ -156,7 +156,7 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
 std::vector<std::vector<double>> Balancer::State::past_for_strategy(
     std::vector<std::vector<double>> loads_s) const {
   if (const std::size_t most = num_past_decisions(); loads_s.size() > most)
-    loads_s.erase(loads_s.begin(), loads_s.end() - static_cast<std::ptrdiff_t>(most));
+    loads_s.erase(loads_s.begin(), loads_s.end() - most);
   return loads_s;
 }
 

@@ -80,8 +80,7 @@ void Past::add(std::vector<ObjectName> objects, const Workload& workload,
   names = std::move(objects);
   auto& loads = loads_s.emplace_back();
   for (TaskId t = 0; t < names.size(); ++t) loads.push_back(workload.tasks[t].load_s);
-  if (loads_s.size() > max_decisions)
-    loads_s.erase(loads_s.begin(), loads_s.end() - static_cast<std::ptrdiff_t>(max_decisions));
+  if (loads_s.size() > max_decisions) loads_s.erase(loads_s.begin(), loads_s.end() - max_decisions);
 }
 
 std::vector<char> to_checkpoint(const Past& past) {

@@ -53,7 +53,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_placed_thread) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, does_not_move_a_thread_whose_affinity_cannot_be_stored) {
+TEST_F(AffinitiesTest, does_not_move_a_thread_whose_original_affinity_cannot_be_saved) {
   store.room = 0;
   EXPECT_EQ(pin(101, 2), PinResult::not_now);
   EXPECT_EQ(on(101), kAll);

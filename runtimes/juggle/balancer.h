@@ -50,7 +50,7 @@ class Balancer {
   /// Throws if the system refuses something that balancing needs.
   Balancer(const Options& options, AffinityStore& store, Kernel& kernel);
 
-  /// Carries out one balancing point.
+  /// Balances once, at the end of a period.
   void round();
   /// Called when threads have begun to wait: moves threads in response. Only used with policies
   /// that react to waits.

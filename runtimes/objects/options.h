@@ -30,7 +30,7 @@ struct Options {
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
   std::string strategy = "poise";
-  /// POISE_PERIOD: number of steps between decisions. With 0, only a call of balance() decides.
+  /// POISE_PERIOD: number of steps between decisions. With 0, objects move only in balance().
   std::uint32_t period = 0;
   /// POISE_PERIOD=auto: decide when it pays (when_to_balance.h). Only used if `period` is 0.
   bool is_automatic = false;

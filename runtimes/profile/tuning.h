@@ -39,8 +39,8 @@ inline constexpr std::size_t kMaxEnds = 1 << 17;
 /// Maximum number of streams (pair of ranks, communicator, tag) in which a rank numbers messages.
 /// Messages in further streams are ignored.
 inline constexpr std::size_t kMaxStreams = 1 << 18;
-/// Maximum number of receives in a queue behind a receive from any source (message_ends.h). If
-/// there are more, the profile stops computing waits for messages.
+/// Maximum number of receives queued behind a receive from any source (message_ends.h). With more,
+/// the profile no longer computes how long messages were waited for.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.

@@ -115,7 +115,7 @@ class Output(CliTest):
                     self.assertLessEqual(knob["min"], knob["initial"])
                     self.assertLessEqual(knob["initial"], knob["max"])
 
-    def test_if_a_strategy_fails_its_row_in_the_output_of_compare_contains_the_error(self):
+    def test_compare_shows_the_error_in_the_row_of_a_strategy_that_fails(self):
         rows = self.json_of(*self.compare, "-s", "keep,orb", "--json")["results"]
         self.assertIn("position", rows[1]["error"])
         self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)

@@ -216,7 +216,7 @@ def create(kind: str, function: str, *arguments: Any) -> Handle:
 
 
 class _Memory:
-    """Shows memory of the library to numpy. Keeps the owner of the memory alive."""
+    """Lets numpy use memory of the library as an array and keeps the memory's owner alive."""
 
     def __init__(self, pointer: Any, shape: tuple[int, ...], owner: Any) -> None:
         self.owner = owner

@@ -47,9 +47,8 @@ void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
   if (!lender_.policy().replicate || state.lendable == 0 || replicated_wait_ == wait) return;
   replicated_wait_ = wait;
   std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : messenger_.agent.peers().all())
-    loads[peer.rank] = static_cast<double>(peer.stated);
-  loads[messenger_.rank] = static_cast<double>(state.lendable);
+  for (const Peer& peer : messenger_.agent.peers().all()) loads[peer.rank] = peer.stated;
+  loads[messenger_.rank] = state.lendable;
   const auto queue =
       lender_.policy().sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
   try {
@@ -115,7 +114,7 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
   const auto claimed = std::count_if(replicas_.begin(), replicas_.end(), is_claimed);
-  std::size_t busy = state.queued + state.running + static_cast<std::size_t>(claimed);
+  std::size_t busy = state.queued + state.running + claimed;
   for (Replica& replica : replicas_) {
     if (busy >= threads) break;
     if (!replica.token) continue;
