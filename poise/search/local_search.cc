@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -49,6 +50,29 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
 void LocalSearch::limit_migration(double limit_s) {
   if (!moved_) moved_.emplace(problem_, placement());
   migration_limit_s_ = limit_s;
+}
+
+void LocalSearch::remember_shortest(double steps) {
+  steps_to_pay_ = steps;
+  shortest_s_ = std::numeric_limits<double>::infinity();
+  moves_since_.clear();
+}
+
+Placement LocalSearch::shortest() const {
+  Placement shortest = placement();
+  for (auto move = moves_since_.rbegin(); move != moves_since_.rend(); ++move)
+    shortest.move(move->task, move->from);
+  return shortest;
+}
+
+/// Remembers the placement if its total time is the shortest so far. No place is busier than
+/// peak_s.
+void LocalSearch::note_total(double peak_s) {
+  if (steps_to_pay_ == 0) return;
+  const double total_s = steps_to_pay_ * peak_s + moved_->most_so_far_s();
+  if (total_s >= shortest_s_) return;
+  shortest_s_ = total_s;
+  moves_since_.clear();
 }
 
 double LocalSearch::peak_s() const { return times_.peak_s(); }
@@ -265,6 +289,7 @@ void LocalSearch::open(PlaceId p) {
 }
 
 void LocalSearch::relocate(TaskId t, PlaceId to) {
+  if (steps_to_pay_ != 0) moves_since_.push_back({t, times_.place_of(t), to});
   auto& row = tasks_at_[times_.place_of(t)];
   *std::find(row.begin(), row.end(), t) = row.back();
   row.pop_back();
@@ -380,6 +405,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
+  double stuck_s = 0;      // busy time of the busiest place that found no step
   while (!queue_.empty() && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
@@ -408,11 +434,15 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       }
     }
     is_open_[p] = false;
+    note_total(std::max(busy_s, stuck_s));
     if (improve(p, stage)) {
       open(p);
       has_moved = true;
+    } else {
+      stuck_s = std::max(stuck_s, busy_s);
     }
   }
+  if (steps_to_pay_ != 0) note_total(this->peak_s());
   queue_ = {};
   return scans() - scans_before;
 }

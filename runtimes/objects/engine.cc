@@ -15,6 +15,7 @@
 #include "runtimes/objects/collectives.h"
 #include "runtimes/objects/migration.h"
 #include "runtimes/objects/own_measurements.h"
+#include "runtimes/objects/pages.h"
 #include "runtimes/objects/step_offload.h"
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
@@ -233,6 +234,7 @@ BalanceResult Engine::balance() {
                        .imbalance_after = decision.imbalance_after};
   result.migrations = decision.plan.num_migrations;
   result.migrated_bytes = migrate(decision.plan, packer_, objects_, messenger_, messages_);
+  for (LocalObject& object : objects_) bring_pages(object.object->memory());
   update_directory(decision, before);
   const double end_s = wall_now_s();
   result.decision_s = decided_s - start_s;
