@@ -229,10 +229,11 @@ void Runtime::describe(Task& task, With&& with) const {
 }
 
 void Runtime::submit(With* with, FunctionId function, std::span<const Item> items,
-                     std::function<void()>&& deliver) {
+                     std::source_location submitted_at, std::function<void()>&& deliver) {
   if (function >= function_numbers_.size()) refuse(function);
   auto task = TaskPool::blank();
   task->function = function_numbers_[function];
+  task->submitted_at = submitted_at;
   if (with) describe(*task, std::move(*with));
   if (deliver) task->extras.make().deliver = std::move(deliver);
   store_items(*task, items);

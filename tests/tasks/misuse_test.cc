@@ -138,6 +138,7 @@ void truncate() {
 void run_into(std::string_view trouble) {
   if (trouble == "truncated") return truncate();
   const bool last = own_rank() == count_ranks() - 1;
+  if (trouble == "uncaught") Context(MPI_COMM_WORLD, {.settings = last ? "polcy=none" : ""});
   try {
     Context context(MPI_COMM_WORLD);
     if (trouble == "late" && last) std::this_thread::sleep_for(std::chrono::seconds(1));

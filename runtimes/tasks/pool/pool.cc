@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "runtimes/tasks/tuning.h"
@@ -244,8 +245,8 @@ bool TaskPool::deliver(Task& task) {
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
-    failures_.push_back(
-        {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
+    failures_.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
+                         ran_on, task.extras->name, task.submitted_at});
   }
   if (task.extras && task.extras->ordered)
     for (auto& next : tracker_of(task).finish(*task.extras->ordered))
@@ -406,14 +407,18 @@ TaskPool::State TaskPool::state() const {
   state.done_borrowed = done_borrowed_.size();
   state.created = created_;
   state.finished = finished_;
+  double shortest_s = std::numeric_limits<double>::infinity(), longest_s = 0;
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
     const double cost = queue_.cost()[f];
     if (cost <= 0) continue;
     const double each = times_.per_unit(f);
     if (each <= 0) state.all_times_known = false;
+    shortest_s = std::min(shortest_s, each);
+    longest_s = std::max(longest_s, each);
     state.queued_s += cost * each;
     state.queued_deviation_s += cost * each * times_.deviation(f);
   }
+  state.tasks_differ |= longest_s > lending_tuning::kLongTask * shortest_s;
   return state;
 }
 

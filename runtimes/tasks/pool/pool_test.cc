@@ -100,6 +100,16 @@ TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_
   EXPECT_TRUE(pool_.state().idle());
 }
 
+TEST_F(Batches, tasks_differ_if_those_of_one_function_take_more_than_twice_as_long) {
+  submit(kPlain);
+  submit(kOther);
+  pool_.learn_time(kPlain, 1, 1);
+  for (const double other_s : {1.9, 2.1}) {
+    for (int i = 0; i < 1000; ++i) pool_.learn_time(kOther, other_s, 1);
+    EXPECT_EQ(pool_.state().tasks_differ, other_s > 2);
+  }
+}
+
 TEST_F(Batches, end_after_a_failed_task_and_ignore_its_run_time_in_time_estimates) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
