@@ -17,6 +17,7 @@
 #include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace {
@@ -24,10 +25,6 @@ namespace {
 namespace tasks = poise::tasks;
 
 double iterations_per_us = 0;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Computes for a given number of iterations instead of a given time, so a rank that is interrupted
 // does no less work.
@@ -43,9 +40,9 @@ std::uint64_t compute(std::uint64_t iterations) {
 void calibrate() {
   double best_s = 1e9;
   for (int i = 0; i < 20; ++i) {
-    const double begin_s = now_s();
+    const double begin_s = wall_now_s();
     compute(100000);
-    best_s = std::min(best_s, now_s() - begin_s);
+    best_s = std::min(best_s, wall_now_s() - begin_s);
   }
   iterations_per_us = 100000 / (best_s * 1e6);
   MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -65,7 +62,7 @@ const auto kSleep = tasks::function("sleep", sleep_for);
 
 // Stores the time at which the task starts. All ranks of a host share this clock.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
-  began_s[0] = now_s();
+  began_s[0] = wall_now_s();
   compute(static_cast<std::uint64_t>(100 * iterations_per_us));
 });
 
@@ -79,8 +76,6 @@ struct Case {
 };
 
 using Item = std::pmr::vector<char>;
-
-double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // The seconds of the runs of one kind (such as those with lending), and for each run the CPU
 // seconds averaged over the ranks.
@@ -108,9 +103,9 @@ void take_time(Runs& runs, Part part) {
   int num_ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   MPI_Barrier(MPI_COMM_WORLD);
-  const double begin_s = now_s(), begin_cpu_s = cpu_s();
+  const double begin_s = wall_now_s(), begin_cpu_s = process_cpu_now_s();
   part();
-  double seconds = now_s() - begin_s, cpu = cpu_s() - begin_cpu_s;
+  double seconds = wall_now_s() - begin_s, cpu = process_cpu_now_s() - begin_cpu_s;
   meet_asleep();
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -228,7 +223,7 @@ void measure_start(const Case& what) {
   double decided_s = 0;
   tasks::Policy policy;
   policy.decide = [&](const poise::LendingView& view) {
-    decided_s = now_s();
+    decided_s = wall_now_s();
     return std::vector<poise::Loan>{{view.others.front().rank, 1, {}}};
   };
   tasks::Context context(MPI_COMM_WORLD, {what.threads, what.settings, policy});

@@ -31,13 +31,9 @@ struct QueueState {
   double bytes_both = 0;        // the same, with the bytes of their results
   TaskOverhead finishing;       // cost to finish tasks that other ranks ran
 
-  double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
-  double mean_deviation_s() const {
-    return lendable > 0 ? queued_deviation_s / static_cast<double>(lendable) : 0;
-  }
-  double mean_bytes() const {
-    return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
-  }
+  double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
+  double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
+  double mean_bytes() const { return lendable > 0 ? bytes_both / lendable : 0; }
 };
 
 /// What a rank has learnt about the cost of lending.

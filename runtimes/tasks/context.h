@@ -39,6 +39,7 @@ class TaskFailed : public std::runtime_error {
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
+/// How a context runs tasks.
 struct Options {
   unsigned threads = 1;  // threads that run tasks, including the one that waits
   // Settings as text, for example "policy=paired,pull=0"; settings.cc lists all settings. If a
@@ -173,6 +174,7 @@ class Context {
 
 namespace detail {
 
+/// How an argument that is given for this parameter becomes an item of a task.
 template <typename Parameter>
 struct Argument {
   using Copy = std::conditional_t<RawBytes<Parameter>, Parameter, Buffer>;
@@ -190,6 +192,7 @@ struct Argument {
   }
 };
 
+/// The same for data that a task refers to instead of copying them.
 template <typename T>
 struct Argument<std::span<T>> {
   struct Copy {};  // references need no copy

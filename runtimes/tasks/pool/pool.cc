@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -193,13 +193,13 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
 double TaskPool::end(Batch& batch, double begin_s) {
   // The measured time includes the start of each task, which takes most of the time of a very short
   // task.
-  const double end_s = clock_s();
+  const double end_s = wall_now_s();
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback
   last.seconds = static_cast<float>(batch.seconds);
   if (!last.failed) times_.learn(last.function, batch.seconds, batch.cost, batch.size);
   if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.owner, last.slot);
-  return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
+  return last.owner == rank_ && deliver(last) ? wall_now_s() : end_s;
 }
 
 // Counts a task that has run; called while the lock is held. Does not destroy tasks that may hold
@@ -255,12 +255,12 @@ void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
 }
 
 void TaskPool::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   deliver(*task);
   const std::lock_guard lock(mutex_);
   count_finished(*task, ran_on);
   ++counters_.returned;
-  finishing_.learn(1, task->bytes().both(), clock_s() - begin_s);
+  finishing_.learn(1, task->bytes().both(), wall_now_s() - begin_s);
 }
 
 void TaskPool::accept_borrowed(std::unique_ptr<Task> task) {
@@ -388,7 +388,7 @@ void TaskPool::borrowed_departed(std::size_t tasks) {
 }
 
 TaskPool::State TaskPool::state() const {
-  const double now_s = clock_s();
+  const double now_s = wall_now_s();
   State state;
   const std::lock_guard lock(mutex_);
   state.queued = queue_.size();

@@ -7,8 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 namespace {
@@ -28,7 +29,7 @@ class Batches : public ::testing::Test {
   // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run, the pool is told that a
   // message has arrived.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
-    const double begin_s = clock_s();
+    const double begin_s = wall_now_s();
     double now_s = begin_s;
     const std::size_t batch_size = pool_.run(now_s, most, [&] { return ran_ >= until_ran; });
     EXPECT_GE(now_s, begin_s);
@@ -118,7 +119,7 @@ class NestedWaits : public ::testing::Test {
     return made;
   }
   std::size_t run() {
-    double now_s = clock_s();
+    double now_s = wall_now_s();
     return pool_.run(now_s, 1, [] { return false; });
   }
   std::size_t run_borrowed(bool has_parent) {

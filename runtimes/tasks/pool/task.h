@@ -87,7 +87,7 @@ struct Bytes {
     if (item.goes_out()) out += item.bytes;
     if (item.comes_back()) back += item.bytes;
   }
-  double both() const { return static_cast<double>(out + back); }
+  double both() const { return out + back; }
 };
 
 /// A task takes only three cache lines. If many tasks are queued, they do not stay in the cache, so
