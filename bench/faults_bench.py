@@ -19,8 +19,8 @@ from keep import ROOT, keep
 from mpi import ENVIRONMENT, TIMEOUT_S
 
 PROGRAM = ("stencil4d", "--blocks", "4", "--points", "12", "--placement", "uneven")
-STRATEGIES = ("keep", "nuco", "greedy", "greedy_comm", "poise")
-PERIOD, ITERATIONS = 10, 20
+STRATEGIES = ("keep", "nuco", "greedy", "poise")
+PERIOD, ITERATIONS = 10, 10
 OPEN_CALL = {"x86_64": 298, "aarch64": 241}  # perf_event_open
 CACHE_MISSES, INHERIT = 3, 1 << 1  # PERF_COUNT_HW_CACHE_MISSES; counts child processes, too
 

@@ -57,23 +57,28 @@ def computed(papers, lab, only=()):
 
 def with_others(rows, headlines, kept):
     """Returns the rows and headlines, together with the stored ones of sections and papers that were not computed."""
-    stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {"sections": [], "headlines": {}}
-    by_id = {row["id"]: row for row in stored["sections"] + rows}
+    by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
-    return [by_id[name] for name in ids if name in by_id], {**stored["headlines"], **headlines}
+    return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}
 
 
-def write(rows, headlines, folder, kept):
+def write(rows, headlines, folder, kept, is_whole):
+    """Writes both pages and, if `kept` is a path, stores the rows there. If not all rows were computed, the date and
+    commit of the whole file stay those of the last complete run; every new row has its own."""
     measured = stamp()
     rows = [{**row, "measured": measured} for row in rows]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "reproduce.md").write_text(markdown(rows, headlines, measured), encoding="utf-8")
     (folder / "reproduce.html").write_text(page(rows, headlines, measured), encoding="utf-8")
-    if kept:
-        rows, headlines = with_others(rows, headlines, kept)
-        whole = {"benchmark": "reproduce", "command": "./dev reproduce", "measured": measured, "headlines": headlines,
-                 "sections": rows}
-        kept.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    if not kept:
+        return
+    if not is_whole:
+        stored = json.loads(kept.read_text(encoding="utf-8"))
+        rows, headlines = with_others(rows, headlines, stored)
+        measured = stored["measured"]
+    whole = {"benchmark": "reproduce", "command": "./dev reproduce", "measured": measured, "headlines": headlines,
+             "sections": rows}
+    kept.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def main():
@@ -96,7 +101,8 @@ def main():
     if not lab.poise.exists():
         parser.error(f"{lab.poise} does not exist; ./dev build makes it")
     rows, headlines = computed(papers, lab, only)
-    write(rows, headlines, arguments.out, RESULTS / "reproduce.json" if arguments.keep or not arguments.paper else None)
+    is_whole = not arguments.paper
+    write(rows, headlines, arguments.out, RESULTS / "reproduce.json" if arguments.keep or is_whole else None, is_whole)
     for row in rows:
         print(f"{row['verdict']:19} {row['id']}: {row['sentence'][:150]}")
     for name, text in headlines.items():

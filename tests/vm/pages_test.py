@@ -28,8 +28,8 @@ class Pages(unittest.TestCase):
         print(said, file=sys.stderr)
         before, after = domains(said, "before"), domains(said, "after")
         self.assertGreaterEqual(before.get(0, 0), 0.9 * PAGES)
-        self.assertEqual(after.get(3, 0), PAGES)
-        self.assertEqual(sum(after.values()), PAGES)
+        self.assertEqual(set(after), {3})
+        self.assertGreaterEqual(after[3], PAGES)  # the kernel may have merged the mapping with a small one beside it
 
 
 if __name__ == "__main__":
