@@ -29,6 +29,7 @@
 namespace {
 
 namespace tasks = poise::tasks;
+using poise::wall_now_s;
 
 // Ranks agree on the start of a step this long in advance, so that all know it in time.
 constexpr double kStartMargin_s = 0.02;

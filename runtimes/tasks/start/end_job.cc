@@ -14,6 +14,7 @@
 #include "runtimes/tasks/start/start.h"
 #include "runtimes/tasks/transport/collective.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kExitStatus = 2;
 /// Other ranks find the same error within this time, if they find it at all.
-constexpr auto kMaxWait = std::chrono::seconds(2);
+constexpr double kMaxWait_s = 2;
 
 bool has_all_ranks(MPI_Comm communicator) {
   int ranks = 0, all_ranks = 0;
@@ -38,14 +39,14 @@ void print_line(std::string text) {
   std::fprintf(stderr, "poise: %s\n", text.c_str());
 }
 
-/// Waits until all ranks of the job call this function. Returns false after kMaxWait.
+/// Waits until all ranks of the job call this function. Returns false after kMaxWait_s.
 bool all_ranks_meet() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
   int done = 0;
-  const auto end = std::chrono::steady_clock::now() + kMaxWait;
+  const double end_s = wall_now_s() + kMaxWait_s;
   while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) {
-    if (std::chrono::steady_clock::now() > end) return false;
+    if (wall_now_s() > end_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
