@@ -117,6 +117,14 @@ inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
   };
 }
 
+/// Prints a line about a decision if +LBDebug asks for it.
+inline void summarize(const std::string& strategy, std::size_t moves, const Statistics& statistics,
+                      double decide_s) {
+  if (_lb_args.debug() > 0)
+    CkPrintf("poise: PE %d: %s: %zu of %zu objects of %zu PEs move, decided in %g s\n", CkMyPe(),
+             strategy.c_str(), moves, statistics.objects.size(), statistics.pes.size(), decide_s);
+}
+
 inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {
   if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
   for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
