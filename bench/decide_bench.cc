@@ -72,7 +72,7 @@ const Instance& instance(Size size) {
 double cpu_s() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 /// Resets this process's peak memory, which Linux stores.
@@ -93,9 +93,8 @@ void add_counters(benchmark::State& state, const Problem& problem, const Placeme
   state.counters["imbalance"] = metrics.imbalance;
   state.counters["iteration_s"] = metrics.iteration_s;
   state.counters["nuco_messages"] = metrics.nuco_messages;
-  state.counters["migrations"] = static_cast<double>(metrics.migrations);
-  state.counters["cut"] =
-      static_cast<double>(cut) / static_cast<double>(problem.workload.messages.size());
+  state.counters["migrations"] = metrics.migrations;
+  state.counters["cut"] = cut / static_cast<double>(problem.workload.messages.size());
 }
 
 void decide(benchmark::State& state, const Choice& choice, Size size) {
@@ -119,7 +118,7 @@ void decide(benchmark::State& state, const Choice& choice, Size size) {
     state.SkipWithError(error.what());
     return;
   }
-  last = (cpu_s() - start_s) / static_cast<double>(state.iterations()) / size.tasks;
+  last = (cpu_s() - start_s) / state.iterations() / size.tasks;
   state.counters["peak_MB"] = peak_mb();
   state.counters["decision_MB"] = peak_mb() - before_mb;
   add_counters(state, problem, placed);

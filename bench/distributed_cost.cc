@@ -22,7 +22,7 @@ namespace {
 double cpu_s(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// Wraps the communication functions `ranks`: each call is passed on to them, and its CPU time is
@@ -123,6 +123,5 @@ void measure(std::uint32_t num_ranks, std::uint32_t num_tasks, const char* recip
 
 int main(int argc, char** argv) {
   if (argc != 4) return fmt::print(stderr, "usage: distributed_cost RANKS TASKS RECIPE\n"), 2;
-  poise::measure(static_cast<std::uint32_t>(std::atoi(argv[1])),
-                 static_cast<std::uint32_t>(std::atoi(argv[2])), argv[3]);
+  poise::measure(std::atoi(argv[1]), std::atoi(argv[2]), argv[3]);
 }

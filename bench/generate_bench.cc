@@ -11,13 +11,13 @@ namespace {
 
 void generate_kind(benchmark::State& state, std::string_view recipe) {
   const Recipe parsed = parse_recipe(recipe);
-  const auto num_tasks = static_cast<TaskId>(state.range(0));
+  const TaskId num_tasks = state.range(0);
   std::size_t messages = 0;
   for (auto _ : state) {
     const auto phases = generate(parsed, num_tasks, 1);
     messages = phases.front().messages.size();
   }
-  state.counters["messages"] = static_cast<double>(messages);
+  state.counters["messages"] = messages;
   state.SetItemsProcessed(state.iterations() * num_tasks);
 }
 

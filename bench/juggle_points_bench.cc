@@ -55,9 +55,9 @@ class Program {
 };
 
 void point(benchmark::State& state) {
-  const auto threads = static_cast<std::uint32_t>(state.range(0));
-  const auto cpus = static_cast<std::uint32_t>(state.range(1));
-  const auto domains = static_cast<std::uint32_t>(state.range(2));
+  const std::uint32_t threads = state.range(0);
+  const std::uint32_t cpus = state.range(1);
+  const std::uint32_t domains = state.range(2);
   std::vector<JugglePlace> places(cpus);
   for (std::uint32_t p = 0; p < cpus; ++p) places[p].domain = p * domains / cpus;
   JuggleTeam team({.policy = JugglePolicy::proactive}, places);
@@ -72,19 +72,19 @@ void point(benchmark::State& state) {
     state.ResumeTiming();
     const auto orders = team.balance(readings, now_s);
     state.PauseTiming();
-    moves += static_cast<double>(orders.size());
+    moves += orders.size();
     program.carry_out(orders);
     state.ResumeTiming();
   }
-  state.counters["moves"] = moves / static_cast<double>(state.iterations());
+  state.counters["moves"] = moves / state.iterations();
 }
 BENCHMARK(point)->ArgsProduct({{1000}, {64, 128, 256}, {1, 8}})->Unit(benchmark::kMicrosecond);
 
 /// Measures the balancer's decision when a thread begins to wait, in a team whose threads report
 /// their waits.
 void reaction(benchmark::State& state) {
-  const auto threads = static_cast<std::uint32_t>(state.range(0));
-  const auto cpus = static_cast<std::uint32_t>(state.range(1));
+  const std::uint32_t threads = state.range(0);
+  const std::uint32_t cpus = state.range(1);
   JuggleTeam team({.policy = JugglePolicy::reactive}, std::vector<JugglePlace>(cpus));
   Program program(threads, cpus);
   double now_s = 0;

@@ -43,8 +43,8 @@ void build(benchmark::State& state, const char* text) {
     held = bytes_held - before;
     places = machine->num_places();
   }
-  state.counters["places"] = static_cast<double>(places);
-  state.counters["held_bytes"] = static_cast<double>(held);
+  state.counters["places"] = places;
+  state.counters["held_bytes"] = held;
 }
 
 /// Measures a query for the cost of a message between two random places.

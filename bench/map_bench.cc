@@ -71,7 +71,7 @@ Workload tree_of(TaskId ranks, std::uint64_t seed) {
   Workload workload;
   workload.tasks.resize(ranks);
   for (TaskId r = 1; r < ranks; ++r) {
-    const auto parent = static_cast<TaskId>(random.below(r));
+    const TaskId parent = random.below(r);
     const std::uint64_t bytes = 1 + random.below(1000);
     workload.messages.push_back({r, parent, 1, bytes});
     workload.messages.push_back({parent, r, 1, bytes});
@@ -132,7 +132,7 @@ std::vector<Instance> all_instances() {
 double cpu_s() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// Hoefler and Snir's greedy mapping. It starts with the rank that sends most. Then it repeatedly
@@ -244,7 +244,7 @@ ordered_json summary_of(const std::vector<ordered_json>& rows) {
   std::sort(ratios.begin(), ratios.end());
   double sum = 0, good = 0;
   for (const double ratio : ratios) sum += std::log(ratio), good += ratio <= 1 + 1e-9;
-  const auto count = static_cast<double>(ratios.size());
+  const double count = ratios.size();
   ordered_json summary{{"name", "summary"},
                        {"instances", ratios.size()},
                        {"geometric_mean_to_best_peer", std::exp(sum / count)},
@@ -264,8 +264,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.starts_with("--only=")) only = argument.substr(7);
-    if (argument.starts_with("--max_ranks="))
-      max_ranks = static_cast<TaskId>(std::stoul(argument.substr(12)));
+    if (argument.starts_with("--max_ranks=")) max_ranks = std::stoul(argument.substr(12));
     if (argument.starts_with("--benchmark_out=")) out = argument.substr(16);
   }
   try {

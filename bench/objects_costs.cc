@@ -56,7 +56,7 @@ std::uint64_t rounds_of_100us() {
     busy.work();
     least_s = std::min(least_s, cpu_now_s() - start_s);
   }
-  return static_cast<std::uint64_t>(static_cast<double>(rounds) * 1e-4 / least_s);
+  return static_cast<std::uint64_t>(rounds * 1e-4 / least_s);
 }
 
 /// Relative overhead of a Collection on this rank: the CPU time of its steps divided by that of the
@@ -113,7 +113,7 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int count = static_cast<int>(bytes_each);
+  const int count = bytes_each;
   const std::vector<char> from(bytes_each, 'x');
   std::vector<char> there(bytes_each);
   double best_s = 1e9;
@@ -145,7 +145,7 @@ void run() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
-  const double bytes = static_cast<double>(kLarge * kLargeBytes);
+  const double bytes = kLarge * kLargeBytes;
   fmt::print(R"({{"overhead_at_100us": {:.5f}, "migration_bytes_per_s": {:.4g}, )"
              R"("raw_bytes_per_s": {:.4g}, "raw_bytes_per_s_into_new_memory": {:.4g}, )"
              R"("rotate_10k_objects_of_1kB_s": {:.4g}, "greedy_10k_objects_of_1kB_s": {:.4g}}})"

@@ -45,7 +45,7 @@ BALANCE = "balance 1.0 shift z 20 1.02"
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`).
 CASES = [
-    ("lammps, a third of the box full", Lammps("void.lmp", 2, 300), {"objects": Lammps("void.lmp", 2, 300, BALANCE)}),
+    ("lammps, a third of the box full", Lammps("in.uneven", 2, 300), {"objects": Lammps("in.uneven", 2, 300, BALANCE)}),
     ("lammps, the box full", Lammps("full.lmp", 2, 300), {"nothing": None}),
     ("lammps, 3 spinning ranks on 2 cores", Lammps("full.lmp", 3, 100),
      {"fewer_ranks": Lammps("full.lmp", 2, 100),

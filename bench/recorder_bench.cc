@@ -12,8 +12,7 @@ namespace {
 std::unique_ptr<Recorder> recorder;
 
 void set_up(const benchmark::State& state) {
-  recorder =
-      std::make_unique<Recorder>(std::vector<Task>(static_cast<std::size_t>(state.range(0))), 1);
+  recorder = std::make_unique<Recorder>(std::vector<Task>(state.range(0)), 1);
 }
 
 void tear_down(const benchmark::State&) { recorder.reset(); }
@@ -22,7 +21,7 @@ void tear_down(const benchmark::State&) { recorder.reset(); }
 /// benchmark counts each begin and each end as one item.
 void tasks_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
-  const auto first = static_cast<TaskId>(state.range(0) * state.thread_index() / state.threads());
+  const TaskId first = state.range(0) * state.thread_index() / state.threads();
   const auto last =
       static_cast<TaskId>(state.range(0) * (state.thread_index() + 1) / state.threads());
   double now_s = 0;
@@ -39,7 +38,7 @@ void tasks_in_order(benchmark::State& state) {
 /// Records messages: each task in turn sends one to each of its six neighbours in a 3-D grid.
 void messages_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
-  const auto tasks = static_cast<TaskId>(state.range(0));
+  const TaskId tasks = state.range(0);
   const TaskId steps[] = {1, tasks - 1, 100 % tasks, tasks - 100 % tasks, tasks / 2, tasks / 3};
   TaskId from = 0;
   for (auto _ : state) {
@@ -52,13 +51,13 @@ void messages_in_order(benchmark::State& state) {
 /// The worst case for the recorder: consecutive messages belong to random pairs of tasks.
 void messages_in_disorder(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
-  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  const std::uint64_t tasks = state.range(0);
   std::vector<Message> sent(6 * tasks);
   Random random(1);
   for (Message& message : sent)
     message = {static_cast<TaskId>(random.below(tasks)), static_cast<TaskId>(random.below(tasks))};
   std::vector<std::uint32_t> order(1 << 16);
-  for (auto& index : order) index = static_cast<std::uint32_t>(random.below(sent.size()));
+  for (auto& index : order) index = random.below(sent.size());
   std::size_t i = 0;
   for (auto _ : state) {
     const Message& message = sent[order[i]];
@@ -70,7 +69,7 @@ void messages_in_disorder(benchmark::State& state) {
 
 void end_of_phase(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
-  const auto tasks = static_cast<TaskId>(state.range(0));
+  const TaskId tasks = state.range(0);
   for (auto _ : state) {
     state.PauseTiming();
     for (TaskId t = 0; t < tasks; ++t)

@@ -53,7 +53,7 @@ double depth_s(const LendingScenario& scenario) {
 }
 
 void simulate(benchmark::State& state, LendingScenario (*make)(std::uint32_t)) {
-  const LendingScenario scenario = make(static_cast<std::uint32_t>(state.range(0)));
+  const LendingScenario scenario = make(state.range(0));
   LendingOutcome outcome;
   for (auto _ : state) outcome = simulate_lending(scenario);
   if (!outcome.trouble.empty()) state.SkipWithError(outcome.trouble.c_str());
@@ -63,10 +63,10 @@ void simulate(benchmark::State& state, LendingScenario (*make)(std::uint32_t)) {
   state.counters["over_ideal"] = outcome.makespan_s / ideal_s;
   state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
   state.counters["messages_per_rank"] = static_cast<double>(outcome.messages) / scenario.num_ranks;
-  state.counters["max_messages_of_a_rank"] = static_cast<double>(outcome.max_messages_from_one);
+  state.counters["max_messages_of_a_rank"] = outcome.max_messages_from_one;
   state.counters["requests_per_rank"] = static_cast<double>(outcome.requests) / scenario.num_ranks;
   state.counters["load_age_s"] = outcome.mean_load_age_s;
-  state.counters["max_peer_bytes"] = static_cast<double>(outcome.max_peer_bytes);
+  state.counters["max_peer_bytes"] = outcome.max_peer_bytes;
 }
 
 void add(const std::string& name, LendingScenario (*make)(std::uint32_t)) {

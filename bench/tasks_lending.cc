@@ -166,9 +166,9 @@ Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context&
   const int own = rank == 0 ? what.num_tasks : what.balanced ? share : 0;
   for (int i = 0; i < std::max(own, share); ++i)
     data.emplace_back(what.bytes_in + what.bytes_out, '\0', memory);
-  const auto owned = std::span(data).first(static_cast<std::size_t>(own));
-  const auto dealt = std::span(data).first(static_cast<std::size_t>(share));
-  const unsigned all_threads = what.threads * static_cast<unsigned>(what.balanced ? 1 : num_ranks);
+  const auto owned = std::span(data).first(own);
+  const auto dealt = std::span(data).first(share);
+  const unsigned all_threads = what.threads * (what.balanced ? 1 : num_ranks);
   Ways ways;
   const std::function<void()> turns[] = {
       [&] { take_time(ways.openmp, [&] { run_by_openmp(what, owned, all_threads); }); },

@@ -33,14 +33,14 @@ Trace cube(TaskId side) {
 const Trace& cube_trace(std::int64_t side) {
   static std::map<std::int64_t, Trace> traces;
   auto found = traces.find(side);
-  if (found == traces.end()) found = traces.emplace(side, cube(static_cast<TaskId>(side))).first;
+  if (found == traces.end()) found = traces.emplace(side, cube(side)).first;
   return found->second;
 }
 
 void count(benchmark::State& state, const Trace& trace, std::size_t bytes) {
-  state.counters["tasks"] = static_cast<double>(trace.phases[0].workload.tasks.size());
-  state.counters["messages"] = static_cast<double>(trace.phases[0].workload.messages.size());
-  state.counters["file_bytes"] = static_cast<double>(bytes);
+  state.counters["tasks"] = trace.phases[0].workload.tasks.size();
+  state.counters["messages"] = trace.phases[0].workload.messages.size();
+  state.counters["file_bytes"] = bytes;
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
 }
 

@@ -81,7 +81,7 @@ struct Variant {
 double cpu_s() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 /// Returns NAME=VALUE for half and for twice the value of each number. A list of names selects

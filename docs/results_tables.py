@@ -343,6 +343,11 @@ PAGES = {
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
         Table("From the decision to lend to the start on the other rank", "The table shows the time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
+    "faults": ("Page faults and cache misses of migrations", [
+        Table("stencil4d on two ranks", "Counts per iteration, with a decision every 10 iterations; `keep` never migrates. A run of N iterations is subtracted from one of 2 N. "
+              "Cache misses are `None` where the machine has no hardware counters.",
+              lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
+                                               "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
         Table("A slow core", "Two ranks have equal work, and another process uses the given share of one core. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),

@@ -12,7 +12,7 @@ namespace {
 double seconds_of(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// CPU time of this process and of its children that have ended, because a strategy may be a
@@ -20,9 +20,7 @@ double seconds_of(clockid_t clock) {
 double cpu_time_s() {
   rusage children{};
   ::getrusage(RUSAGE_CHILDREN, &children);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
+  const auto seconds = [](const timeval& time) { return time.tv_sec + 1e-6 * time.tv_usec; };
   return seconds_of(CLOCK_PROCESS_CPUTIME_ID) + seconds(children.ru_utime) +
          seconds(children.ru_stime);
 }

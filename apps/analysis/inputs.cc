@@ -124,8 +124,7 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
     notes_.push_back(fmt::format("{}: {}", options_.trace, assumed));
   constexpr std::uint64_t kMaxTasks = ~std::uint32_t{0};
   for (Phase& phase : trace_.phases)
-    phase.workload.capacity.per_place =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.capacity, kMaxTasks));
+    phase.workload.capacity.per_place = std::min<std::uint64_t>(options_.capacity, kMaxTasks);
   choose_phase();
   Phase& chosen = trace_.phases[phase_];
   for (std::size_t earlier = 0; earlier < phase_; ++earlier)
@@ -145,7 +144,7 @@ void Inputs::choose_phase() {
   if (found == trace_.phases.end())
     fail("{}: there is no phase {}; the trace has {} phases from {} to {}", options_.trace,
          *options_.phase, trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
-  phase_ = static_cast<std::size_t>(found - trace_.phases.begin());
+  phase_ = found - trace_.phases.begin();
 }
 
 std::size_t Inputs::num_machines() const {
@@ -206,8 +205,7 @@ void Inputs::check_current() const {
 
 Trace Inputs::trace_from_phase() const {
   Trace trace{.machine = trace_.machine, .num_places = trace_.num_places, .phases = {}};
-  trace.phases.assign(trace_.phases.begin() + static_cast<std::ptrdiff_t>(phase_),
-                      trace_.phases.end());
+  trace.phases.assign(trace_.phases.begin() + phase_, trace_.phases.end());
   return trace;
 }
 

@@ -234,7 +234,7 @@ class Plan {
   static std::string mask_of(std::string_view cpus) {
     std::string bits;  // lowest first, '0' or '1'
     for (const std::string_view cpu : split(cpus, '+')) {
-      const auto bit = static_cast<std::size_t>(*parse_unsigned(cpu));
+      const std::size_t bit = *parse_unsigned(cpu);
       if (bits.size() <= bit) bits.resize(bit + 1, '0');
       bits[bit] = '1';
     }
@@ -242,8 +242,7 @@ class Plan {
     std::string mask = "0x";
     for (std::size_t digit = bits.size() / 4; digit-- > 0;) {
       int value = 0;
-      for (int i = 3; i >= 0; --i)
-        value = 2 * value + (bits[4 * digit + static_cast<std::size_t>(i)] - '0');
+      for (int i = 3; i >= 0; --i) value = 2 * value + (bits[4 * digit + i] - '0');
       mask += fmt::format("{:x}", value);
     }
     return mask;

@@ -104,7 +104,7 @@ void ProblemArrays::add_memory(const Workload& workload) {
   view_.shared_block = data_or_null(shared_block_);
   view_.shared_block_bytes = data_or_null(shared_block_bytes_);
   view_.place_bytes = data_or_null(place_bytes_);
-  view_.num_shared_blocks = static_cast<std::uint32_t>(shared_block_bytes_.size());
+  view_.num_shared_blocks = shared_block_bytes_.size();
 }
 
 /// Copies the loads of all tasks in their subphases to an array with one row per task. Rows of
@@ -116,10 +116,10 @@ void ProblemArrays::add_subphases(const Workload& workload) {
   auto row = subphase_load_s_.begin();
   for (const auto& loads_s : workload.subphase_load_s) {
     std::copy(loads_s.begin(), loads_s.end(), row);
-    row += static_cast<std::ptrdiff_t>(most);
+    row += most;
   }
   view_.subphase_load_s = data_or_null(subphase_load_s_);
-  view_.num_subphases = static_cast<std::uint32_t>(most);
+  view_.num_subphases = most;
   view_.subphase_rule = static_cast<std::uint32_t>(workload.subphase_rule);
 }
 
@@ -127,7 +127,7 @@ void ProblemArrays::add_past(const Problem& problem) {
   for (const std::vector<double>& loads_s : problem.past_loads_s)
     past_loads_s_.insert(past_loads_s_.end(), loads_s.begin(), loads_s.end());
   view_.past_loads_s = data_or_null(past_loads_s_);
-  view_.num_past_loads = static_cast<std::uint32_t>(problem.past_loads_s.size());
+  view_.num_past_loads = problem.past_loads_s.size();
 }
 
 void ProblemArrays::add_messages(const Workload& workload) {
@@ -172,7 +172,7 @@ void ProblemArrays::add_machine(const Machine& machine) {
   view_.num_places = machine.num_places();
   view_.num_domains = domains;
   view_.num_nodes = machine.num_nodes();
-  view_.num_levels = static_cast<std::uint32_t>(level_name_.size());
+  view_.num_levels = level_name_.size();
   view_.speed = speed_.data();
   view_.domain = domain_.data();
   view_.node = node_.data();

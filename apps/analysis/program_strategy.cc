@@ -130,7 +130,7 @@ class NoSigpipe {
 
 int milliseconds_until(Clock::time_point end) {
   const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-  return static_cast<int>(std::clamp<long long>(rest, 0, 1'000'000));
+  return std::clamp<long long>(rest, 0, 1'000'000);
 }
 
 /// Writes the problem and reads the answer at the same time, so that neither side waits for the
@@ -147,14 +147,14 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
     if (ready < 0 && errno != EINTR) return false;
     if (ends[1].revents != 0 && in[1] >= 0) {
       const ssize_t count = ::write(in[1], question.data(), question.size());
-      if (count > 0) question.remove_prefix(static_cast<std::size_t>(count));
+      if (count > 0) question.remove_prefix(count);
       if (count < 0 && errno != EAGAIN && errno != EINTR) question = {};  // it reads no more
     }
     if (ends[0].revents == 0) continue;
     const ssize_t count = ::read(out[0], buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return true;
-    answer.append(buffer.data(), static_cast<std::size_t>(count));
+    answer.append(buffer.data(), count);
     if (answer.size() > kMaxAnswerBytes) return true;
   }
 }

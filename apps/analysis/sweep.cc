@@ -105,7 +105,7 @@ void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
     row.total_s.push_back(replay.total_s);
     row.balanced_s.push_back(replay.balanced_s);
     row.balancing_s.push_back(replay.decision_s + replay.collection_s + replay.migration_s);
-    row.migrations.push_back(static_cast<double>(replay.migrations));
+    row.migrations.push_back(replay.migrations);
     row.idle_share.push_back(replay.idle_share);
     row.formula_s.push_back(replay.formula_s);
   }

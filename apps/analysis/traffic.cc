@@ -47,8 +47,7 @@ Traffic traffic_of(const Machine& machine, const Workload& workload, const Place
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
     if (from == to) continue;
     traffic.amount[std::size_t{grouping.group_of_place[from]} * grouping.num_groups +
-                   grouping.group_of_place[to]] +=
-        static_cast<double>(traffic.in_bytes ? message.bytes : message.count);
+                   grouping.group_of_place[to]] += traffic.in_bytes ? message.bytes : message.count;
   }
   traffic.largest = *std::max_element(traffic.amount.begin(), traffic.amount.end());
   return traffic;

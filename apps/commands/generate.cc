@@ -78,7 +78,7 @@ std::string json_of_kinds() {
 std::uint32_t narrow(std::uint64_t value, const char* flag) {
   if (value >= std::numeric_limits<std::uint32_t>::max())
     fail("{} {} is too large; it must be below 4294967295", flag, value);
-  return static_cast<std::uint32_t>(value);
+  return value;
 }
 
 Trace trace_of(const Options& options) {

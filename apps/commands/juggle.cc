@@ -93,7 +93,7 @@ double period_s(const std::string& text) {
 
 std::uint32_t small_count(const char* flag, std::uint64_t count) {
   if (count > 1'000'000) fail("{} takes at most 1,000,000, not {}", flag, count);
-  return static_cast<std::uint32_t>(count);
+  return count;
 }
 
 /// Returns the cpus that may be used. If the kernel does not report them, returns `given`;
@@ -154,7 +154,7 @@ juggle::Options options_from(const Options& options) {
     fail("--jitter takes a share of the period, at least 0 and below 1, not {}", options.jitter);
   result.jitter = options.jitter;
   result.seed = options.seed;
-  result.first_cpu = static_cast<std::size_t>(::getpid());
+  result.first_cpu = ::getpid();
   result.waits_library = preloaded_library("libpoise_juggle_waits.so");
   result.wants_stays = !options.trace.empty();
   for (const std::string& path : {options.json, options.trace})
@@ -176,9 +176,9 @@ void run(const Options& options) {
         "./program");
   if (options.attach && *options.attach > 1 << 30)
     fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", *options.attach);
-  const juggle::Outcome outcome =
-      options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
-                     : juggle::run_balanced(options.command, settings);
+  const juggle::Outcome outcome = options.attach
+                                      ? juggle::attach_balanced(*options.attach, settings)
+                                      : juggle::run_balanced(options.command, settings);
   if (options.summary) fmt::print(stderr, "{}", juggle::summary_text(outcome.tally));
   const std::string diagnosis =
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);

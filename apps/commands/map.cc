@@ -54,8 +54,8 @@ std::vector<std::string> hosts_of(const std::string& list) {
 RankMapOptions rank_map_options(const Options& options) {
   RankMapOptions map{.distance = distance_named(options.distance)};
   const auto most = std::uint64_t{1} << 20;
-  map.shape.ranks_per_place = static_cast<std::uint32_t>(std::min(options.capacity, most));
-  map.shape.cores_per_rank = static_cast<std::uint32_t>(std::min(options.cores, most));
+  map.shape.ranks_per_place = std::min(options.capacity, most);
+  map.shape.cores_per_rank = std::min(options.cores, most);
   map.shape.fills_nodes =
       !options.launcher.empty() && fills_nodes(launcher_named(options.launcher));
   map.effort.seed = options.input.seed;

@@ -165,14 +165,13 @@ void measure(const Options& options) {
   const std::string path = destination(options, discovered);
   Progress progress;
   MeasureOptions how;
-  how.seconds = static_cast<double>(options.seconds) * (options.launcher.empty() ? 0.9 : 0.6);
+  how.seconds = options.seconds * (options.launcher.empty() ? 0.9 : 0.6);
   how.progress = [&](double done, const std::string& next) { progress.show(bar(done, next)); };
   // The network is measured first, so that a wrong launcher is reported at once.
   NetworkTimes times{{discovered.name()}, {}};
   if (!options.launcher.empty())
-    times = measure_network(
-        {options.launcher, 0.3 * static_cast<double>(options.seconds), options.ranks_as_hosts},
-        how.progress);
+    times = measure_network({options.launcher, 0.3 * options.seconds, options.ranks_as_hosts},
+                            how.progress);
   Machine machine =
       with_measurement(discovered, measure_node(discovered, live_probes(discovered), how));
   if (!times.pairs.empty()) machine = with_network(machine, std::move(times.pairs));

@@ -51,9 +51,7 @@ void report(const Profiled& profiled, const Options& options) {
   std::uint64_t error_ns = 0;
   for (const profile::RankProfile& rank : profiled.ranks)
     error_ns = std::max(error_ns, rank.clock_error_ns);
-  if (error_ns > 0)
-    note(fmt::format("clocks of the hosts agree to {:.1f} us",
-                     1e-3 * static_cast<double>(error_ns)));
+  if (error_ns > 0) note(fmt::format("clocks of the hosts agree to {:.1f} us", 1e-3 * error_ns));
   if (profiled.ranks[0].phases.empty()) return;
   const MeasuredRun run = profile::measured(profiled.ranks);
   const Diagnosis diagnosis = diagnose(run, profiled.trace);

@@ -54,7 +54,7 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
 std::uint32_t first_of_core(std::int32_t cpu) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-  std::uint32_t first = static_cast<std::uint32_t>(std::max(0, cpu));
+  std::uint32_t first = std::max(0, cpu);
   file >> first;
   return first;
 }
@@ -73,7 +73,7 @@ std::optional<Machine> machine_of(std::string_view command, const std::vector<st
 
 PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t host,
                  std::int32_t cpu) {
-  const auto per_host = static_cast<PlaceId>(machine.num_places() / num_hosts);
+  const PlaceId per_host = machine.num_places() / num_hosts;
   const PlaceId first = host * per_host;
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
@@ -107,8 +107,7 @@ juggle::Ending run_command(const std::vector<std::string>& command) {
     pollfd descriptor{signals.descriptor(), POLLIN, 0};
     ::poll(&descriptor, 1, kMaxWait_ms);
     while (const auto signal = signals.next())
-      if (signal->ssi_signo != SIGCHLD)
-        program.forward(static_cast<int>(signal->ssi_signo), signal->ssi_code);
+      if (signal->ssi_signo != SIGCHLD) program.forward(signal->ssi_signo, signal->ssi_code);
   }
 }
 

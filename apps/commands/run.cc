@@ -106,7 +106,7 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   const Trace trace = native::read(file, read_file(file));
   if (!trace.machine) fail("{}: the trace has no machine, so the map cannot be applied", file);
   const Placement placement(history.map);
-  check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
+  check(placement, history.map.size(), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
   const Launcher launcher = launcher_for_map(command, known);
   const std::vector<std::string> hosts = hosts_now(history.hosts);

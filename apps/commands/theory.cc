@@ -96,7 +96,7 @@ std::string text_of(const Outlook& outlook) {
   const OutlookQuestion& question = outlook.question;
   const bool is_sequence = question.program.phases > 1;
   const JuggleOutcome& swaps = outlook.simulated_swaps;
-  const double migrations = static_cast<double>(swaps.migrations) / swaps.completion_s;
+  const double migrations = swaps.migrations / swaps.completion_s;
   std::string text = fmt::format(
       "{} threads on {} cpus{}, {} x {} of computation, a period of {}\n\n{:<24} {:>12} {:>9}\n",
       question.program.threads, question.program.places,

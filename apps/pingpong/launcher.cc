@@ -94,7 +94,7 @@ bool read_some(int fd, std::string& text) {
   char buffer[1 << 14];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
   if (count < 0) return errno == EINTR || errno == EAGAIN;
-  text.append(buffer, static_cast<std::size_t>(count));
+  text.append(buffer, count);
   return count > 0;
 }
 

@@ -72,7 +72,7 @@ class Listener {
     message_times_.push_back(
         {json.at("bytes").get<std::uint64_t>(), {ns.at(0), ns.at(1), ns.at(2)}});
     if (progress_ && num_pairs_ > 0)
-      progress_(static_cast<double>(times_.pairs.size()) / static_cast<double>(num_pairs_),
+      progress_(times_.pairs.size() / static_cast<double>(num_pairs_),
                 fmt::format("messages {} to {}", from, to));
   }
   void end_pair() {

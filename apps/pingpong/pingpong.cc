@@ -79,22 +79,20 @@ void wait_for(MPI_Request request) {
 
 void throw_ball(int partner, std::vector<char>& ball) {
   MPI_Request request{};
-  MPI_Isend(ball.data(), static_cast<int>(ball.size()), MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD,
-            &request);
+  MPI_Isend(ball.data(), ball.size(), MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD, &request);
   wait_for(request);
 }
 
 void catch_ball(int partner, std::vector<char>& ball) {
   MPI_Request request{};
-  MPI_Irecv(ball.data(), static_cast<int>(ball.size()), MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD,
-            &request);
+  MPI_Irecv(ball.data(), ball.size(), MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD, &request);
   wait_for(request);
 }
 
 /// Sends the number of rounds to the partner, runs them, and times each group of rounds. Returns
 /// one-way times in nanoseconds.
 std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stretches, int rounds) {
-  const std::uint64_t all_rounds = stretches * static_cast<std::uint64_t>(rounds);
+  const std::uint64_t all_rounds = stretches * rounds;
   MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
   std::vector<double> times_ns;
   for (std::size_t s = 0; s < stretches; ++s) {
@@ -139,7 +137,7 @@ void answer(int partner, std::vector<char>& ball) {
 std::vector<Result> obey(const Order& order) {
   std::vector<Result> results;
   for (const int bytes : kBytes) {
-    std::vector<char> ball(static_cast<std::size_t>(bytes), 'x');
+    std::vector<char> ball(bytes, 'x');
     if (order.serves != 0)
       results.push_back(serve(order.partner, ball, order.seconds / std::size(kBytes)));
     else
@@ -156,8 +154,8 @@ void follow_orders() {
     if (order.partner < 0) return;
     const std::vector<Result> results = obey(order);
     if (order.serves != 0)
-      MPI_Send(results.data(), static_cast<int>(results.size() * sizeof(Result)), MPI_BYTE, 0,
-               kResultTag, MPI_COMM_WORLD);
+      MPI_Send(results.data(), results.size() * sizeof(Result), MPI_BYTE, 0, kResultTag,
+               MPI_COMM_WORLD);
   }
 }
 
@@ -173,8 +171,8 @@ std::vector<Result> let_play(int server, int other, double seconds) {
   send_order(server, serving);
   wait_for(server, kResultTag);
   std::vector<Result> results(std::size(kBytes));
-  MPI_Recv(results.data(), static_cast<int>(results.size() * sizeof(Result)), MPI_BYTE, server,
-           kResultTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Recv(results.data(), results.size() * sizeof(Result), MPI_BYTE, server, kResultTag,
+           MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return results;
 }
 
@@ -184,11 +182,11 @@ std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   MPI_Get_processor_name(name, &length);
-  std::vector<char> names(static_cast<std::size_t>(ranks) * sizeof name);
+  std::vector<char> names(ranks * sizeof name);
   MPI_Allgather(name, sizeof name, MPI_CHAR, names.data(), sizeof name, MPI_CHAR, MPI_COMM_WORLD);
   std::vector<std::string> hosts;
   for (int r = 0; r < ranks; ++r) {
-    hosts.emplace_back(&names[static_cast<std::size_t>(r) * sizeof name]);
+    hosts.emplace_back(&names[r * sizeof name]);
     if (ranks_as_hosts) hosts.back() += fmt::format("/{}", r);
   }
   return hosts;
@@ -214,9 +212,9 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
   for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
     if (std::find(hosts.begin(), hosts.end(), host_of_rank[r]) != hosts.end()) continue;
     hosts.push_back(host_of_rank[r]);
-    player.push_back(static_cast<int>(r));
+    player.push_back(r);
   }
-  const auto num_hosts = static_cast<std::uint32_t>(hosts.size());
+  const std::uint32_t num_hosts = hosts.size();
   const bool is_one_host = num_hosts == 1;
   // Each pair gets at least 20 ms.
   auto pairs = poise::choose_pairs(num_hosts, static_cast<std::size_t>(options.seconds / 0.02));
@@ -227,7 +225,7 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
   print_line(fmt::format(R"({{"poise_pingpong":1,"ranks":{},"hosts":[{}],"pairs":{}}})",
                          host_of_rank.size(), names, pairs.size()));
   for (const auto& [a, b] : pairs) {
-    const double seconds = options.seconds / static_cast<double>(pairs.size());
+    const double seconds = options.seconds / pairs.size();
     const auto results = let_play(player[a], is_one_host ? 1 : player[b], seconds);
     for (std::size_t i = 0; i < results.size(); ++i)
       print_line(fmt::format(R"({{"from":{},"to":{},"bytes":{},"one_way_ns":[{},{},{}]}})",

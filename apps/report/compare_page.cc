@@ -47,7 +47,7 @@ std::string summary_of(const Comparison& comparison) {
   if (best.metrics.migrations > 0)
     text += fmt::format(". It moves {} of {} tasks, {}", count_text(best.metrics.migrations),
                         count_text(comparison.best_placement.num_tasks()),
-                        bytes_text(static_cast<double>(best.metrics.migrated_bytes)));
+                        bytes_text(best.metrics.migrated_bytes));
   return text + ".";
 }
 
@@ -63,11 +63,11 @@ std::vector<PageCell> cells_of(const Comparison::Row& row, const Comparison& com
           digits_cell(m.imbalance),
           seconds_cell(m.makespan_s),
           seconds_cell(m.max_comm_s),
-          bytes_cell(static_cast<double>(m.hop_bytes)),
-          bytes_cell(static_cast<double>(m.internode_bytes)),
+          bytes_cell(m.hop_bytes),
+          bytes_cell(m.internode_bytes),
           digits_cell(m.nuco_messages),
           count_cell(m.migrations),
-          is_known ? bytes_cell(static_cast<double>(m.migrated_bytes)) : unknown,
+          is_known ? bytes_cell(m.migrated_bytes) : unknown,
           is_known ? seconds_cell(m.migration_s) : unknown,
           seconds_cell(row.decision_s),
           seconds_cell(amortised_s(m, row.decision_s, every))};
@@ -117,10 +117,10 @@ std::string traffic_figures(const ComparePart& part) {
   const double largest = std::max(part.traffic_before.largest, part.traffic_after.largest);
   const Comparison::Row& best = part.comparison.best_row();
   const auto figure = [&](const Traffic& traffic, const Metrics& metrics, const std::string& when) {
-    const std::string caption = fmt::format(
-        "<b>{}</b>: {} hop-bytes, {} between nodes, {} NUCO-weighted messages", when,
-        bytes_text(static_cast<double>(metrics.hop_bytes)),
-        bytes_text(static_cast<double>(metrics.internode_bytes)), digits(metrics.nuco_messages));
+    const std::string caption =
+        fmt::format("<b>{}</b>: {} hop-bytes, {} between nodes, {} NUCO-weighted messages", when,
+                    bytes_text(metrics.hop_bytes), bytes_text(metrics.internode_bytes),
+                    digits(metrics.nuco_messages));
     return html_figure(traffic_picture(traffic, largest, "Communication " + when), caption);
   };
   return fmt::format("<h3>Communication: {} from row to column</h3>\n",
@@ -133,7 +133,7 @@ std::string traffic_figures(const ComparePart& part) {
 
 std::string reach_text(const char* name, const Moves::Reach& reach) {
   return fmt::format("<dt>{}</dt><dd>{}, {}</dd>\n", name, count_text(reach.tasks, "task"),
-                     bytes_text(static_cast<double>(reach.bytes)));
+                     bytes_text(reach.bytes));
 }
 
 /// Returns the smallest and the largest latency factor of pairs of memory domains: pairs on the

@@ -20,8 +20,7 @@ std::size_t shortest(const std::vector<CurvePoint>& curve, std::uint64_t every) 
   const auto shorter = [every](const CurvePoint& a, const CurvePoint& b) {
     return a.total_s(every) < b.total_s(every);
   };
-  return static_cast<std::size_t>(std::min_element(curve.begin(), curve.end(), shorter) -
-                                  curve.begin());
+  return std::min_element(curve.begin(), curve.end(), shorter) - curve.begin();
 }
 
 }  // namespace
@@ -31,9 +30,8 @@ std::vector<CurvePoint> curve_of(const Problem& problem, const Placement& placem
   for (const Outcome& outcome : curve_to_current(Way(problem), placement)) {
     const std::uint64_t tasks = migrations(problem.current, outcome.placement).size();
     if (!curve.empty() && curve.back().tasks == tasks) continue;
-    curve.push_back(
-        {outcome.iteration_s, outcome.migration_s, tasks, outcome.migrated_bytes,
-         static_cast<double>(tasks) / std::max<double>(1, problem.workload.num_tasks())});
+    curve.push_back({outcome.iteration_s, outcome.migration_s, tasks, outcome.migrated_bytes,
+                     tasks / std::max<double>(1, problem.workload.num_tasks())});
   }
   return curve;
 }
@@ -50,9 +48,9 @@ std::string curve_text(const std::vector<CurvePoint>& curve, const std::string& 
     const auto known = [is_known](std::string text) { return is_known ? text : "unknown"; };
     table.rows.push_back(
         {{(i == best ? "* " : "  ") + count_text(point.tasks),
-          fmt::format("{:.1f}%", 100 * point.share),
-          known(bytes_text(static_cast<double>(point.bytes))), seconds_text(point.iteration_s),
-          known(seconds_text(point.migration_s)), seconds_text(point.total_s(every))},
+          fmt::format("{:.1f}%", 100 * point.share), known(bytes_text(point.bytes)),
+          seconds_text(point.iteration_s), known(seconds_text(point.migration_s)),
+          seconds_text(point.total_s(every))},
          "",
          i == best});
   }

@@ -40,7 +40,7 @@ std::string value_axis(const Frame& frame, double unit, std::string_view name) {
 /// which some are omitted if there are many, go from 0 to count - 1.
 std::string rank_axis(double left, double width, double y, std::size_t count) {
   std::string out;
-  const auto number = static_cast<double>(count);
+  const double number = count;
   for (const double tick : axis_ticks(number - 1, 8))
     if (tick == std::floor(tick))
       out +=
@@ -66,7 +66,7 @@ std::vector<Times> times_of(const MeasuredRun& run) {
   std::vector<Times> bars;
   for (std::size_t first = 0; first < ranks; first += step) {
     Times& bar = bars.emplace_back(Times{.first = first, .end = std::min(first + step, ranks)});
-    const auto count = static_cast<double>(bar.end - bar.first);
+    const double count = bar.end - bar.first;
     for (const MeasuredPhase& phase : run.phases)
       for (std::size_t r = bar.first; r < bar.end; ++r) {
         const RankTimes& rank = phase.ranks[r];
@@ -162,10 +162,10 @@ std::string rank_times_picture(const MeasuredRun& run) {
   if (frame.top_value <= 0) frame.top_value = 1;
   const Unit unit = time_unit(frame.top_value);
   std::string out = value_axis(frame, unit.value, unit.name);
-  const double step = frame.width / static_cast<double>(bars.size());
+  const double step = frame.width / bars.size();
   const double gap = std::min(2.0, step * 0.15);
   for (std::size_t b = 0; b < bars.size(); ++b) {
-    const double x = frame.left + static_cast<double>(b) * step + gap / 2;
+    const double x = frame.left + b * step + gap / 2;
     double from = 0;
     const std::pair<double, const char*> parts[] = {
         {bars[b].useful_s, "work"}, {bars[b].waited_s, "idle"}, {bars[b].transfer_s, "comm"}};
@@ -183,7 +183,7 @@ std::string rank_times_picture(const MeasuredRun& run) {
 std::string waiting_picture(const MeasuredRun& run) {
   const Waits waits = waits_of(run);
   constexpr double kLeft = 52, kTop = 14, kSide = 200;
-  const double cell = kSide / static_cast<double>(waits.groups);
+  const double cell = kSide / waits.groups;
   const double longest = *std::max_element(waits.seconds.begin(), waits.seconds.end());
   std::string out = svg_box(kLeft, kTop, kSide, kSide, "frame");
   for (std::size_t row = 0; row < waits.groups; ++row)
@@ -193,12 +193,12 @@ std::string waiting_picture(const MeasuredRun& run) {
       const double shade = std::ceil(kShades * std::sqrt(seconds / longest)) / kShades;
       const std::string note = fmt::format("{} waited {} for {}", group_text(waits, row),
                                            seconds_text(seconds), group_text(waits, column));
-      out += fmt::format("<g fill-opacity=\"{:.4g}\">{}</g>", shade,
-                         svg_box(kLeft + static_cast<double>(column) * cell,
-                                 kTop + static_cast<double>(row) * cell, cell, cell, "heat", note));
+      out +=
+          fmt::format("<g fill-opacity=\"{:.4g}\">{}</g>", shade,
+                      svg_box(kLeft + column * cell, kTop + row * cell, cell, cell, "heat", note));
     }
   out += rank_axis(kLeft, kSide, kTop + kSide + 14, run.num_ranks());
-  const auto ranks = static_cast<double>(run.num_ranks());
+  const double ranks = run.num_ranks();
   for (const double tick : axis_ticks(ranks - 1, 8))
     if (tick == std::floor(tick))
       out += svg_text(kLeft - 5, kTop + (tick + 0.5) * kSide / ranks + 4, "end faint",
@@ -243,7 +243,7 @@ std::string advice_picture(const Diagnosis& diagnosis) {
     top_s = std::max(top_s, advice.saved.value + advice.saved.half_width);
   if (top_s <= 0) return "";
   const auto x_of = [&](double s) { return kLeft + kWidth * std::clamp(s / top_s, 0.0, 1.0); };
-  const double bottom = kTop + kRow * static_cast<double>(diagnosis.advice.size());
+  const double bottom = kTop + kRow * diagnosis.advice.size();
   const Unit unit = time_unit(top_s);
   std::string out;
   for (const double tick : axis_ticks(top_s / unit.value, 5)) {
@@ -253,7 +253,7 @@ std::string advice_picture(const Diagnosis& diagnosis) {
   }
   for (std::size_t i = 0; i < diagnosis.advice.size(); ++i) {
     const Advice& advice = diagnosis.advice[i];
-    const double y = kTop + kRow * static_cast<double>(i), saved_s = advice.saved.value;
+    const double y = kTop + kRow * i, saved_s = advice.saved.value;
     const std::string note =
         fmt::format("{}{} (+-{})", advice.is_bound ? "at most " : "about ", seconds_text(saved_s),
                     seconds_text(advice.saved.half_width));

@@ -81,7 +81,7 @@ std::string colour_of(std::string_view strategy) {
   while (row < strategies().size() && strategies()[row].name != name) ++row;
   if (row == strategies().size())
     for (const char c : strategy) row += static_cast<unsigned char>(c);
-  const double hue = std::fmod(210 + kGoldenAngle * static_cast<double>(row), 360);
+  const double hue = std::fmod(210 + kGoldenAngle * row, 360);
   return fmt::format("hsl({:.0f} 60% {}%)", hue, row % 2 == 0 ? 58 : 42);
 }
 

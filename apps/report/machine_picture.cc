@@ -77,7 +77,7 @@ class Drawing {
     const Level& at = levels_[level];
     const Box inside = groups(level + 1, at.first_place[g], at.first_place[g + 1]);
     const std::string label = fmt::format("{} {}", at.name, g);
-    const double width = std::max(inside.width, 7.0 * static_cast<double>(label.size())) + 2 * kGap;
+    const double width = std::max(inside.width, 7.0 * label.size()) + 2 * kGap;
     const double height = inside.height + kLabel + kGap;
     return {svg_box(0, 0, width, height, "group") + svg_text(kGap, 13, "start faint", label) +
                 moved(kGap, kLabel, inside.content),

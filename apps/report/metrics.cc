@@ -84,21 +84,18 @@ std::string before_and_after(const Metrics& before, const Metrics& after, bool h
   add("imbalance", before.imbalance, after.imbalance, digits);
   add("max communication", before.max_comm_s, after.max_comm_s, seconds_text);
   const auto bytes = [](double value) { return bytes_text(value); };
-  add("hop-bytes", static_cast<double>(before.hop_bytes), static_cast<double>(after.hop_bytes),
-      bytes);
-  add("inter-node bytes", static_cast<double>(before.internode_bytes),
-      static_cast<double>(after.internode_bytes), bytes);
+  add("hop-bytes", before.hop_bytes, after.hop_bytes, bytes);
+  add("inter-node bytes", before.internode_bytes, after.internode_bytes, bytes);
   add("NUCO messages", before.nuco_messages, after.nuco_messages, digits);
   const std::string cost =
       knows_migration_cost(after.migrations, has_sizes)
-          ? fmt::format("{}, {}", bytes_text(static_cast<double>(after.migrated_bytes)),
-                        seconds_text(after.migration_s))
+          ? fmt::format("{}, {}", bytes_text(after.migrated_bytes), seconds_text(after.migration_s))
           : "tasks of unknown size";
   return render(table, 0) + fmt::format("migrations: {}, {}\n", count_text(after.migrations), cost);
 }
 
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every) {
-  return static_cast<double>(every) * metrics.iteration_s + metrics.migration_s + decision_s;
+  return every * metrics.iteration_s + metrics.migration_s + decision_s;
 }
 
 }  // namespace poise::apps

@@ -26,7 +26,7 @@ Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
   Busy busy;
   for (std::size_t p = first; p < end; ++p) {
     const double s = times.work_s[p] + times.comm_s[p];
-    busy.average_s += s / static_cast<double>(end - first);
+    busy.average_s += s / (end - first);
     busy.busiest_s = std::max(busy.busiest_s, s);
   }
   return busy;
@@ -37,14 +37,13 @@ Busy busy_of(const PlaceTimes& times, std::size_t first, std::size_t end) {
 std::string bars_of(const PlaceTimes& times, double x, double y, double top_s) {
   const std::size_t places = times.work_s.size();
   const std::size_t run = (places + kMaxBars - 1) / kMaxBars;
-  const double step = kWidth * static_cast<double>(run) / static_cast<double>(places);
+  const double step = kWidth * run / places;
   std::string path;
   for (std::size_t first = 0, bar = 0; first < places; first += run, ++bar) {
     const Busy busy = busy_of(times, first, std::min(first + run, places));
     const double height = kHeight * busy.busiest_s / top_s;
-    path +=
-        fmt::format("M{:.5g} {:.5g}h{:.4g}v-{:.4g}h-{:.4g}z", x + step * static_cast<double>(bar),
-                    y + kHeight, step * .9, height, step * .9);
+    path += fmt::format("M{:.5g} {:.5g}h{:.4g}v-{:.4g}h-{:.4g}z", x + step * bar, y + kHeight,
+                        step * .9, height, step * .9);
   }
   return fmt::format("<path class=\"work\" d=\"{}\"/>\n", path);
 }
@@ -83,13 +82,11 @@ std::string phases_html(const std::vector<RecordedPhase>& phases) {
   for (const RecordedPhase& phase : phases) top_s = std::max(top_s, busiest_s(phase.times));
   std::string content;
   for (std::size_t i = 0; i < phases.size(); ++i)
-    content +=
-        phase_picture(phases[i], static_cast<double>(i % kPerRow) * (kWidth + kGap),
-                      4 + static_cast<double>(i / kPerRow) * (kHeight + kCaption + kGap), top_s);
+    content += phase_picture(phases[i], i % kPerRow * (kWidth + kGap),
+                             4 + i / kPerRow * (kHeight + kCaption + kGap), top_s);
   const std::size_t rows = (phases.size() + kPerRow - 1) / kPerRow;
   return "<h3>Every phase, as recorded</h3>\n<div class=\"scroll wide\" tabindex=\"0\">" +
-         html_figure(svg(kPerRow * (kWidth + kGap) - kGap,
-                         4 + static_cast<double>(rows) * (kHeight + kCaption + kGap),
+         html_figure(svg(kPerRow * (kWidth + kGap) - kGap, 4 + rows * (kHeight + kCaption + kGap),
                          "Busy time of each place in every phase", content),
                      "Busy time of each place, all with the same axis. Dotted: the average. The "
                      "number is the busiest place's time.") +

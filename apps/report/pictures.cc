@@ -32,7 +32,7 @@ struct Bar {
 PlaceId places_per_bar(PlaceId num_places) { return (num_places + kMaxBars - 1) / kMaxBars; }
 
 std::vector<Bar> bars_of(const PlaceTimes& times) {
-  const auto num_places = static_cast<PlaceId>(times.work_s.size());
+  const PlaceId num_places = times.work_s.size();
   const PlaceId run = places_per_bar(num_places);
   std::vector<Bar> bars;
   for (PlaceId first = 0; first < num_places; first += run) {
@@ -90,12 +90,12 @@ std::string borders(const Frame& frame, const Machine& machine) {
 }
 
 std::string bar_boxes(const Frame& frame, const std::vector<Bar>& bars, bool has_peaks) {
-  const double step = frame.width / static_cast<double>(bars.size());
+  const double step = frame.width / bars.size();
   const double gap = std::min(2.0, step * 0.15);
   std::string out;
   for (std::size_t b = 0; b < bars.size(); ++b) {
     const Bar& bar = bars[b];
-    const double x = frame.left + static_cast<double>(b) * step + gap / 2;
+    const double x = frame.left + b * step + gap / 2;
     const double work_y = frame.y_of(bar.work_s), busy_y = frame.y_of(bar.work_s + bar.comm_s);
     const std::string note = bar.note();
     out += svg_box(x, work_y, step - gap, frame.bottom() - work_y, "work", note);
@@ -129,13 +129,12 @@ std::string heat_cells(const Traffic& traffic, double largest, double left, doub
       if (amount <= 0) continue;
       const int shade = std::clamp(
           static_cast<int>(std::ceil(kShades * std::sqrt(amount / largest))), 1, kShades);
-      fmt::format_to(std::back_inserter(paths[static_cast<std::size_t>(shade)]),
-                     "M{:.6g} {:.6g}h{:.6g}v{:.6g}h-{:.6g}z", left + to * cell, top + from * cell,
-                     cell, cell, cell);
+      fmt::format_to(std::back_inserter(paths[shade]), "M{:.6g} {:.6g}h{:.6g}v{:.6g}h-{:.6g}z",
+                     left + to * cell, top + from * cell, cell, cell, cell);
     }
   std::string out;
   for (int shade = 1; shade <= kShades; ++shade)
-    if (const std::string& path = paths[static_cast<std::size_t>(shade)]; !path.empty())
+    if (const std::string& path = paths[shade]; !path.empty())
       out += fmt::format("<path class=\"heat\" fill-opacity=\"{:.4g}\" d=\"{}\"/>\n",
                          static_cast<double>(shade) / kShades, path);
   return out;
@@ -150,7 +149,7 @@ std::string node_lines(const Grouping& grouping, double left, double top, double
   for (std::size_t g = 1; g < n; ++g) {
     if (grouping.node_of_group[g] == grouping.node_of_group[g - 1]) continue;
     ++num_nodes;
-    const double at = side * static_cast<double>(g) / static_cast<double>(n);
+    const double at = side * g / n;
     out += svg_line(left + at, top, left + at, top + side, "node");
     out += svg_line(left, top + at, left + side, top + at, "node");
   }
@@ -236,7 +235,7 @@ std::string ranking_picture(const Comparison& comparison) {
   for (const auto& row : comparison.rows) top_s = std::max(top_s, row.metrics.iteration_s);
   if (top_s <= 0) top_s = 1;
   const Unit unit = time_unit(top_s);
-  const double bottom = kTop + kRow * static_cast<double>(comparison.rows.size());
+  const double bottom = kTop + kRow * comparison.rows.size();
   std::string content;
   for (const double tick : axis_ticks(top_s / unit.value, 5)) {
     const double x = kLeft + kWidth * tick * unit.value / top_s;
@@ -245,7 +244,7 @@ std::string ranking_picture(const Comparison& comparison) {
   }
   for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
     const Comparison::Row& row = comparison.rows[r];
-    const double y = kTop + kRow * static_cast<double>(r);
+    const double y = kTop + kRow * r;
     const double width = kWidth * row.metrics.iteration_s / top_s;
     const bool is_best = comparison.best == r;
     content +=

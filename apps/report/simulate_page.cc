@@ -29,9 +29,9 @@ struct Line {
 /// is solid, and the others are dashed.
 std::string line_style(const Simulation& simulation, std::size_t row) {
   const std::string colour = colour_of(simulation.rows[row].strategy);
-  const auto equal = std::count_if(
-      simulation.rows.begin(), simulation.rows.begin() + static_cast<std::ptrdiff_t>(row),
-      [&](const auto& other) { return colour_of(other.strategy) == colour; });
+  const auto equal =
+      std::count_if(simulation.rows.begin(), simulation.rows.begin() + row,
+                    [&](const auto& other) { return colour_of(other.strategy) == colour; });
   return fmt::format(
       "stroke:{};stroke-width:1.5{}", colour,
       equal > 0 ? fmt::format(";stroke-dasharray:{} 3", 9 - 2 * std::min<std::ptrdiff_t>(equal, 3))
@@ -42,9 +42,9 @@ std::vector<double> thinned(const std::vector<double>& values) {
   const std::size_t points = std::min(values.size(), kMaxPoints);
   std::vector<double> means;
   for (std::size_t i = 0; i < points; ++i) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(values.size() * i / points);
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>(values.size() * (i + 1) / points);
-    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+    const auto begin = values.begin() + values.size() * i / points;
+    const auto end = values.begin() + values.size() * (i + 1) / points;
+    means.push_back(std::accumulate(begin, end, 0.0) / (end - begin));
   }
   return means;
 }
@@ -76,7 +76,7 @@ std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
     content += svg_line(kLeft, y, kLeft + kWidth, y, "rule");
     content += svg_text(kLeft - 6, y + 4, "end faint", fmt::format("{:.6g} {}", tick, unit.name));
   }
-  const auto last = static_cast<double>(steps);
+  const double last = steps;
   for (const double tick : axis_ticks(last, 8))
     content += svg_text(kLeft + kWidth * tick / last, kTop + kHeight + 16, "faint",
                         fmt::format("{:.6g}", tick));
@@ -87,8 +87,8 @@ std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
     for (std::size_t i = 0; i < count; ++i) {
       most_s = std::max(most_s, line.values[i]);
       const double y = kTop + kHeight * (1 - std::min(line.values[i] / top_s, 1.0));
-      const double width = kWidth / static_cast<double>(count);
-      const double x = kLeft + width * static_cast<double>(i);
+      const double width = kWidth / count;
+      const double x = kLeft + width * i;
       points += fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", x, y, x + width, y);
     }
     content += fmt::format("<polyline points=\"{}\" style=\"fill:none;{}\" data-note=\"{}\"/>\n",
@@ -156,8 +156,8 @@ std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulatio
                               seconds_cell(replay.decision_s),
                               count_cell(replay.decisions),
                               count_cell(replay.migrations),
-                              bytes_cell(static_cast<double>(replay.migrated_bytes))};
-  if (simulation.plan.lends) {
+                              bytes_cell(replay.migrated_bytes)};
+  if (simulation.plan.lending.is_on()) {
     cells.push_back(count_cell(replay.loans.tasks));
     cells.push_back(bytes_cell(replay.loans.bytes));
     cells.push_back(seconds_cell(replay.loans.saved_s));
@@ -170,7 +170,7 @@ std::string table_of(const Simulation& simulation) {
   std::vector<std::string> headings{"strategy",   "total",      "vs none",    "vs bound",
                                     "efficiency", "iterations", "migrating",  "deciding",
                                     "decisions",  "moves",      "moved bytes"};
-  if (simulation.plan.lends)
+  if (simulation.plan.lending.is_on())
     headings.insert(headings.end(), {"lent tasks", "lent bytes", "saved by lending"});
   if (simulation.plan.overlap) headings.emplace_back("overlapped");
   std::vector<PageRow> rows;

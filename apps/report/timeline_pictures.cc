@@ -33,7 +33,7 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
     const auto activity = static_cast<std::size_t>(span.activity);
     for (int c = std::clamp(static_cast<int>(span.start_s / column_s), 0, kColumns - 1);
          c < kColumns && c * column_s < span.end_s; ++c)
-      columns[static_cast<std::size_t>(c)][activity] += std::max(
+      columns[c][activity] += std::max(
           0.0, std::min(span.end_s, (c + 1) * column_s) - std::max(span.start_s, c * column_s));
   }
   return columns;
@@ -43,8 +43,7 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
 /// that neighbouring columns are often equal and can be drawn as one rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
-  for (std::size_t a = 0; a < 3; ++a)
-    heights[a] = static_cast<int>(std::lround(kShades * column[a] / column_s));
+  for (std::size_t a = 0; a < 3; ++a) heights[a] = std::lround(kShades * column[a] / column_s);
   return heights;
 }
 
@@ -61,8 +60,8 @@ std::string row_of(const std::vector<Span>& spans, double until_s, double y, dou
       const double part = std::min(height * heights[a] / kShades, below - y);
       if (part <= 0) continue;
       below -= part;
-      fmt::format_to(std::back_inserter(paths[a]), "M{:.6g} {:.6g}h{}v{:.4g}h-{}z",
-                     kLeft + static_cast<double>(c), below, end - c, part, end - c);
+      fmt::format_to(std::back_inserter(paths[a]), "M{:.6g} {:.6g}h{}v{:.4g}h-{}z", kLeft + c,
+                     below, end - c, part, end - c);
     }
     c = end;
   }
@@ -91,7 +90,7 @@ std::string label_of(const Timeline& timeline, std::size_t place) {
 double label_width(const Timeline& timeline) {
   std::size_t letters = 0;
   for (const std::string& name : timeline.names) letters = std::max(letters, name.size());
-  return 10 + kLetter * static_cast<double>(letters);
+  return 10 + kLetter * letters;
 }
 
 /// Returns the time at which the last decision ended. Returns 0 if there was no decision, or if the
@@ -129,7 +128,7 @@ std::string share_text(const Timeline& timeline) {
     sum += share[0];
   }
   return fmt::format("the busiest place works {:.0f}% of the time, the average {:.0f}%", 100 * most,
-                     100 * sum / static_cast<double>(std::max<std::size_t>(shares.size(), 1)));
+                     100 * sum / std::max<std::size_t>(shares.size(), 1));
 }
 
 std::string_view program_of(const Timeline& timeline) {
@@ -149,16 +148,16 @@ double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
 
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label) {
   const std::size_t rows = std::min(timeline.places.size(), kMaxRows);
-  const double pitch = rows <= 16 ? 24 : 400.0 / static_cast<double>(rows);
+  const double pitch = rows <= 16 ? 24 : 400.0 / rows;
   const double gap = std::min(3.0, pitch * 0.15);
   std::string out;
   for (std::size_t p = 0; p < rows; ++p) {
-    const double y = kTop + pitch * static_cast<double>(p);
+    const double y = kTop + pitch * p;
     if (rows <= 32 || p % 8 == 0)
       out += svg_text(kLeft - 5, y + pitch / 2 + 3, "end faint", label_of(timeline, p));
     out += row_of(timeline.places[p], until_s, y, pitch - gap);
   }
-  const double bottom = kTop + pitch * static_cast<double>(rows);
+  const double bottom = kTop + pitch * rows;
   out += time_axis(until_s, bottom);
   const double shift = label_width(timeline) - kLeft;
   if (shift > 0) out = fmt::format("<g transform=\"translate({} 0)\">\n{}</g>\n", shift, out);
@@ -169,7 +168,7 @@ std::string shares_picture(const Timeline& timeline, std::string_view label) {
   constexpr double kHeight = 120, kShareWidth = 400;
   const auto shares = shares_of(timeline);
   const std::size_t bars = std::min(shares.size(), kMaxRows);
-  const double step = kShareWidth / static_cast<double>(std::max<std::size_t>(bars, 1));
+  const double step = kShareWidth / std::max<std::size_t>(bars, 1);
   std::string out;
   for (const int percent : {0, 50, 100}) {
     const double y = kTop + 6 + kHeight * (1 - percent / 100.0);
@@ -177,7 +176,7 @@ std::string shares_picture(const Timeline& timeline, std::string_view label) {
     out += svg_text(kLeft - 5, y + 4, "end faint", fmt::format("{}%", percent));
   }
   for (std::size_t p = 0; p < bars; ++p) {
-    const double x = kLeft + step * static_cast<double>(p);
+    const double x = kLeft + step * p;
     double below = kTop + 6 + kHeight;
     for (const std::size_t a : kFromBelow) {
       const double part = kHeight * std::min(shares[p][a], 1.0);
@@ -216,8 +215,7 @@ std::string timelines_html(const std::vector<Timeline>& timelines, std::string_v
   }
   out += "<h3>The load of every place, since the last decision</h3>\n";
   for (std::size_t i = 0; i < shares.size(); i += 2)
-    out += html_row({shares.begin() + static_cast<std::ptrdiff_t>(i),
-                     shares.begin() + static_cast<std::ptrdiff_t>(std::min(i + 2, shares.size()))});
+    out += html_row({shares.begin() + i, shares.begin() + std::min(i + 2, shares.size())});
   return out + "</section>\n";
 }
 

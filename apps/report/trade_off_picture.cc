@@ -34,7 +34,7 @@ struct Scale {
 };
 
 double moved_by(const Comparison::Row& row, bool in_bytes) {
-  return static_cast<double>(in_bytes ? row.metrics.migrated_bytes : row.metrics.migrations);
+  return in_bytes ? row.metrics.migrated_bytes : row.metrics.migrations;
 }
 
 /// The y axis shows differences, so it does not start at 0. It ends a little above the iteration

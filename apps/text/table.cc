@@ -16,9 +16,8 @@ constexpr std::size_t kGap = 2;
 
 /// Returns the width of a UTF-8 text in characters, not bytes.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 void append_cell(std::string& line, std::string_view text, std::size_t width, bool is_first) {

@@ -55,9 +55,8 @@ Case case_of(std::size_t machine, std::size_t program, std::uint64_t seed) {
   std::vector<PlaceId> places;
   const TaskId tasks = made.workload.num_tasks();
   for (TaskId t = 0; t < tasks; ++t)
-    places.push_back(static_cast<PlaceId>(seed % 2 == 0
-                                              ? std::uint64_t{t} * made.machine.num_places() / tasks
-                                              : random.below(made.machine.num_places())));
+    places.push_back(seed % 2 == 0 ? std::uint64_t{t} * made.machine.num_places() / tasks
+                                   : random.below(made.machine.num_places()));
   made.placement = Placement(places);
   for (Message& message : made.workload.messages)
     message.bytes = 1000 + random.below(200'000) * message.count;
@@ -86,7 +85,7 @@ Json json_of(const Case& made) {
   Json messages = Json::array();
   for (std::size_t i = 0; i < traffic.pairs().size(); ++i) {
     const Traffic::Pair& pair = traffic.pairs()[i];
-    const bool is_eager = pair.message_bytes <= static_cast<double>(made.options.eager_bytes);
+    const bool is_eager = pair.message_bytes <= made.options.eager_bytes;
     messages.push_back({{"from", pair.from},
                         {"to", pair.to},
                         {"sender_s", pair.sender_s},

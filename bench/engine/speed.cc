@@ -25,7 +25,7 @@ Placement mostly_blocked(TaskId objects, std::uint32_t places) {
   Random random(1);
   Placement placement = blocked(objects, places);
   for (TaskId t = 0; t < objects; ++t)
-    if (random.below(10) == 0) placement.move(t, static_cast<PlaceId>(random.below(places)));
+    if (random.below(10) == 0) placement.move(t, random.below(places));
   return placement;
 }
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const Machine machine = with_formula(machine_from_text(argv[1]), CostFormula::physical);
-  const auto objects = static_cast<TaskId>(std::strtoul(argv[3], nullptr, 10));
+  const TaskId objects = std::strtoul(argv[3], nullptr, 10);
   Trace trace;
   trace.phases.resize(1);
   trace.phases[0].workload = generate(parse_recipe(argv[2]), objects, 1)[0];

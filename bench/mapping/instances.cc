@@ -65,7 +65,7 @@ Instance drifted_instance(const Kind& kind, const std::string& machine_text, Tas
                           int number) {
   constexpr const char* kStarts[] = {"scotch", "nuco", "poise"};
   const std::string recipe = drifting(kind.recipe);
-  auto phases = generate(parse_recipe(recipe), num_tasks, static_cast<std::uint64_t>(number), 2);
+  auto phases = generate(parse_recipe(recipe), num_tasks, number, 2);
   Machine machine = machine_from_text(machine_text);
   Placement current = balanced(kStarts[number % 3], machine, phases[0]);
   return {fmt::format("{}-{}-{}", recipe, phases[1].num_tasks(), machine.num_places()),

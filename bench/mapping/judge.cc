@@ -41,7 +41,7 @@ Row judged(const std::string& tool, const Instance& instance, Answer answer) {
 }
 
 double percent_moved(const Outcome& outcome, const Row& row) {
-  return 100.0 * static_cast<double>(row.metrics.migrations) / outcome.num_tasks;
+  return 100.0 * row.metrics.migrations / outcome.num_tasks;
 }
 
 /// Computes the geometric mean of the values that were added.

@@ -27,7 +27,7 @@ constexpr const char* kVariants[] = {"scotch:effort=best", "scotch:remap=1"};
 double cpu_s() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 }  // namespace

@@ -49,12 +49,12 @@ double slowness_here = 1;
 double now_s() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 void sleep_until(double when_s) {
   timespec when{static_cast<time_t>(when_s), 0};
-  when.tv_nsec = static_cast<long>((when_s - static_cast<double>(when.tv_sec)) * 1e9);
+  when.tv_nsec = static_cast<long>((when_s - when.tv_sec) * 1e9);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) {
   }
 }
@@ -83,7 +83,7 @@ std::vector<Step> read_steps(const std::string& path, int rank) {
     Step& step = steps.emplace_back();
     step.name = json.at("name");
     step.bytes = json.at("bytes");
-    step.slowness = json.at("slowness").at(static_cast<std::size_t>(rank));
+    step.slowness = json.at("slowness").at(rank);
     for (const auto& task : json.at("tasks"))
       if (task.at(0) == rank) step.own_s.push_back(task.at(1));
   }
@@ -109,7 +109,7 @@ void run(const Settings& settings) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<Step> steps = read_steps(settings.path, rank);
-  alarm(static_cast<unsigned>(settings.timeout_s));
+  alarm(settings.timeout_s);
   // Reduces the timer slack and raises the priority of this thread; threads that it creates later
   // inherit both. Ranks sleep nearly always; with the higher priority they do not wait for other
   // programs when they wake up. A rank that may not raise its priority keeps the usual one.

@@ -48,7 +48,7 @@ Costs costs_of(const Json& json) {
 }
 
 void check(const Replay& replay) {
-  const int tasks = static_cast<int>(replay.load_s.size()), places = replay.layout.num_places();
+  const int tasks = replay.load_s.size(), places = replay.layout.num_places();
   if (replay.map.size() != replay.load_s.size()) {
     throw Error(fmt::format("map: it lists {} places for {} tasks; it must list one per task",
                             replay.map.size(), tasks));
@@ -84,17 +84,16 @@ Replay replay_of(const Json& json) {
 }  // namespace
 
 std::vector<double> Replay::work_s() const {
-  std::vector<double> work_s(static_cast<std::size_t>(layout.num_places()));
-  for (std::size_t task = 0; task < map.size(); ++task)
-    work_s[static_cast<std::size_t>(map[task])] += load_s[task];
+  std::vector<double> work_s(layout.num_places());
+  for (std::size_t task = 0; task < map.size(); ++task) work_s[map[task]] += load_s[task];
   return work_s;
 }
 
 std::vector<Message> Replay::between_places() const {
   std::vector<Message> between;
   for (Message message : messages) {
-    message.from = map[static_cast<std::size_t>(message.from)];
-    message.to = map[static_cast<std::size_t>(message.to)];
+    message.from = map[message.from];
+    message.to = map[message.to];
     if (message.from != message.to) between.push_back(message);
   }
   return between;

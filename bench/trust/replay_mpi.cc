@@ -44,12 +44,12 @@ struct Settings {
 double now_s() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
 void sleep_until(double when_s) {
   timespec when{static_cast<time_t>(when_s), 0};
-  when.tv_nsec = static_cast<long>((when_s - static_cast<double>(when.tv_sec)) * 1e9);
+  when.tv_nsec = static_cast<long>((when_s - when.tv_sec) * 1e9);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) {
   }
 }
@@ -58,7 +58,7 @@ void sleep_until(double when_s) {
 void wait_for(std::vector<MPI_Request>& requests, int poll_us) {
   for (;;) {
     int done = 0;
-    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    MPI_Testall(requests.size(), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
     sleep_until(now_s() + 1e-6 * poll_us);
   }
@@ -76,7 +76,7 @@ double max_of_all(double value, int poll_us) {
 class Part {
  public:
   Part(const Replay& replay, int rank) : rank_(rank), overlap_(replay.overlap) {
-    work_s_ = replay.work_s()[static_cast<std::size_t>(rank)];
+    work_s_ = replay.work_s()[rank];
     for (const Message& message : replay.between_places()) {
       if (message.from == rank) out_.push_back(message);
       if (message.to == rank) in_.push_back(message);
@@ -114,8 +114,8 @@ class Part {
   template <typename Function>
   static void for_each_of(const Message& message, Function function) {
     const std::uint64_t each = message.bytes / message.count;
-    for (std::uint64_t i = 0; i + 1 < message.count; ++i) function(static_cast<int>(each));
-    function(static_cast<int>(message.bytes - each * (message.count - 1)));
+    for (std::uint64_t i = 0; i + 1 < message.count; ++i) function(each);
+    function(message.bytes - each * (message.count - 1));
   }
 
   void post_receives(std::vector<char>& buffer) {
@@ -172,10 +172,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
 /// the same order.
 void sort_by_receiver(Replay& replay) {
   const auto& map = replay.map;
-  std::stable_sort(
-      replay.messages.begin(), replay.messages.end(), [&](const Message& a, const Message& b) {
-        return map[static_cast<std::size_t>(a.to)] < map[static_cast<std::size_t>(b.to)];
-      });
+  std::stable_sort(replay.messages.begin(), replay.messages.end(),
+                   [&](const Message& a, const Message& b) { return map[a.to] < map[b.to]; });
 }
 
 void time_all(std::vector<Replay> replays, const Settings& settings, int rank) {
@@ -218,7 +216,7 @@ void replay_on_mpi(const Settings& settings) {
                       settings.path, replay.name, replay.layout.num_places(), ranks));
     }
   }
-  alarm(static_cast<unsigned>(settings.timeout_s));
+  alarm(settings.timeout_s);
   prctl(PR_SET_TIMERSLACK, 1);
   // Raises the priority of this rank. Ranks sleep nearly always, and waiting for a core that other
   // programs use would be noise. A rank that may not raise its priority keeps the usual one.

@@ -46,7 +46,7 @@ Outcome outcome_of(const Case& given, const JuggleTuning& tuning) {
   for (const SimulatedCpus::Thread& thread : cpus.threads) {
     if (thread.program < 0) continue;
     outcome.decisions.push_back(thread.run_s);
-    if (!cpus.programs[static_cast<std::size_t>(thread.program)].has_ended)
+    if (!cpus.programs[thread.program].has_ended)
       outcome.done_s = std::min(outcome.done_s, thread.work_s);
   }
   outcome.decisions.push_back(cpus.orders);
@@ -211,7 +211,7 @@ std::vector<json> juggle_rows(const std::vector<std::string>& settings) {
       least = std::min(least, ratio);
       largest = std::max(largest, ratio);
     }
-    const auto cases = static_cast<double>(usual.size());
+    const double cases = usual.size();
     rows.push_back(
         {{"name", "juggle:" + setting},
          {"cases", usual.size()},

@@ -60,7 +60,7 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
     bytes.push_back(item.bytes);
   }
   const OwnFailure own;
-  function(data.data(), bytes.data(), static_cast<int>(items.size()));
+  function(data.data(), bytes.data(), items.size());
   if (failure) throw std::runtime_error(*failure);
 }
 
@@ -133,7 +133,7 @@ std::vector<std::uint32_t> replicas_of(const poise_with& with) {
   for (int i = 0; i < with.num_replicas; ++i) {
     if (with.replicas[i] < 0)
       poise::fail("poise_with::replicas contains rank {}; ranks are 0 or more", with.replicas[i]);
-    ranks.push_back(static_cast<std::uint32_t>(with.replicas[i]));
+    ranks.push_back(with.replicas[i]);
   }
   return ranks;
 }
@@ -160,8 +160,8 @@ int poise_tasks_register(const char* name, poise_task_function function, poise_f
   return guarded([&] {
     if (!name || !function || !id)
       poise::fail("poise_tasks_register: name, function and id must not be null");
-    *id = static_cast<poise_function>(tasks::register_function(
-        name, "C", [function](std::span<const tasks::Item> items) { call(function, items); }));
+    *id = tasks::register_function(
+        name, "C", [function](std::span<const tasks::Item> items) { call(function, items); });
   });
 }
 
@@ -170,7 +170,7 @@ int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
   return guarded([&] {
     if (!context) poise::fail("poise_tasks_create: context must not be null");
     tasks::Options options;
-    options.threads = threads < 0 ? 0 : static_cast<unsigned>(threads);
+    options.threads = threads < 0 ? 0 : threads;
     if (settings) options.settings = settings;
     *context = reinterpret_cast<poise_tasks*>(new tasks::Context(communicator, std::move(options)));
   });
@@ -205,8 +205,7 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(number_of(items[i].mode))});
-    context_of(context).submit(with ? with_of(*with) : tasks::With{},
-                               static_cast<tasks::FunctionId>(function), copies);
+    context_of(context).submit(with ? with_of(*with) : tasks::With{}, function, copies);
   });
 }
 
@@ -216,7 +215,7 @@ int poise_tasks_wait_team(poise_tasks* context, int num_threads) {
   return guarded([&] {
     if (num_threads < 1)
       poise::fail("poise_tasks_wait_team: num_threads is {}; it must be at least 1", num_threads);
-    context_of(context).wait(static_cast<unsigned>(num_threads));
+    context_of(context).wait(num_threads);
   });
 }
 

@@ -107,8 +107,7 @@ void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
         {arguments[i], items[first + i].bytes, type_of(items[first + i].mode)});
   const bool has_tool_data = travelling.tool_items > 0 && items.back().data;
   if (has_tool_data && face::tool_data_travels())
-    face::decode_tool_data(&visitor, items.back().data,
-                           static_cast<std::int32_t>(items.back().bytes));
+    face::decode_tool_data(&visitor, items.back().data, items.back().bytes);
 }
 
 /// An object of this type exists while this thread runs a task. It tells tools about the start and
@@ -223,9 +222,9 @@ tasks::With with_of(cham_migratable_task_t* task, int num_ranks) {
       leaving.back().data = data.data();
       leaving.back().bytes = data.size();
     };
-  with.name = static_cast<std::uint64_t>(task->id);
+  with.name = task->id;
   for (const int rank : task->replication_ranks)
-    if (rank >= 0 && rank < num_ranks) with.replicas.push_back(static_cast<std::uint32_t>(rank));
+    if (rank >= 0 && rank < num_ranks) with.replicas.push_back(rank);
   if (task->annotations) with.annotations = task->annotations->values;
   with.pinned = task->pinned;
   with.ordered = task->ordered;
@@ -247,8 +246,7 @@ void add(cham_migratable_task_t* task, const void* code) {
   const auto items = items_of(*task, travelling);
   last_added = task->id;
   face::tell_created(task, code);
-  here.submit(with_of(task, static_cast<int>(here.num_ranks())), function_of(travelling.code),
-              items);
+  here.submit(with_of(task, here.num_ranks()), function_of(travelling.code), items);
 }
 
 int32_t add_once(cham_migratable_task_t* task, const void* code) {
@@ -376,8 +374,8 @@ int32_t chameleon_distributed_taskwait(int) {
   const void* const code = __builtin_return_address(0);
   const int team = omp_get_num_threads ? omp_get_num_threads() : 1;
   face::tell_sync(cham_t_sync_region_start, code);
-  const int32_t result = face::guarded<int32_t>(
-      CHAM_FAILURE, [&] { return started().wait(static_cast<unsigned>(team)), CHAM_SUCCESS; });
+  const int32_t result =
+      face::guarded<int32_t>(CHAM_FAILURE, [&] { return started().wait(team), CHAM_SUCCESS; });
   if (!context) return result;
   if (!running_here.task) leave_together(team);
   face::tell_sync(cham_t_sync_region_end, code);
@@ -443,7 +441,7 @@ void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_r
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
   return face::guarded<int32_t>(CHAM_FAILURE, [&] {
     const std::lock_guard lock(mutex);
-    submitted[tgt_ptr] = size > 0 ? static_cast<std::size_t>(size) : 0;
+    submitted[tgt_ptr] = size > 0 ? size : 0;
     return CHAM_SUCCESS;
   });
 }

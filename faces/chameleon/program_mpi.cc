@@ -57,18 +57,18 @@ void refuses_to_hear(void*) {
 }
 void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
           char* sum) {
-  *sum = static_cast<char>(*a0 + *a1 + *a2 + *a3 + *a4 + *a5 + *a6 + *a7);
+  *sum = *a0 + *a1 + *a2 + *a3 + *a4 + *a5 + *a6 + *a7;
 }
 
 cham_migratable_task_t* make(void* code, std::vector<chameleon_map_data_entry_t> arguments) {
-  return chameleon_create_task(code, static_cast<int>(arguments.size()), arguments.data());
+  return chameleon_create_task(code, arguments.size(), arguments.data());
 }
 
 constexpr int kTo = CHAM_OMP_TGT_MAPTYPE_TO, kFrom = CHAM_OMP_TGT_MAPTYPE_FROM;
 constexpr int kLiteral = CHAM_OMP_TGT_MAPTYPE_LITERAL;
 
 void add_product(double* a, double* b, double* c, int n, int index) {
-  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(n * n);
+  const std::size_t bytes = sizeof(double) * (n * n);
   void* const size = reinterpret_cast<void*>(0x7777777700000000 + n);  // the upper half is garbage
   auto* task =
       make(reinterpret_cast<void*>(multiply),
@@ -98,8 +98,8 @@ void add_product(double* a, double* b, double* c, int n, int index) {
 }
 
 void products(int num_tasks, int n) {
-  const auto size = static_cast<std::size_t>(n * n);
-  std::vector<std::vector<double>> a(static_cast<std::size_t>(num_tasks)), b(a), c(a);
+  const std::size_t size = n * n;
+  std::vector<std::vector<double>> a(num_tasks), b(a), c(a);
   for (int iteration = 0; iteration < 2; ++iteration) {
     for (std::size_t t = 0; t < a.size(); ++t)
       a[t].assign(size, 1), b[t].assign(size, 2), c[t].assign(size, -1);
@@ -107,7 +107,7 @@ void products(int num_tasks, int n) {
     {
 #pragma omp for nowait
       for (int t = 0; t < num_tasks; ++t) {
-        const auto i = static_cast<std::size_t>(t);
+        const std::size_t i = t;
         add_product(a[i].data(), b[i].data(), c[i].data(), n, t);
       }
       check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");

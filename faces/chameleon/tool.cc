@@ -56,7 +56,7 @@ void tell(cham_t_callback_types_t which, Arguments... arguments) {
 }
 
 cham_t_set_result_t set_callback(cham_t_callback_types_t which, cham_t_callback_t function) {
-  const auto index = static_cast<std::size_t>(which);
+  const std::size_t index = which;
   if (index < 1 || index >= kNumEvents) return cham_t_set_error;
   tool.callbacks[index] = function;
   return cham_t_set_always;
@@ -78,7 +78,7 @@ cham_t_task_param_info_t param_info(cham_migratable_task_t* task) {
   if (!task) return {-1, nullptr, nullptr, nullptr};
   if (task->sizes.empty())
     for (const auto& argument : task->arguments) {
-      task->sizes.push_back(static_cast<std::int64_t>(argument.size));
+      task->sizes.push_back(argument.size);
       task->types.push_back(argument.type);
       task->pointers.push_back(argument.valptr);
     }
@@ -89,7 +89,7 @@ cham_t_task_param_info_t param_info_by_id(int id) { return param_info(task_of(id
 
 cham_t_task_meta_info_t meta_info(cham_migratable_task_t* task) {
   if (!task) return {0, 0, 0};
-  const auto offset = [&] { return static_cast<std::ptrdiff_t>(address_of(task->entry).offset); };
+  const auto offset = [&] { return address_of(task->entry).offset; };
   return {reinterpret_cast<intptr_t>(task->entry), task->image,
           task->image_offset ? *task->image_offset : guarded<std::ptrdiff_t>(0, offset)};
 }
@@ -149,13 +149,11 @@ Ids ids_of(const LendingView& view) {
     (task.borrowed     ? ids.stolen
      : task.replicated ? ids.replicated
                        : ids.local)
-        .push_back(static_cast<TYPE_TASK_ID>(task.name));
+        .push_back(task.name);
   return ids;
 }
 
-std::int32_t size_of(const std::vector<TYPE_TASK_ID>& ids) {
-  return static_cast<std::int32_t>(ids.size());
-}
+std::int32_t size_of(const std::vector<TYPE_TASK_ID>& ids) { return ids.size(); }
 
 std::vector<Loan> loans_of_tasks(const LendingView& view) {
   const auto select = callback<cham_t_callback_select_tasks_for_migration_t>(
@@ -194,7 +192,7 @@ std::vector<tasks::Replication> replications(const LendingView& view) {
   const Replications chosen(select(loads.data(), size_of(ids_of(view).local), &count));
   std::vector<tasks::Replication> wanted;
   for (std::int32_t i = 0; chosen && i < count; ++i) {
-    const cham_t_replication_info_t& info = chosen[static_cast<std::size_t>(i)];
+    const cham_t_replication_info_t& info = chosen[i];
     if (info.num_tasks <= 0) continue;
     wanted.push_back(
         {static_cast<std::uint32_t>(info.num_tasks),
@@ -204,7 +202,7 @@ std::vector<tasks::Replication> replications(const LendingView& view) {
 }
 
 double load_of(const LendingView& view) {
-  num_queued = static_cast<std::int32_t>(view.queued);
+  num_queued = view.queued;
   const auto determine =
       callback<cham_t_callback_determine_local_load_t>(cham_t_callback_determine_local_load);
   if (!determine) return view.queued;

@@ -49,7 +49,7 @@ cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_I
   ++asked;
   check(load_per_rank[0] >= 0, "loads are known");
   auto* tuples = static_cast<cham_t_migration_tupel_t*>(
-      std::malloc(sizeof(cham_t_migration_tupel_t) * static_cast<std::size_t>(num_local + 1)));
+      std::malloc(sizeof(cham_t_migration_tupel_t) * (num_local + 1)));
   *num_tuples = 0;
   for (int32_t i = 0; i < num_local; ++i)
     if (number_of(ids_local[i]) % 2 == 0)
@@ -104,7 +104,7 @@ void* encode(cham_migratable_task_t* task, cham_t_data_t* data, int32_t* size) {
         "the tool's data of a task is what the tool set");
   *size = 100;
   auto* bytes = static_cast<char*>(std::malloc(100));
-  std::memset(bytes, static_cast<int>(data->value % 100), 100);
+  std::memset(bytes, data->value % 100, 100);
   return bytes;
 }
 
@@ -162,9 +162,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   const What kind = what == cham_t_task_start ? kStartedHere
                     : what == cham_t_task_end ? kEndedHere
                                               : kCancelledHere;
-  ++happened[kind][static_cast<std::size_t>(number_of(id))];
-  if (flag & cham_t_task_replicated)
-    happened[kReplicatedHere][static_cast<std::size_t>(number_of(id))] = 1;
+  ++happened[kind][number_of(id)];
+  if (flag & cham_t_task_replicated) happened[kReplicatedHere][number_of(id)] = 1;
   check((flag & cham_t_task_replicated) || what != cham_t_task_cancel, "only copies are cancelled");
   check_what_is_known(task, id);
 }
@@ -258,7 +257,7 @@ cham_migratable_task_t* make_task(int* ran_on) {
 /// Runs tasks, and checks that only those tasks leave rank 0 that may leave in this mode, and that
 /// they go where the tool sends them. Returns the number of tasks that ran on each rank.
 std::vector<int> run_tasks() {
-  std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
+  std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(num_ranks);
   for (std::size_t t = 0; t < kTasks; ++t) {
     auto* task = make_task(&ran_on[t]);
     if (my_rank > 0) continue;  // these tasks are created but never added
@@ -271,7 +270,7 @@ std::vector<int> run_tasks() {
   }
   check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
   for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
-    ++count[static_cast<std::size_t>(ran_on[t])];
+    ++count[ran_on[t]];
     const bool away = ran_on[t] != 0;
     if (mode == Mode::tasks) check(!away || number_of(ids[t]) % 2 == 0, "only those named leave");
     if (mode != Mode::data)

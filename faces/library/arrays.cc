@@ -31,7 +31,7 @@ void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, co
 std::uint32_t checked_count(std::uint64_t count, const char* name) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (count > kMost) fail("{} is {}; it must be at most {}", name, count, kMost);
-  return static_cast<std::uint32_t>(count);
+  return count;
 }
 
 Placement placement_or_blocks(const std::uint32_t* places, TaskId num_tasks,

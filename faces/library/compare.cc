@@ -162,7 +162,7 @@ int64_t poise_comparison_best(const poise_comparison* comparison) {
   int64_t best = -1;
   guarded(__func__, [&] {
     const auto& found = checked(comparison, "comparison").comparison.best;
-    if (found) best = static_cast<int64_t>(*found);
+    if (found) best = *found;
   });
   return best;
 }

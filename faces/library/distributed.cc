@@ -19,7 +19,7 @@ using poise::library::required;
 
 template <typename T>
 std::span<const T> optional_array(const T* data, std::uint64_t size) {
-  return {data, data == nullptr ? 0 : static_cast<std::size_t>(size)};
+  return {data, data == nullptr ? 0 : size};
 }
 
 poise::OwnTasks own_tasks(const poise_own_tasks& own) {

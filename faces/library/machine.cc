@@ -23,7 +23,7 @@ poise_machine* handle_of(const poise::Machine& machine) {
 }
 
 std::string_view text_of(const char* text, std::uint64_t bytes) {
-  return {&required(text, "text"), static_cast<std::size_t>(bytes)};
+  return {&required(text, "text"), bytes};
 }
 
 /// Returns a copy of the machine with one cost replaced. The copy is checked like a machine file.

@@ -33,8 +33,7 @@ std::string format_of(const char* format) { return format == nullptr ? "" : form
 
 /// Clears the members of the view that describe the machine, because the trace has no machine.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
-  view.num_places = static_cast<std::uint32_t>(
-      std::max(workload.background_s.size(), workload.place_bytes.size()));
+  view.num_places = std::max(workload.background_s.size(), workload.place_bytes.size());
   view.num_domains = view.num_nodes = view.num_levels = 0;
   view.speed = view.latency_factor = view.bandwidth_factor = nullptr;
   view.domain = view.node = view.level_group = nullptr;

@@ -135,7 +135,7 @@ int poise_workload_set_positions(poise_workload* workload, int dimensions, const
     poise::Workload& w = workload_of(workload);
     if (dimensions < 1 || dimensions > 3)
       fail("dimensions is {}; it must be from 1 to 3", dimensions);
-    const auto each = static_cast<std::size_t>(dimensions);
+    const std::size_t each = dimensions;
     const auto coordinates = array(position, w.num_tasks() * each, "position");
     for (std::size_t i = 0; i < coordinates.size(); ++i)
       if (!std::isfinite(coordinates[i]))

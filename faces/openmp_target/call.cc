@@ -87,7 +87,7 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 }
 
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
-  int mode = static_cast<int>(type & (kTo | kFrom));
+  int mode = type & (kTo | kFrom);
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
   // Memory that `target data` holds, and that the region may write, is copied in both directions:
   // before the region, so that it sees what earlier regions wrote, and after it. Bytes that the

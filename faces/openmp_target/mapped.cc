@@ -34,7 +34,7 @@ void hold(Range range) {
   const auto found = around(range.begin);
   char* const begin = found == ranges.end() ? range.begin : found->first;
   Held& held = ranges[begin];
-  held.bytes = std::max(held.bytes, static_cast<std::size_t>(range.begin - begin) + range.bytes);
+  held.bytes = std::max(held.bytes, range.begin - begin + range.bytes);
   ++held.times;
 }
 

@@ -16,7 +16,7 @@ int __tgt_target_kernel(void*, std::int64_t device, std::int32_t, std::int32_t, 
 static int meet(REGION, bool nowait) {
   face::KernelArguments region{};
   region.version = 2;
-  region.num_arguments = static_cast<std::uint32_t>(count);
+  region.num_arguments = count;
   region.bases = bases;
   region.pointers = pointers;
   region.sizes = sizes;

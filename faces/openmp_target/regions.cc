@@ -26,7 +26,7 @@ void complain(const std::string& why) { say(why, "run on their own rank"); }
 
 /// Returns the ELF file inside an image, wrapped or not, or an empty text if there is none.
 std::string_view elf_of(const DeviceImage& image) {
-  std::string_view bytes(image.begin, static_cast<std::size_t>(image.end - image.begin));
+  std::string_view bytes(image.begin, image.end - image.begin);
   WrappedHeader header;
   if (bytes.size() >= sizeof header && bytes.starts_with("\x10\xFF\x10\xAD")) {
     std::memcpy(&header, bytes.data(), sizeof header);

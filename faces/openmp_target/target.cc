@@ -26,8 +26,7 @@ int defer(void* code, const face::KernelArguments& region) {
   call.parameters.insert(call.parameters.end(), call.touched.begin(), call.touched.end());
   std::vector<chameleon_map_data_entry_t> entries;
   for (const face::Parameter& parameter : call.parameters) entries.push_back(parameter.entry);
-  cham_migratable_task_t* task =
-      chameleon_create_task(code, static_cast<int>(entries.size()), entries.data());
+  cham_migratable_task_t* task = chameleon_create_task(code, entries.size(), entries.data());
   if (!task) {
     face::say("a region has more parameters than a task can have", "run on their own rank");
     return kRunItYourself;

@@ -27,8 +27,7 @@ class Transform {
  public:
   explicit Transform(std::size_t size) : size_(size) {
     for (std::size_t i = 0; i < size / 2; ++i)
-      roots_.push_back(std::polar(
-          1.0, -2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(size)));
+      roots_.push_back(std::polar(1.0, -2 * std::numbers::pi * i / size));
   }
 
   /// Transforms a line in place. With `is_back` it is the inverse transform.
@@ -50,7 +49,7 @@ class Transform {
           low += turned;
         }
     if (is_back)
-      for (Number& number : line) number /= static_cast<double>(size_);
+      for (Number& number : line) number /= size_;
   }
 
  private:
@@ -61,13 +60,13 @@ class Transform {
 /// Transforms all lines of the cube in one direction. Numbers of a line are `stride` apart.
 void transform_lines(std::vector<Number>& cube, const Transform& transform, std::size_t size,
                      std::size_t stride, bool is_back) {
-  const auto lines = static_cast<std::int64_t>(size * size);
+  const std::int64_t lines = size * size;
 #pragma omp parallel
   {
     std::vector<Number> line(size);
 #pragma omp for schedule(static)
     for (std::int64_t l = 0; l < lines; ++l) {
-      const auto number = static_cast<std::size_t>(l);
+      const std::size_t number = l;
       const std::size_t first = number / stride * stride * size + number % stride;
       for (std::size_t i = 0; i < size; ++i) line[i] = cube[first + i * stride];
       transform.apply(line, is_back);

@@ -41,12 +41,12 @@ void add_up(std::vector<std::uint32_t>& counts) {
 
 /// Sorts the keys by one digit after the other, the lowest first.
 void sort(Keys& keys, Keys& sorted, std::vector<std::uint32_t>& counts) {
-  const auto blocks = static_cast<std::int64_t>(kBlocks);
+  const std::int64_t blocks = kBlocks;
   for (int round = 0; round < kRounds; ++round) {
     std::fill(counts.begin(), counts.end(), 0);
 #pragma omp parallel for schedule(static)
     for (std::int64_t b = 0; b < blocks; ++b) {
-      const auto block = static_cast<std::size_t>(b);
+      const std::size_t block = b;
       std::uint32_t* const own = &counts[block * kDigits];
       for (std::size_t i = first_of(block, keys.size()); i < first_of(block + 1, keys.size()); ++i)
         ++own[digit(keys[i], round)];
@@ -54,7 +54,7 @@ void sort(Keys& keys, Keys& sorted, std::vector<std::uint32_t>& counts) {
     add_up(counts);
 #pragma omp parallel for schedule(static)
     for (std::int64_t b = 0; b < blocks; ++b) {
-      const auto block = static_cast<std::size_t>(b);
+      const std::size_t block = b;
       std::uint32_t* const own = &counts[block * kDigits];
       for (std::size_t i = first_of(block, keys.size()); i < first_of(block + 1, keys.size()); ++i)
         sorted[own[digit(keys[i], round)]++] = keys[i];
@@ -65,10 +65,10 @@ void sort(Keys& keys, Keys& sorted, std::vector<std::uint32_t>& counts) {
 
 /// Replaces every sorted key by its successor in a linear congruential generator.
 void scramble(Keys& keys) {
-  const auto count = static_cast<std::int64_t>(keys.size());
+  const std::int64_t count = keys.size();
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint32_t& key = keys[static_cast<std::size_t>(i)];
+    std::uint32_t& key = keys[i];
     key = key * 1664525U + 1013904223U;
   }
 }
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   Keys keys(num_keys), sorted(num_keys);
   std::vector<std::uint32_t> counts(kBlocks * kDigits);
   poise::Random random(1);
-  for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random.below(1ULL << 32));
+  for (std::uint32_t& key : keys) key = random.below(1ULL << 32);
   const double start_s = omp_get_wtime();
   for (int step = 0; step < steps; ++step) {
     scramble(keys);

@@ -18,7 +18,7 @@ namespace tasks = poise::tasks;
 // The function is not inlined, so that the task and the OpenMP loop run the same machine code.
 [[gnu::noinline]] void multiply(std::span<const double> a, std::span<const double> b,
                                 std::span<double> c, int n) {
-  const auto size = static_cast<std::size_t>(n);
+  const std::size_t size = n;
   std::fill(c.begin(), c.end(), 0.0);
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t k = 0; k < size; ++k) {
@@ -30,15 +30,15 @@ const auto kMultiply = tasks::function("multiply", multiply);
 
 struct Product {
   std::vector<double> a, b, c;
-  Product(int n, int number) : a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size()) {
+  Product(int n, int number) : a(n * n), b(a.size()), c(a.size()) {
     for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = static_cast<double>((i + static_cast<std::size_t>(number)) % 7);
+      a[i] = (i + number) % 7;
       b[i] = static_cast<double>(i % 5) - 2;
     }
   }
   /// Checks c x = a (b x) for x = (1, 2, 3, ...). Exact, because all numbers are small integers.
   bool right(int n) const {
-    const auto size = static_cast<std::size_t>(n);
+    const std::size_t size = n;
     const auto times = [&](const std::vector<double>& m, const std::vector<double>& x) {
       std::vector<double> y(size);
       for (std::size_t i = 0; i < size; ++i)
@@ -46,7 +46,7 @@ struct Product {
       return y;
     };
     std::vector<double> x(size);
-    for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<double>(i + 1);
+    for (std::size_t i = 0; i < size; ++i) x[i] = i + 1;
     return times(c, x) == times(a, times(b, x));
   }
 };

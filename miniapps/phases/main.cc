@@ -30,7 +30,7 @@ enum class Waiting { sleep, yield, spin };
 double cpu_s(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// A barrier whose waiting threads sleep, call yield in a loop, or spin.
@@ -89,8 +89,7 @@ std::uint64_t passes_in(double work_s, std::size_t num_words) {
     passes += at_once;
     took_s = cpu_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
   }
-  return std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(static_cast<double>(passes) * work_s / took_s));
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(passes * work_s / took_s));
 }
 
 /// Binds the calling thread to one of the allowed CPUs, round robin by thread number.

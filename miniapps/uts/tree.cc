@@ -93,14 +93,14 @@ std::array<std::uint8_t, 20> sha1(const std::uint8_t* data, std::size_t bytes) {
   std::uint8_t block[64] = {};
   std::memcpy(block, data, bytes);
   block[bytes] = 0x80;
-  const auto bits = big_endian(static_cast<std::uint32_t>(8 * bytes));
+  const auto bits = big_endian(8 * bytes);
   std::copy(bits.begin(), bits.end(), block + 60);
   std::uint32_t state[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   sha1_block(state, block);
   std::array<std::uint8_t, 20> digest;
   for (std::size_t i = 0; i < 5; ++i) {
     const auto word = big_endian(state[i]);
-    std::copy(word.begin(), word.end(), digest.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    std::copy(word.begin(), word.end(), digest.begin() + 4 * i);
   }
   return digest;
 }
@@ -116,7 +116,7 @@ const Tree& find_tree(std::string_view name) {
 
 Node root_of(const Tree& tree) {
   std::uint8_t data[20] = {};
-  const auto seed = big_endian(static_cast<std::uint32_t>(tree.seed));
+  const auto seed = big_endian(tree.seed);
   std::copy(seed.begin(), seed.end(), data + 16);
   return {sha1(data, sizeof data), 0};
 }
@@ -134,7 +134,7 @@ int num_children(const Tree& tree, const Node& node) {
 Node child_of(const Node& node, int number) {
   std::uint8_t data[24];
   std::copy(node.hash.begin(), node.hash.end(), data);
-  const auto bytes = big_endian(static_cast<std::uint32_t>(number));
+  const auto bytes = big_endian(number);
   std::copy(bytes.begin(), bytes.end(), data + 20);
   return {sha1(data, sizeof data), node.height + 1};
 }

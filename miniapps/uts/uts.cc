@@ -37,9 +37,8 @@ extern const tasks::Function<void, Start> kSearch;
 void hand_over(const std::vector<uts::Node>& stack) {
   for (std::size_t begin = 0; begin < stack.size(); begin += kNodesPerTask) {
     Start start;
-    start.count = static_cast<std::uint32_t>(std::min(kNodesPerTask, stack.size() - begin));
-    std::copy_n(stack.begin() + static_cast<std::ptrdiff_t>(begin), start.count,
-                start.nodes.begin());
+    start.count = std::min(kNodesPerTask, stack.size() - begin);
+    std::copy_n(stack.begin() + begin, start.count, start.nodes.begin());
     tasks::Context::current().submit(kSearch, start);
   }
 }
@@ -95,8 +94,7 @@ int run(const Wanted& wanted) {
   const bool right = sums[0] == tree->nodes && sums[1] == tree->leaves && height == tree->height;
   if (context.rank() == 0)
     std::cout << wanted.tree << ": " << sums[0] << " nodes, " << sums[1] << " leaves, height "
-              << height << " in " << took.count() << " s, "
-              << static_cast<double>(sums[0]) / took.count() / 1e6
+              << height << " in " << took.count() << " s, " << sums[0] / took.count() / 1e6
               << " million nodes/s: " << (right ? "as published\n" : "NOT as published\n");
   return right ? 0 : 1;
 }

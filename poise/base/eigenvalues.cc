@@ -25,8 +25,7 @@ void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double l
   const std::size_t first = k + 1;
   mirror.assign(size, 0);
   image.assign(size, 0);
-  std::copy_n(matrix.begin() + static_cast<std::ptrdiff_t>(k * size + first), size - first,
-              mirror.begin() + static_cast<std::ptrdiff_t>(first));
+  std::copy_n(matrix.begin() + (k * size + first), size - first, mirror.begin() + first);
   mirror[first] += mirror[first] < 0 ? -length : length;
   double square = 0, product = 0;
   for (std::size_t i = first; i < size; ++i) square += mirror[i] * mirror[i];
@@ -78,8 +77,7 @@ std::vector<double> eigenvalues_from_below(std::vector<double> matrix, std::size
   double square = 0;
   for (const double entry : matrix) square += entry * entry;
   const double norm = std::sqrt(square);
-  const double rounding =
-      16 * std::numeric_limits<double>::epsilon() * static_cast<double>(size) * norm;
+  const double rounding = 16 * std::numeric_limits<double>::epsilon() * size * norm;
   const ThreeDiagonals three = reduced(std::move(matrix), size);
   std::vector<double> values(size);
   double below = -norm;  // all eigenvalues lie within [-norm, norm]

@@ -38,7 +38,7 @@ bool write_all(int fd, std::string_view bytes) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written);
   }
   return true;
 }
@@ -66,7 +66,7 @@ std::string read_all(int fd, const std::string& path, bool (*accepts)(std::strin
   if (fd < 0 || ::fstat(fd, &status) != 0) fail("cannot read {}: {}", path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) fail("cannot read {}: it is a directory", path);
   std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(status.st_size));
+  bytes.reserve(status.st_size);
   char buffer[1 << 16];
   for (;;) {
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -76,7 +76,7 @@ std::string read_all(int fd, const std::string& path, bool (*accepts)(std::strin
     if (bytes.empty() && !S_ISREG(status.st_mode) &&
         !accepts({buffer, static_cast<std::size_t>(count)}))
       fail("cannot read {}: it does not begin like a file of any format that Poise reads", path);
-    bytes.append(buffer, static_cast<std::size_t>(count));
+    bytes.append(buffer, count);
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 double parse_choice(const Knob& knob, std::string_view label, std::string_view text) {
   const auto found = std::find(knob.choices.begin(), knob.choices.end(), text);
-  if (found != knob.choices.end()) return static_cast<double>(found - knob.choices.begin());
+  if (found != knob.choices.end()) return found - knob.choices.begin();
   const std::string_view nearest = nearest_name(text, knob.choices);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
   fail("{}={} is not allowed; the choices are {}{}", label, text, fmt::join(knob.choices, ", "),

@@ -343,7 +343,7 @@ std::uint32_t count_of(const Variable& variable, std::string_view text) {
   const auto number = parse_unsigned(text);
   if (!number || *number > std::numeric_limits<std::int32_t>::max())
     fail("\"{}\" is not {}", text, variable.takes);
-  return static_cast<std::uint32_t>(*number);
+  return *number;
 }
 
 double duration_s_of(const Variable& variable, std::string_view text) {

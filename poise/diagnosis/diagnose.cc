@@ -66,8 +66,8 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
 Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
   double bytes = 0;
   const auto& memory = trace.phases.back().workload.memory;
-  for (const TaskMemory& task : memory) bytes += static_cast<double>(task.footprint_bytes);
-  const double per_rank = memory.empty() ? 0 : bytes / static_cast<double>(memory.size());
+  for (const TaskMemory& task : memory) bytes += task.footprint_bytes;
+  const double per_rank = memory.empty() ? 0 : bytes / memory.size();
   const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
                                       : CostModel{}.seconds_per_migrated_byte;
   const double moving_s = imbalance.moved_share * per_rank * byte_s;
@@ -158,9 +158,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     squares += saved * saved;
   }
   // Binding does not help on cores that other programs use.
-  if (tuning::kMinSharing * static_cast<double>(run.phases.size()) >
-      static_cast<double>(with_others))
-    return;
+  if (tuning::kMinSharing * run.phases.size() > with_others) return;
   advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
@@ -227,7 +225,7 @@ TeamBalance balance_of(const std::vector<RankTeam>& teams) {
   for (const RankTeam& team : teams) {
     const double most_s = *std::max_element(team.cpu_s.begin(), team.cpu_s.end());
     const double all_s = std::accumulate(team.cpu_s.begin(), team.cpu_s.end(), 0.0);
-    const double even = most_s > 0 ? all_s / static_cast<double>(team.cpu_s.size()) / most_s : 1.0;
+    const double even = most_s > 0 ? all_s / team.cpu_s.size() / most_s : 1.0;
     sum += even;
     if (balance.ranks++ > 0 && even >= balance.worst) continue;
     balance.worst = even;

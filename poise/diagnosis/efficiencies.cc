@@ -11,7 +11,7 @@ namespace poise {
 namespace {
 
 double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
 double largest(const std::vector<double>& values) {
@@ -69,8 +69,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.inside_nodes = share(in_node, largest(useful));
   result.between_nodes = share(mean(useful), in_node);
   result.communication = share(largest(useful), run_s);
-  const auto slowest =
-      static_cast<std::size_t>(std::max_element(ideal.begin(), ideal.end()) - ideal.begin());
+  const auto slowest = std::max_element(ideal.begin(), ideal.end()) - ideal.begin();
   // Without samples, waiting cannot be distinguished from transfer.
   result.transfer = run.knows_waiting ? share(ideal[slowest], run_s) : 1;
   result.serialisation = share(result.communication, result.transfer);

@@ -17,7 +17,7 @@ namespace {
 using Loads = std::vector<std::vector<double>>;  // indexed by phase, then by rank
 
 double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
 double excess(std::span<const double> loads) {
@@ -51,7 +51,7 @@ double moved_between(std::span<const double> foretold, std::vector<double>& give
   const double even = mean(foretold);
   double moved = 0;
   for (std::size_t r = 0; r < foretold.size() && even > 0; ++r) {
-    const double gives = (foretold[r] - even) / (even * static_cast<double>(foretold.size()));
+    const double gives = (foretold[r] - even) / (even * foretold.size());
     moved += std::abs(gives - given[r]) / 2;
     given[r] = gives;
   }
@@ -104,7 +104,7 @@ double error_of_sum(std::span<const double> values, std::span<const double> time
   if (values.size() < first + 2) return 0;
   values = values.subspan(first);
   times_s = times_s.subspan(first);
-  const auto n = static_cast<double>(values.size());
+  const double n = values.size();
   const double time_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
   const double ratio = time_s > 0 ? std::accumulate(values.begin(), values.end(), 0.0) / time_s : 0;
   double squares = 0;

@@ -36,7 +36,7 @@ struct Interval {
 
 /// Returns the confidence interval of the mean. There must be at least kMinPairs values.
 Interval interval_of(std::span<const double> values) {
-  const auto count = static_cast<double>(values.size());
+  const double count = values.size();
   double sum = 0, squares = 0;
   for (const double value : values) sum += value;
   const double mean = sum / count;
@@ -66,8 +66,8 @@ void judge(std::span<const double> own, std::span<const double> mapped, NextRun&
   for (std::size_t i = 0; i < pairs && next.state == TrialState::running; ++i) {
     ratios.push_back(mapped[i] - own[i]);
     sum += ratios.back();
-    next.pairs = static_cast<std::uint32_t>(ratios.size());
-    next.gain = saved(sum / static_cast<double>(ratios.size()));
+    next.pairs = ratios.size();
+    next.gain = saved(sum / ratios.size());
     if (ratios.size() < kMinPairs) continue;
     const Interval interval = interval_of(ratios);
     next.low = saved(interval.mean + interval.half);

@@ -45,8 +45,8 @@ double message_cost_s(const Machine& machine, const Workload& traffic, const Pla
   double sum = 0;
   for (const Message& m : traffic.messages) {
     const PlaceId from = placement.of(m.from), to = placement.of(m.to);
-    sum += static_cast<double>(m.count) * costs.message_s * machine.message_factor(from, to) +
-           static_cast<double>(m.bytes) * costs.byte_s * machine.byte_factor(from, to);
+    sum += m.count * costs.message_s * machine.message_factor(from, to) +
+           m.bytes * costs.byte_s * machine.byte_factor(from, to);
   }
   return sum;
 }

@@ -78,7 +78,7 @@ double Communicator::sum(double value) {
   const double largest = max(value);
   if (!(largest > 0)) return 0;
   const double unit = largest * 0x1p-40;
-  return unit * static_cast<double>(sum(static_cast<std::uint64_t>(std::round(value / unit))));
+  return unit * sum(static_cast<std::uint64_t>(std::round(value / unit)));
 }
 
 }  // namespace poise

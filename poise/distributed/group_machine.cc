@@ -51,7 +51,7 @@ class GroupMachine {
       for (PlaceId i = 1; i < ranges_.size(); ++i)
         if (machine_.group_of(l, ranges_[i].first) != machine_.group_of(l, ranges_[i - 1].first))
           level.first_place.push_back(i);
-      level.first_place.push_back(static_cast<PlaceId>(ranges_.size()));
+      level.first_place.push_back(ranges_.size());
       const bool is_last = level.num_groups() == ranges_.size();
       if (is_last && l < node_level && node_level < levels.size()) level.name = "node";
       parts_.levels.push_back(std::move(level));
@@ -115,7 +115,7 @@ class GroupMachine {
     }
     if (network.shape == Network::Shape::matrix) {
       network.matrix.clear();
-      network.matrix_nodes = static_cast<std::uint32_t>(nodes_.size());
+      network.matrix_nodes = nodes_.size();
       for (const auto& from : nodes_)
         for (const auto& to : nodes_)
           network.matrix.push_back(machine_.network().latency_factor(from.node, to.node));

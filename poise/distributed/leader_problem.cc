@@ -78,8 +78,7 @@ class LeaderProblem {
       ports_[g].num_tasks = 1;
       if (begin == end && num_ports_ > 0) continue;
       ports_[g].first_task = num_ports_;
-      ports_[g].num_tasks =
-          static_cast<TaskId>(std::clamp<std::size_t>(end - begin, 1, theirs.size() - 1));
+      ports_[g].num_tasks = std::clamp<std::size_t>(end - begin, 1, theirs.size() - 1);
       for (TaskId i = 0; i < ports_[g].num_tasks; ++i, ++num_ports_)
         ranges_.push_back({theirs[i], theirs[i + 1], true});
     }
@@ -96,14 +95,12 @@ class LeaderProblem {
     std::vector<PlaceRange> sorted;
     std::vector<PlaceId> place_of(ranges_.size());
     for (const std::size_t i : order) {
-      place_of[i] = static_cast<PlaceId>(sorted.size());
+      place_of[i] = sorted.size();
       sorted.push_back(ranges_[i]);
     }
     ranges_ = std::move(sorted);
-    place_of_child_.assign(place_of.begin(),
-                           place_of.begin() + static_cast<std::ptrdiff_t>(num_children));
-    place_of_port_.assign(place_of.begin() + static_cast<std::ptrdiff_t>(num_children),
-                          place_of.end());
+    place_of_child_.assign(place_of.begin(), place_of.begin() + num_children);
+    place_of_port_.assign(place_of.begin() + num_children, place_of.end());
   }
 
   bool has_arrived(TaskId t) const { return guests_[t].home.rank != leader_; }
@@ -170,8 +167,7 @@ class LeaderProblem {
     std::vector<std::vector<std::pair<TaskId, double>>> partners(guests_.size());
     for (const Message& m : workload_.messages) {
       if (m.from >= guests_.size() || m.to >= guests_.size()) continue;
-      const double cost_s = static_cast<double>(m.count) * unit.message_s +
-                            static_cast<double>(m.bytes) * unit.byte_s;
+      const double cost_s = m.count * unit.message_s + m.bytes * unit.byte_s;
       partners[m.from].emplace_back(m.to, cost_s);
       partners[m.to].emplace_back(m.from, cost_s);
     }

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the rank whose part of the directory contains the task with this id.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
-  return static_cast<std::uint32_t>(mix(id) % num_ranks);
+  return mix(id) % num_ranks;
 }
 
 /// Numbers this rank's tasks by id. Consecutive ids need no table.
@@ -135,7 +135,7 @@ graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
          i < (own_.first.empty() ? 0 : own_.first[t + 1]); ++i) {
       if (target_[i] >= size || target_[i] == t) continue;
       graph.to.push_back(target_[i]);
-      graph.affinity.push_back(static_cast<double>(own_.bytes_of_message(i) + own_.count(i)));
+      graph.affinity.push_back(own_.bytes_of_message(i) + own_.count(i));
     }
     graph.first.push_back(graph.to.size());
     graph.weight.push_back((load_s > 0 ? own_.load_s[t] / load_s : 0) + kWeightOfTask / tasks);

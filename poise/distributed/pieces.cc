@@ -38,8 +38,7 @@ std::vector<VertexName> names_of(const std::vector<PieceEdge>& edges) {
 }
 
 std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name) {
-  return static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) -
-                                    names.begin());
+  return std::lower_bound(names.begin(), names.end(), name) - names.begin();
 }
 
 void merge_parallel(std::vector<PieceEdge>& edges) {
@@ -62,7 +61,7 @@ void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double 
                    double byte_s) {
   if (edges.size() <= max_edges || max_edges == 0) return;
   const auto cost_s = [&](const PieceEdge& edge) {
-    return static_cast<double>(edge.count) * message_s + static_cast<double>(edge.bytes) * byte_s;
+    return edge.count * message_s + edge.bytes * byte_s;
   };
   std::sort(edges.begin(), edges.end(), [&](const PieceEdge& a, const PieceEdge& b) {
     const double a_s = cost_s(a), b_s = cost_s(b);
@@ -76,8 +75,8 @@ void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double 
   edges.resize(max_edges);
   const double share = kept_s > 0 ? all_s / kept_s : 1;
   for (PieceEdge& edge : edges) {
-    edge.count = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(edge.count)));
-    edge.bytes = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(edge.bytes)));
+    edge.count = std::llround(share * edge.count);
+    edge.bytes = std::llround(share * edge.bytes);
   }
 }
 

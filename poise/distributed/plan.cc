@@ -78,14 +78,14 @@ class Cycle {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
     const double average = static_cast<double>(ranks_.num_ranks()) / groups_.num_groups(level);
-    const double share = static_cast<double>(limits_.vertices) / siblings;
-    const double vertices = static_cast<double>(limits_.vertices);
-    return {.max_weight = std::max(average / share, weight / vertices),
-            .max_vertices =
-                static_cast<std::size_t>(std::clamp(2 * share * weight / average, share, vertices)),
-            .max_edges = static_cast<std::size_t>(std::max(
-                static_cast<double>(limits_.edges) / siblings,
-                static_cast<double>(limits_.edges) * std::min(1.0, weight / average / siblings)))};
+    const double share = limits_.vertices / siblings;
+    const double vertices = limits_.vertices;
+    return {
+        .max_weight = std::max(average / share, weight / vertices),
+        .max_vertices =
+            static_cast<std::size_t>(std::clamp(2 * share * weight / average, share, vertices)),
+        .max_edges = static_cast<std::size_t>(std::max(
+            limits_.edges / siblings, limits_.edges * std::min(1.0, weight / average / siblings)))};
   }
 
   void rise_from_tasks(const OwnTasks& own, OwnGraph& graph) {
@@ -127,7 +127,7 @@ class Cycle {
   /// vertex.
   std::uint32_t number_in_parent(std::size_t level, std::size_t count) {
     Mail<std::uint32_t> counts;
-    if (leads(level)) counts[parent(level)].push_back(static_cast<std::uint32_t>(count));
+    if (leads(level)) counts[parent(level)].push_back(count);
     Mail<std::uint32_t> received = ranks_.exchange(counts);
     std::uint32_t next = 0;
     for (auto& [rank, numbers] : received) next += std::exchange(numbers[0], next);
@@ -292,8 +292,7 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
   const UnitCosts unit = unit_costs(machine, machine.costs());
   double message_s = 0;
   for (std::size_t i = 0; i < own.to.size(); ++i)
-    message_s += static_cast<double>(own.count(i)) * unit.message_s +
-                 static_cast<double>(own.bytes_of_message(i)) * unit.byte_s;
+    message_s += own.count(i) * unit.message_s + own.bytes_of_message(i) * unit.byte_s;
   return kShareOfMessages * ranks.sum(message_s) / ranks.num_ranks() >
          kMessagesWeigh * average.load_s;
 }

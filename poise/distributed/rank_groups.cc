@@ -61,8 +61,7 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
 
 std::uint32_t RankGroups::group_of(std::size_t level, std::uint32_t rank) const {
   const auto& first = first_[level];
-  return static_cast<std::uint32_t>(std::upper_bound(first.begin(), first.end(), rank) -
-                                    first.begin() - 1);
+  return std::upper_bound(first.begin(), first.end(), rank) - first.begin() - 1;
 }
 
 std::vector<std::uint32_t> RankGroups::children(std::size_t level, std::uint32_t rank) const {

@@ -54,7 +54,7 @@ Travellers Travellers::moved(Communicator& ranks, const OwnTasks& own, const Own
       after.to_.push_back(edge.to);
       after.counts_.push_back(edge.count);
       after.message_bytes_.push_back(edge.bytes);
-      after.to_rank_.push_back(static_cast<std::uint32_t>(edge.to_rank));
+      after.to_rank_.push_back(edge.to_rank);
     }
   return after;
 }

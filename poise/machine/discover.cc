@@ -149,7 +149,7 @@ std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
   std::vector<PlaceId> starts{0};
   for (PlaceId p = 1; p < count; ++p)
     if (changes(p)) starts.push_back(p);
-  starts.push_back(static_cast<PlaceId>(count));
+  starts.push_back(count);
   return starts;
 }
 
@@ -241,7 +241,7 @@ std::optional<std::vector<double>> factors_in(const hwloc_distances_s& matrix,
   for (std::size_t from = 0; from < domains.size(); ++from)
     for (std::size_t to = 0; to < domains.size(); ++to) {
       const std::size_t own = static_cast<std::size_t>(row[to]) * matrix.nbobjs;
-      const auto local = static_cast<double>(matrix.values[own + static_cast<unsigned>(row[to])]);
+      const double local = matrix.values[own + static_cast<unsigned>(row[to])];
       const auto remote =
           static_cast<double>(matrix.values[own + static_cast<unsigned>(row[from])]);
       const double factor = from == to ? 1 : factor_of(remote, local);
@@ -291,7 +291,7 @@ void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t
                         MachineParts& parts) {
   const std::size_t count = domains.size();
   NodeKind& kind = parts.node_kinds[0];
-  kind.num_domains = static_cast<std::uint32_t>(count);
+  kind.num_domains = count;
   kind.bandwidth_factor.assign(count * count, 1);
   if (set_measured_factors(topology, domains, kind)) {
     parts.numa_source = Source::measured;
@@ -373,7 +373,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
   std::vector<KindInfo> infos;
   for (int kind = 0; kind < count; ++kind) {
     units.emplace_back(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-    infos.push_back(kind_info(topology, static_cast<unsigned>(kind), units.back().get()));
+    infos.push_back(kind_info(topology, kind, units.back().get()));
   }
   const Kinds kinds = rate_kinds(infos);
   double fastest = 0;
@@ -461,8 +461,7 @@ std::string readable_xml(std::string_view xml) {
 
 Machine read_xml(const std::string& text, const std::string& name) {
   const Topology topology = new_topology();
-  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
-                                   static_cast<int>(text.size() + 1)) != 0 ||
+  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), text.size() + 1) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
     fail("{}: hwloc cannot read this file; write it with \"lstopo --of xml FILE\"", name);
   return machine_of(topology.get(), name);
@@ -486,7 +485,7 @@ void check_size(std::string_view text) {
   bool is_word = false, is_named = false;  // what came last; whether a level's count is due
   std::size_t behind_count = owned.find_first_not_of(" \n");
   for (std::size_t at = 0; at < owned.size();) {
-    const auto c = static_cast<unsigned char>(owned[at]);
+    const unsigned char c = owned[at];
     const bool is_attribute = c == '(' && at == behind_count;
     if (is_attribute || (c == '[' && !is_named)) {
       at = behind(owned, is_attribute ? ')' : ']', at);

@@ -44,8 +44,8 @@ bool is_split(const Machine& machine, std::size_t level) {
 class Tree {
  public:
   explicit Tree(const Machine& machine) : machine_(machine), class_of_(machine.levels().size()) {
-    const auto depth = static_cast<int>(machine.levels().size());
-    for (int l = depth - 1; l >= 0; --l) classify(static_cast<std::size_t>(l));
+    const int depth = machine.levels().size();
+    for (int l = depth - 1; l >= 0; --l) classify(l);
   }
 
   void draw(std::string& text) const {
@@ -58,8 +58,7 @@ class Tree {
   std::uint32_t first_child(std::size_t level, std::uint32_t group) const {
     const auto& below = machine_.levels()[level + 1].first_place;
     const PlaceId first = machine_.levels()[level].first_place[group];
-    return static_cast<std::uint32_t>(std::lower_bound(below.begin(), below.end(), first) -
-                                      below.begin());
+    return std::lower_bound(below.begin(), below.end(), first) - below.begin();
   }
 
   void classify(std::size_t level) {
@@ -72,7 +71,7 @@ class Tree {
         signature.second.assign(below.begin() + first_child(level, g),
                                 below.begin() + first_child(level, g + 1));
       }
-      const auto next = static_cast<std::uint32_t>(classes.size());
+      const std::uint32_t next = classes.size();
       class_of_[level].push_back(classes.try_emplace(std::move(signature), next).first->second);
     }
   }
@@ -321,7 +320,7 @@ void draw_facts(const Machine& machine, std::string& text) {
 
 std::string bytes_text(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = static_cast<double>(bytes);
+  double value = bytes;
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
   return value < 10 ? fmt::format("{:.2g} {}", value, kUnits[unit])

@@ -22,7 +22,7 @@ struct Line {
 Line relative_fit(std::span<const MessageTime> times) {
   double w = 0, wx = 0, wxx = 0, wt = 0, wxt = 0;
   for (const MessageTime& time : times) {
-    const auto x = static_cast<double>(time.bytes);
+    const double x = time.bytes;
     const double t = time.one_way_ns.median;
     if (t <= 0) continue;
     const double weight = 1 / (t * t);
@@ -64,7 +64,7 @@ std::vector<double> factor_matrix(const Machine& node, std::span<const std::stri
   if (between_hosts(node).empty()) return matrix;
   const double local_ns = local_latency_ns(node, node.parts().facts.measurement);
   const auto index_of = [&](const std::string& host) {
-    return static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin());
+    return std::find(hosts.begin(), hosts.end(), host) - hosts.begin();
   };
   for (const HostPair* pair : between_hosts(node)) {
     const std::size_t from = index_of(pair->from), to = index_of(pair->to);
@@ -76,7 +76,7 @@ std::vector<double> factor_matrix(const Machine& node, std::span<const std::stri
 }
 
 void copy_places(std::uint32_t count, MachineParts& parts) {
-  const auto places = static_cast<PlaceId>(parts.places.size());
+  const PlaceId places = parts.places.size();
   const DomainId domains = parts.places.back().domain + 1;
   parts.places = copies(parts.places, count);
   for (PlaceId p = 0; p < parts.places.size(); ++p) parts.places[p].domain += p / places * domains;
@@ -149,7 +149,7 @@ Machine with_network(const Machine& node, std::vector<HostPair> pairs) {
 
 Machine cluster_of(const Machine& node, std::span<const std::string> hosts) {
   POISE_CHECK(node.num_nodes() == 1 && !hosts.empty());
-  const auto count = static_cast<std::uint32_t>(hosts.size());
+  const std::uint32_t count = hosts.size();
   MachineParts parts = node.parts();
   parts.name = fmt::format("{} hosts like {}", count, node.name());
   copy_places(count, parts);

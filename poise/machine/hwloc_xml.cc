@@ -43,8 +43,8 @@ void add_matrix(hwloc_topology_t topology, std::vector<hwloc_obj_t>& nodes, cons
   const unsigned long kind = HWLOC_DISTANCES_KIND_FROM_USER | meaning;
   const hwloc_distances_add_handle_t matrix = hwloc_distances_add_create(topology, name, kind, 0);
   if (matrix == nullptr ||
-      hwloc_distances_add_values(topology, matrix, static_cast<unsigned>(nodes.size()),
-                                 nodes.data(), values.data(), 0) != 0 ||
+      hwloc_distances_add_values(topology, matrix, nodes.size(), nodes.data(), values.data(), 0) !=
+          0 ||
       hwloc_distances_add_commit(topology, matrix, 0) != 0)
     fail("hwloc does not accept the distance matrix \"{}\"", name);
 }
@@ -58,10 +58,8 @@ std::string hwloc_xml_of_host(const Machine& machine) {
     std::vector<hwloc_uint64_t> latency, bandwidth;
     for (DomainId to = 0; to < nodes.size(); ++to)
       for (DomainId from = 0; from < nodes.size(); ++from) {
-        latency.push_back(static_cast<hwloc_uint64_t>(
-            std::llround(kHwlocUnit * machine.latency_factor(from, to))));
-        bandwidth.push_back(static_cast<hwloc_uint64_t>(
-            std::llround(kHwlocUnit / machine.bandwidth_factor(from, to))));
+        latency.push_back(std::llround(kHwlocUnit * machine.latency_factor(from, to)));
+        bandwidth.push_back(std::llround(kHwlocUnit / machine.bandwidth_factor(from, to)));
       }
     add_matrix(topology.get(), nodes, kHwlocLatency, HWLOC_DISTANCES_KIND_MEANS_LATENCY,
                std::move(latency));

@@ -95,7 +95,7 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
                                    : std::nullopt;
     if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
       fail("SLURM_JOB_CPUS_PER_NODE: \"{}\" is not a count such as 16 or 16(x3)", piece);
-    counts.insert(counts.end(), *times, static_cast<std::uint32_t>(*count));
+    counts.insert(counts.end(), *times, *count);
   }
   return counts;
 }

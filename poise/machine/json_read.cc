@@ -108,8 +108,7 @@ class Value {
   template <typename Number>
   std::vector<Number> whole_list_for(std::size_t size, double max = kMaxWhole) const {
     std::vector<Number> result;
-    for (const double value : list_for(size))
-      result.push_back(static_cast<Number>(check_whole(value, max)));
+    for (const double value : list_for(size)) result.push_back(check_whole(value, max));
     return result;
   }
 
@@ -240,8 +239,7 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
 std::size_t read_domains(const Value& machine, MachineParts& parts) {
   const std::vector<PlaceId> starts = domain_starts(machine, parts);
   for (std::size_t d = 0; d + 1 < starts.size(); ++d)
-    for (PlaceId p = starts[d]; p < starts[d + 1]; ++p)
-      parts.places[p].domain = static_cast<DomainId>(d);
+    for (PlaceId p = starts[d]; p < starts[d + 1]; ++p) parts.places[p].domain = d;
   return starts.size() - 1;
 }
 
@@ -265,7 +263,7 @@ std::vector<double> read_matrix(const Value& json) {
 NodeKind read_kind(const Value& json) {
   NodeKind kind;
   kind.latency_factor = read_matrix(json.at("latency_factor"));
-  kind.num_domains = static_cast<std::uint32_t>(json.at("latency_factor").size());
+  kind.num_domains = json.at("latency_factor").size();
   kind.bandwidth_factor.assign(kind.latency_factor.size(), 1);
   if (const auto bandwidth = json.find("bandwidth_factor")) {
     kind.bandwidth_factor = read_matrix(*bandwidth);
@@ -310,10 +308,9 @@ void read_tiers(const Value& tiers, std::size_t nodes, Network& network) {
     for (std::size_t group = 0; tier.group_of_node.size() < nodes; ++group) {
       const double size = list.empty() ? 0 : list[group % list.size()];
       const std::size_t rest = nodes - tier.group_of_node.size();
-      if (size < 1 || size != std::floor(size) || size > static_cast<double>(rest))
+      if (size < 1 || size != std::floor(size) || size > rest)
         sizes.refuse("{} must list group sizes that add up to {} nodes", nodes);
-      tier.group_of_node.insert(tier.group_of_node.end(), static_cast<std::size_t>(size),
-                                static_cast<std::uint32_t>(group));
+      tier.group_of_node.insert(tier.group_of_node.end(), static_cast<std::size_t>(size), group);
     }
     network.tiers.push_back(std::move(tier));
   }
@@ -321,12 +318,11 @@ void read_tiers(const Value& tiers, std::size_t nodes, Network& network) {
 
 void read_routers(const Value& json, std::size_t nodes, Network& network) {
   const Value dims = json.at("dims");
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    network.dims.push_back(static_cast<std::uint32_t>(dims[i].whole(kMaxPlaces)));
+  for (std::size_t i = 0; i < dims.size(); ++i) network.dims.push_back(dims[i].whole(kMaxPlaces));
   read(json, "factor_per_hop", network.factor_per_hop);
   read(json, "same_router_factor", network.same_router_factor);
   if (const auto per_router = json.find("nodes_per_router"))
-    network.nodes_per_router = static_cast<std::uint32_t>(per_router->whole(kMaxPlaces));
+    network.nodes_per_router = per_router->whole(kMaxPlaces);
   const std::uint32_t per_router = network.nodes_per_router;
   if (per_router == 0) json.refuse("{} has nodes_per_router 0; it must be at least 1");
   if (const auto all = json.find("router_of_node"))
@@ -365,7 +361,7 @@ void read_network(const Value& machine, std::size_t nodes, MachineParts& parts) 
   network.shape = *known;
   if (network.shape == Shape::matrix) {
     network.matrix = read_matrix(json->at("matrix"));
-    network.matrix_nodes = static_cast<std::uint32_t>(json->at("matrix").size());
+    network.matrix_nodes = json->at("matrix").size();
   } else if (network.shape == Shape::tree) {
     if (const auto tiers = json->find("tiers")) read_tiers(*tiers, nodes, network);
   } else {
@@ -399,8 +395,7 @@ void read_cost_model(const Value& json, CostModel& costs) {
   read(json, "card_bytes_per_s", costs.card_bytes_per_s);
   read(json, "card_s_per_message", costs.card_s_per_message);
   read(json, "shared_network_bytes_per_s", costs.shared_network_bytes_per_s);
-  if (const auto cards = json.find("cards"))
-    costs.cards = static_cast<std::uint32_t>(cards->whole(1024));
+  if (const auto cards = json.find("cards")) costs.cards = cards->whole(1024);
   if (const auto uplinks = json.find("uplink_bytes_per_s"))
     for (std::size_t i = 0; i < uplinks->size(); ++i)
       costs.uplink_bytes_per_s.push_back((*uplinks)[i].number());
@@ -476,7 +471,7 @@ void read_memories(const Value& machine, Facts& facts) {
       json.expect_keys({"kind", "os_index", "bytes"});
       Memory& memory = facts.other_memory.emplace_back();
       read(json, "kind", memory.kind);
-      memory.os_index = static_cast<std::uint32_t>(json.at("os_index").whole(0xffffffff));
+      memory.os_index = json.at("os_index").whole(0xffffffff);
       memory.bytes = json.at("bytes").whole();
     }
   if (const auto list = machine.find("caches"))
@@ -486,9 +481,8 @@ void read_memories(const Value& machine, Facts& facts) {
       Cache& cache = facts.caches.emplace_back();
       cache.name = json.at("name").text();
       cache.bytes = json.at("bytes").whole();
-      cache.count = static_cast<std::uint32_t>(json.at("count").whole(kMaxPlaces));
-      if (const auto line = json.find("line_bytes"))
-        cache.line_bytes = static_cast<std::uint32_t>(line->whole(1 << 20));
+      cache.count = json.at("count").whole(kMaxPlaces);
+      if (const auto line = json.find("line_bytes")) cache.line_bytes = line->whole(1 << 20);
     }
 }
 

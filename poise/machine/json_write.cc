@@ -50,7 +50,7 @@ Json list_of(const std::vector<Number>& numbers) {
 
 Json factor(double value) {
   const auto whole = static_cast<std::uint64_t>(std::min(value, 1e15));
-  return static_cast<double>(whole) == value ? Json(whole) : Json(value);
+  return whole == value ? Json(whole) : Json(value);
 }
 
 Json rows_of(const std::vector<double>& matrix, std::size_t rows) {

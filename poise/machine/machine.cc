@@ -132,7 +132,7 @@ void Machine::number_domains() {
     const DomainId domain = domain_of(p);
     const NodeId node = has_nodes ? group_of(node_level, p) : 0;
     const bool is_new_node = first_domain_.size() == node;
-    if (is_new_node) first_domain_.push_back(static_cast<DomainId>(node_of_domain_.size()));
+    if (is_new_node) first_domain_.push_back(node_of_domain_.size());
     if (domain == node_of_domain_.size()) {
       node_of_domain_.push_back(node);
       first_place_.push_back(p);
@@ -244,17 +244,16 @@ void Machine::check_network() const {
 std::size_t Machine::level_named(std::string_view name) const {
   const auto found = std::find_if(parts_.levels.begin(), parts_.levels.end(),
                                   [&](const Level& level) { return level.name == name; });
-  return static_cast<std::size_t>(found - parts_.levels.begin());
+  return found - parts_.levels.begin();
 }
 
 std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
   if (a == b) return 0;
-  const auto depth = static_cast<int>(parts_.levels.size());
+  const int depth = parts_.levels.size();
   const NodeId node_a = node_of_place(a), node_b = node_of_place(b);
   const bool on_tree = network().shape == Network::Shape::tree || node_a == node_b;
-  if (on_tree) return static_cast<std::uint32_t>(2 * (depth - 1 - common_level(a, b)));
-  const auto below_node =
-      static_cast<std::uint32_t>(depth) - static_cast<std::uint32_t>(levels_to_node_);
+  if (on_tree) return 2 * (depth - 1 - common_level(a, b));
+  const auto below_node = depth - static_cast<std::uint32_t>(levels_to_node_);
   return 2 * below_node + network().hops(node_a, node_b);
 }
 
@@ -264,7 +263,7 @@ double assumed_bus_bytes_per_s(std::span<const Place> places) {
     if (places[p].domain != places[start].domain) start = p;
     largest = std::max(largest, p - start + 1);
   }
-  return std::max(2e10, 3.5e9 * static_cast<double>(largest));
+  return std::max(2e10, 3.5e9 * largest);
 }
 
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {

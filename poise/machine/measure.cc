@@ -26,7 +26,7 @@ struct Slices {
 /// Divides `seconds` among probes that run for at least `least_s` each. If time is short, there are
 /// fewer repetitions rather than shorter probes.
 Slices slices_for(double seconds, std::size_t probes, double least_s, double most_s) {
-  const double each_s = seconds / static_cast<double>(std::max<std::size_t>(probes, 1));
+  const double each_s = seconds / std::max<std::size_t>(probes, 1);
   const int repeats = std::clamp(static_cast<int>(each_s / least_s), kMinRepeats, kMaxRepeats);
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
@@ -35,7 +35,7 @@ Slices slices_for(double seconds, std::size_t probes, double least_s, double mos
 class Progress {
  public:
   Progress(const MeasureOptions& options, std::size_t probes)
-      : tell_(options.progress), probes_(static_cast<double>(probes)) {}
+      : tell_(options.progress), probes_(probes) {}
   void next(const std::string& what) {
     if (tell_) tell_(done_ / probes_, what);
     done_ += 1;
@@ -130,7 +130,7 @@ void set_level_factors(const Machine& machine, double local_ns, MachineParts& pa
 }  // namespace
 
 std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, int level) {
-  const auto finer = static_cast<std::size_t>(level + 1);
+  const std::size_t finer = level + 1;
   if (finer >= machine.levels().size()) return {};
   const std::vector<PlaceId>& parts = machine.levels()[finer].first_place;
   const std::vector<PlaceId> whole{0, machine.num_places()};
@@ -154,15 +154,14 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
     Pairs pairs = sample_pairs(machine, l);
     level_probes += pairs.size();
     if (!pairs.empty())
-      levels.emplace_back(l < 0 ? "machine" : machine.levels()[static_cast<std::size_t>(l)].name,
-                          std::move(pairs));
+      levels.emplace_back(l < 0 ? "machine" : machine.levels()[l].name, std::move(pairs));
   }
   const std::size_t pairs = std::size_t{machine.num_domains()} * machine.num_domains();
   const Slices latency = slices_for(kLatencyShare * options.seconds, pairs, 0.001, 0.4);
   const Slices bandwidth = slices_for(kBandwidthShare * options.seconds, pairs, 0.004, 0.4);
   const Slices level = slices_for(kLevelShare * options.seconds, level_probes, 0.001, 0.1);
   const auto count = [](const Slices& slices, std::size_t probes_of_it) {
-    return static_cast<std::size_t>(slices.repeats) * probes_of_it;
+    return slices.repeats * probes_of_it;
   };
   Progress progress(options,
                     count(latency, pairs) + count(bandwidth, pairs) + count(level, level_probes));

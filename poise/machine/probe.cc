@@ -52,7 +52,7 @@ class Stopwatch {
   static double cpu_seconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
   }
   double began_ = cpu_seconds();
   Clock::time_point began_on_wall_ = Clock::now();
@@ -151,7 +151,7 @@ struct alignas(kLineBytes) Line {
 /// prefetcher can predict which line comes next.
 const Line* link_cycle(const Pages& pages) {
   auto* lines = reinterpret_cast<Line*>(pages.data());
-  const auto count = static_cast<std::uint32_t>(pages.bytes() / sizeof(Line));
+  const std::uint32_t count = pages.bytes() / sizeof(Line);
   std::vector<std::uint32_t> next(count);
   std::iota(next.begin(), next.end(), 0u);
   Random random(kCycleSeed);
@@ -174,7 +174,7 @@ double chase(const Line*& at, double seconds) {
     steps += kStepsPerLook;
   } while (!watch.is_time_up(seconds));
   at = line;
-  return watch.seconds() * 1e9 / static_cast<double>(steps);
+  return watch.seconds() * 1e9 / steps;
 }
 
 class LatencyProbe {

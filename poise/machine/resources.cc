@@ -70,8 +70,8 @@ std::string Resources::name(ResourceId resource) const {
     if (resource < first_down_[t] + groups_of_tier_[t])
       return fmt::format("downlink of group {} in tier {}", resource - first_down_[t], t);
   }
-  const auto node = static_cast<NodeId>(
-      std::upper_bound(first_link_.begin(), first_link_.end(), resource) - first_link_.begin() - 1);
+  const NodeId node =
+      std::upper_bound(first_link_.begin(), first_link_.end(), resource) - first_link_.begin() - 1;
   const std::uint32_t pair = resource - first_link_[node];
   const DomainId first = machine_.first_domain(node);
   return fmt::format("link from domain {} to domain {}", first + pair / domains_of(node),

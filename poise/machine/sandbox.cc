@@ -35,7 +35,7 @@ std::uint64_t bytes_mapped() {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
     std::fclose(file);
   }
-  return std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::uint64_t{pages} * ::sysconf(_SC_PAGESIZE);
 }
 
 void limit(decltype(RLIMIT_CPU) resource, std::uint64_t value) {
@@ -62,7 +62,7 @@ bool write_all(int fd, std::string_view bytes) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+    bytes.remove_prefix(count);
   }
   return true;
 }
@@ -91,12 +91,11 @@ bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
     const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (remaining.count() <= 0) return false;
     pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>(std::min<long>(remaining.count(), 60000))) <= 0)
-      continue;
+    if (::poll(&ready, 1, std::min<long>(remaining.count(), 60000)) <= 0) continue;
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return count == 0;
-    bytes.append(buffer, static_cast<std::size_t>(count));
+    bytes.append(buffer, count);
   }
 }
 

@@ -43,7 +43,7 @@ std::size_t run_length(std::span<const double> numbers) {
 std::size_t range_length(std::span<const double> numbers) {
   std::size_t length = 1;
   while (length < numbers.size() && is_whole(numbers[length]) &&
-         numbers[length] == numbers[0] + static_cast<double>(length))
+         numbers[length] == numbers[0] + length)
     ++length;
   return is_whole(numbers[0]) ? length : 1;
 }
@@ -68,7 +68,7 @@ bool append_item(std::string_view item, std::size_t limit, std::vector<double>& 
   const auto first = parse_unsigned(item.substr(0, dash)),
              last = parse_unsigned(item.substr(dash + 1));
   if (!first || !last || *last < *first || *last - *first >= limit) return false;
-  for (auto value = *first; value <= *last; ++value) numbers.push_back(static_cast<double>(value));
+  for (auto value = *first; value <= *last; ++value) numbers.push_back(value);
   return true;
 }
 

@@ -37,7 +37,7 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
     if (slot == 0 ||
         machine.group_of(level, places[slot]) != machine.group_of(level, places[slot - 1]))
       result.first_place.push_back(slot);
-  result.first_place.push_back(static_cast<PlaceId>(places.size()));
+  result.first_place.push_back(places.size());
   return result;
 }
 
@@ -79,12 +79,12 @@ Machine slots_of(const Machine& machine, std::span<const PlaceId> places) {
       domains_of_node[machine.node_of(domain)].push_back(domain);
     }
     Place& place = parts.places.emplace_back(machine.place(p));
-    place.domain = static_cast<DomainId>(domains.size() - 1);
+    place.domain = domains.size() - 1;
   }
   parts.node_kinds.clear();
   parts.kind_of_node.clear();
   for (const NodeId n : nodes) {
-    parts.kind_of_node.push_back(static_cast<std::uint32_t>(parts.node_kinds.size()));
+    parts.kind_of_node.push_back(parts.node_kinds.size());
     parts.node_kinds.push_back(kind_of(machine, n, domains_of_node[n]));
   }
   if (nodes.size() < machine.num_nodes()) parts.network = {};

@@ -13,11 +13,10 @@ namespace poise {
 namespace {
 
 double quantile(const std::vector<double>& sorted, double fraction) {
-  const double position = fraction * static_cast<double>(sorted.size() - 1);
+  const double position = fraction * (sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return four_digits(sorted[below] +
-                     (position - static_cast<double>(below)) * (sorted[above] - sorted[below]));
+  return four_digits(sorted[below] + (position - below) * (sorted[above] - sorted[below]));
 }
 
 }  // namespace

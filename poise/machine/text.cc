@@ -65,7 +65,7 @@ std::uint32_t count_of(const Word& word, std::string_view text) {
   if (!value || *value == 0 || *value > kMaxPlaces)
     fail("machine text: \"{}\" in \"{}:{}\" is not a count from 1 to {}", text, word.key,
          word.value, kMaxPlaces);
-  return static_cast<std::uint32_t>(*value);
+  return *value;
 }
 
 std::optional<Network::Shape> shape_named(std::string_view name) {
@@ -85,7 +85,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
     fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);
-  return static_cast<std::uint32_t>(routers);
+  return routers;
 }
 
 /// Reads one cost of the formula `physical`, such as "latency:1e-7".
@@ -173,7 +173,7 @@ Spec read_spec(std::string_view text) {
 std::size_t index_of(const Spec& spec, std::string_view name) {
   const auto found = std::find_if(spec.levels.begin(), spec.levels.end(),
                                   [&](const auto& level) { return level.name == name; });
-  return static_cast<std::size_t>(found - spec.levels.begin());
+  return found - spec.levels.begin();
 }
 
 /// Number of levels down to and including the one whose groups are memory domains. 0 means that the
@@ -211,7 +211,7 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
 /// of level l - 1. For l = 0 that group is the whole machine.
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
-  const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));
+  const std::uint32_t count = groups_below(spec, node, domain);
   if (count > kMaxDomainsOfNode)
     fail(
         "machine text: a node has {} memory domains; the limit is {}; add a level \"node:N\" above "
@@ -242,8 +242,7 @@ void add_tiers(const Spec& spec, const std::vector<double>& factors, Network& ne
   for (std::size_t l = 0; l + 1 < node; ++l) {
     Tier tier{std::vector<std::uint32_t>(nodes), factors[l + 1]};
     const std::uint64_t below = groups_below(spec, l + 1, node);
-    for (std::uint64_t n = 0; n < nodes; ++n)
-      tier.group_of_node[n] = static_cast<std::uint32_t>(n / below);
+    for (std::uint64_t n = 0; n < nodes; ++n) tier.group_of_node[n] = n / below;
     network.tiers.push_back(std::move(tier));
   }
 }
@@ -278,8 +277,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   for (std::size_t l = 0; l < depth; ++l) {
     const std::uint64_t per_group = groups_below(spec, l + 1, depth);
     Level level{.name = spec.levels[l].name};
-    for (std::uint64_t p = 0; p <= num_places; p += per_group)
-      level.first_place.push_back(static_cast<PlaceId>(p));
+    for (std::uint64_t p = 0; p <= num_places; p += per_group) level.first_place.push_back(p);
     if (l + 1 < depth) level.latency_factor = factors[l + 1];
     parts.levels.push_back(std::move(level));
   }

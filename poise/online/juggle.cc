@@ -97,7 +97,7 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s) {
   POISE_CHECK(view.progress_s.size() == view.place_of.size());
   POISE_CHECK(view.domain_of.empty() || view.domain_of.size() == view.speed.size());
   const Averages means = averages(view);
-  const auto num_places = static_cast<PlaceId>(view.speed.size());
+  const PlaceId num_places = view.speed.size();
   std::vector<bool> is_fast(num_places);
   for (PlaceId p = 0; p < num_places; ++p)
     is_fast[p] = view.speed[p] > means.speed_of_domain[domain_of(view, p)].value();
@@ -185,7 +185,7 @@ std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_r
 }
 
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of) {
-  const auto num_places = static_cast<std::uint32_t>(domain_of.size());
+  const std::uint32_t num_places = domain_of.size();
   POISE_CHECK(num_places > 0);
   const std::uint32_t share = num_threads / num_places;
   std::vector<std::uint32_t> threads_of_place(num_places, share);

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = JuggleCause::Kind;
 
-double number(std::size_t count) { return static_cast<double>(count); }
+double number(std::size_t count) { return count; }
 
 std::string threads_text(std::size_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
@@ -52,7 +52,7 @@ void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
   const double fair = std::max(1.0, number(bound) / number(on.size()));
   const double gain = *most / fair;
   if (*most == bound) {
-    const auto cpu = facts.cpus[static_cast<std::size_t>(most - on.begin())];
+    const auto cpu = facts.cpus[most - on.begin()];
     causes.push_back(
         {Kind::one_cpu, gain,
          fmt::format("all {} are bound to cpu {}, and {} not used: remove the binding "
@@ -95,10 +95,9 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;
   const double share = is_on_a_cpu ? *most / facts.watched_s : std::min(lost, 0.99);
   const std::size_t cpus = facts.cpus.size();
-  const std::string where =
-      is_on_a_cpu ? fmt::format("cpu {}",
-                                facts.cpus[static_cast<std::size_t>(most - facts.taken_s.begin())])
-                  : "one of the cpus";
+  const std::string where = is_on_a_cpu
+                                ? fmt::format("cpu {}", facts.cpus[most - facts.taken_s.begin()])
+                                : "one of the cpus";
   const std::string cure = facts.threads == cpus && cpus > 1
                                ? fmt::format("stop it, or use {}", threads_text(cpus - 1))
                                : "stop it, or leave that cpu to it (--cpus)";

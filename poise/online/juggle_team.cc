@@ -26,7 +26,7 @@ double average_progress(std::span<const JuggleMember> members) {
     sum += member.progress_s;
     ++count;
   }
-  return count == 0 ? 0 : sum / static_cast<double>(count);
+  return count == 0 ? 0 : sum / count;
 }
 
 /// Returns how many seconds a thread may sleep and still take part. The limit grows with the cpu
@@ -110,8 +110,8 @@ double JuggleTeam::next_s() const {
 }
 
 std::uint32_t JuggleTeam::num_taking_part() const {
-  return static_cast<std::uint32_t>(std::count_if(
-      members_.begin(), members_.end(), [](const JuggleMember& m) { return m.takes_part; }));
+  return std::count_if(members_.begin(), members_.end(),
+                       [](const JuggleMember& m) { return m.takes_part; });
 }
 
 double JuggleTeam::average_progress_s() const { return average_progress(members_); }
@@ -285,7 +285,7 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
 
 void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double average_s = average_progress(members_);
-  const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
+  const double crowd = members_.size() / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
     const bool is_busy = member.gained_s > tuning().noise * real_s ||
@@ -333,7 +333,7 @@ JuggleAction JuggleTeam::wanted_action(double now_s) {
 void JuggleTeam::deal(bool is_wide) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
-  const auto places = deal_threads(static_cast<std::uint32_t>(team_.size()), domain_of);
+  const auto places = deal_threads(team_.size(), domain_of);
   for (std::size_t t = 0; t < team_.size(); ++t) {
     members_[team_[t]].place = places[t];
     members_[team_[t]].is_wide = is_wide;

@@ -90,7 +90,7 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) {
   const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
   const bool is_broken = asleep > 0 && ready > tolerance;
   const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
-  const double turns = static_cast<double>(member.last.turns - member.turns_at_window);
+  const double turns = member.last.turns - member.turns_at_window;
   const double weight = std::max(tuning_.fading, 1.0 / ++member.windows);
   member.asleep += weight * (asleep - member.asleep);
   member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
@@ -115,7 +115,7 @@ double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) cons
     longest = std::max(longest, wait);
   }
   if (crew.fits()) return longest;
-  const auto own = static_cast<double>(crew.team.size() - crew.places.size());
+  const double own = crew.team.size() - crew.places.size();
   return std::max(0.0, all - own);
 }
 
@@ -154,7 +154,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
   if (crew.team.size() < facts_.threads) return;
-  facts_.threads = static_cast<std::uint32_t>(crew.team.size());
+  facts_.threads = crew.team.size();
   facts_.bound_on = bound_on(crew);
 }
 
@@ -225,8 +225,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound) signs.asleep = 1;
   if (crew.team.empty()) return signs;
-  const double share =
-      static_cast<double>(crew.team.size()) / static_cast<double>(crew.places.size());
+  const double share = crew.team.size() / static_cast<double>(crew.places.size());
   const double lag_s = period_s / std::max(1.0, std::ceil(share) * std::floor(share));
   signs.spread_lags = (most_s - least_s) / lag_s;
   return signs;

@@ -27,7 +27,7 @@ void LendingAgent::enter(std::uint64_t wait, double now_s) {
 }
 
 Load LendingAgent::own_load(const QueueState& queue, double now_s) const {
-  const auto queued = static_cast<float>(queue.lendable);
+  const float queued = queue.lendable;
   return {.rank = peers_.self(),
           .version = version_,
           .wait = is_inside_ ? wait_ : 0,
@@ -69,7 +69,7 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   const std::uint32_t left = peer.in_flight - arrived;
   // When tasks arrive, the expected time of those still on the way shrinks in proportion to their
   // number. So no rank needs a list of the tasks that it has sent.
-  peer.in_flight_s *= left == 0 ? 0 : static_cast<float>(left) / static_cast<float>(peer.in_flight);
+  peer.in_flight_s *= left == 0 ? 0 : left / static_cast<float>(peer.in_flight);
   peer.in_flight = left;
 }
 
@@ -135,7 +135,7 @@ double LendingAgent::latency_in_node_s() const {
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
   const bool is_idle = queue.queued + queue.running < threads_;
-  const auto running = static_cast<double>(queue.running);
+  const double running = queue.running;
   return is_idle || queue.running_deviation_s <= running * latency_in_node_s();
 }
 
@@ -169,8 +169,7 @@ void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double exp
   Peer& peer = peers_.at(rank);
   const double weight =
       std::min(lending_tuning::kSlownessWeight, expected_s / lending_tuning::kTaskTimeMemory_s);
-  const double moved =
-      moved_average(static_cast<double>(peer.slowness), seconds / expected_s, weight);
+  const double moved = moved_average(peer.slowness, seconds / expected_s, weight);
   peer.slowness = static_cast<float>(
       std::clamp(moved, lending_tuning::kMinSlowness, lending_tuning::kMaxSlowness));
 }

@@ -19,7 +19,7 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
   if (const Peer* const peer = peers.find(rank)) return *peer;
   Peer unknown;
   unknown.rank = rank;
-  unknown.wait = static_cast<std::uint32_t>(wait);
+  unknown.wait = wait;
   return unknown;
 }
 
@@ -64,7 +64,7 @@ bool Thieves::any(std::uint64_t wait) const {
 
 double share_remaining(const Peer& peer, double now_s) {
   const double since_s = std::max(0.0, now_s - peer.stated_at_s);
-  const double busy_s = static_cast<double>(peer.busy_s);
+  const double busy_s = peer.busy_s;
   return busy_s > since_s ? 1 - since_s / busy_s : 0;
 }
 
@@ -72,7 +72,7 @@ double doubt_s(const Borrower& other, double tasks_there, const QueueState& queu
   const double deviation_s = queue.mean_deviation_s();
   if (deviation_s <= 0 || other.busy_s <= 0) return 0;
   // Deviations of single tasks add up like random steps. A thread runs its share of the tasks.
-  const auto tasks = static_cast<double>(queue.lendable + queue.running);
+  const double tasks = queue.lendable + queue.running;
   const double here_s = deviation_s * std::sqrt(tasks) / threads;
   const double there_s =
       deviation_s * other.slowness * std::sqrt(tasks_there + other.threads) / other.threads;
@@ -83,16 +83,15 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
                      const LendingCosts& costs) {
   const double bytes = queue.mean_bytes(), threads = peer.threads;
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
-  const double slowness = static_cast<double>(peer.slowness);
-  const double stated_s = static_cast<double>(peer.busy_s);
+  const double slowness = peer.slowness;
+  const double stated_s = peer.busy_s;
   // If the borrower has tasks but has not stated how long they take, the average time of the
   // lender's tasks is used.
-  const double busy_s =
-      peer.queued > 0 && peer.task_s <= 0
-          ? std::max(stated_s, static_cast<double>(peer.queued) * queue.mean_s() / threads)
-          : stated_s;
+  const double busy_s = peer.queued > 0 && peer.task_s <= 0
+                            ? std::max(stated_s, peer.queued * queue.mean_s() / threads)
+                            : stated_s;
   return {.rank = peer.rank,
-          .busy_s = busy_s + static_cast<double>(peer.in_flight_s) * slowness / threads,
+          .busy_s = busy_s + peer.in_flight_s * slowness / threads,
           .threads = threads,
           .slowness = slowness,
           .delay_s = 2 * costs.links.latency_s(at) + data_s,
@@ -115,7 +114,7 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   const bool takes_all = settings_.sees_all_ranks();
   const auto borrower = [&](const Peer& peer, const Thief* thief) {
     KnownBorrower known{borrower_at(peer, peers.locality_of(peer.rank), queue, costs),
-                        {static_cast<double>(peer.queued), peer.in_flight}};
+                        {peer.queued, peer.in_flight}};
     Borrower& other = known.first;
     other.asks = thief != nullptr;
     // A rank asks when it is idle, or when its end is certain. A lasting request may be old.
@@ -173,8 +172,7 @@ std::vector<Loan> LoanPolicy::loans(const LoanProblem& problem, const QueueState
 }
 
 std::size_t LoanPolicy::room_at(const Peer& peer, double task_bytes, double now_s) const {
-  const double there = static_cast<double>(peer.queued) * share_remaining(peer, now_s) +
-                       static_cast<double>(peer.in_flight);
+  const double there = peer.queued * share_remaining(peer, now_s) + peer.in_flight;
   const double most = std::max(lending_tuning::kMaxWaitingPerThread * peer.threads,
                                settings_.batch_bytes / std::max(task_bytes, 1.0));
   return static_cast<std::size_t>(std::max(0.0, most - there));

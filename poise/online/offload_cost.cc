@@ -15,9 +15,8 @@ namespace {
 // tasks will occupy.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue) {
   std::vector<Loan> loans;
-  const auto pinned = static_cast<double>(queue.queued - queue.lendable);
-  double remaining =
-      static_cast<double>(queue.lendable) - std::max(0.0, problem.view.threads - pinned);
+  const double pinned = queue.queued - queue.lendable;
+  double remaining = queue.lendable - std::max(0.0, problem.view.threads - pinned);
   for (std::size_t i = 0; i < problem.others.size(); ++i) {
     const Borrower& other = problem.others[i];
     if (problem.known[i].queued > 0 || problem.known[i].in_flight > 0) continue;

@@ -42,7 +42,7 @@ std::vector<Loan> loans_by_count(const LoanQuestion& question, const Select& sel
   const LoanProblem& problem = question.problem;
   std::vector<double> tasks{static_cast<double>(problem.view.queued)};
   for (const LoanProblem::Known& known : problem.known)
-    tasks.push_back(known.queued + static_cast<double>(known.in_flight));
+    tasks.push_back(known.queued + known.in_flight);
   auto loans = select(tasks, 0, question.thresholds);
   for (Loan& loan : loans) loan.rank = problem.others[loan.rank - 1].rank;
   return loans;
@@ -67,8 +67,7 @@ std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self
 std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
                                  const CountThresholds& thresholds) {
   if (tasks.size() < 2) return {};
-  const double average =
-      std::accumulate(tasks.begin(), tasks.end(), 0.0) / static_cast<double>(tasks.size());
+  const double average = std::accumulate(tasks.begin(), tasks.end(), 0.0) / tasks.size();
   if (tasks[self] <= average) return {};
   return loan_to(tasks, self, by_load(tasks).front(), thresholds);
 }

@@ -24,7 +24,7 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
       locality_of_(std::move(locality_of)),
       capacity_(std::max<std::size_t>(1, capacity)) {
   for (std::uint64_t ahead = 1; ahead < num_ranks; ahead *= 2)
-    partners_.push_back(static_cast<std::uint32_t>((self + ahead) % num_ranks));
+    partners_.push_back((self + ahead) % num_ranks);
   std::stable_sort(partners_.begin(), partners_.end(), [this](std::uint32_t a, std::uint32_t b) {
     return locality_of_(a).distance < locality_of_(b).distance;
   });
@@ -88,7 +88,7 @@ const Peer* PeerTable::find(std::uint32_t rank) const {
 
 Peer& PeerTable::at(std::uint32_t rank) {
   if (const Peer* const known = find(rank)) {
-    Peer& peer = peers_[static_cast<std::size_t>(known - peers_.data())];
+    Peer& peer = peers_[known - peers_.data()];
     peer.is_used = true;
     return peer;
   }
@@ -112,7 +112,7 @@ bool PeerTable::update(const Load& load) {
   Peer& peer = at(load.rank);
   peer.stated_at_s = load.stated_at_s;
   peer.version = load.version;
-  peer.wait = static_cast<std::uint32_t>(load.wait);
+  peer.wait = load.wait;
   peer.busy_s = static_cast<float>(load.busy_s);
   peer.task_s = load.task_s;
   peer.queued = load.queued;
@@ -199,7 +199,7 @@ std::optional<std::uint32_t> PeerTable::random_victim(double now_s, Random& rand
   std::optional<std::uint32_t> best;
   double best_distance = 0;
   for (int i = 0; i < lending_tuning::kRandomVictims; ++i) {
-    const auto rank = static_cast<std::uint32_t>(random.below(num_ranks_));
+    const std::uint32_t rank = random.below(num_ranks_);
     if (!may_be_victim(rank, now_s)) continue;
     const double distance = locality_of_(rank).distance;
     if (!best || distance < best_distance) best = rank, best_distance = distance;

@@ -18,7 +18,7 @@ bool poll_is_due(const PollView& view, double min_s) {
 }
 
 std::size_t next_batch(double task_s, std::size_t queued) {
-  const double few = lending_tuning::kBatchShare * static_cast<double>(queued);
+  const double few = lending_tuning::kBatchShare * queued;
   return static_cast<std::size_t>(std::clamp<double>(
       std::min(lending_tuning::kBatch_s / task_s, few), 1, lending_tuning::kMaxBatch));
 }

@@ -17,7 +17,7 @@ using lending_tuning::kMinStealPause_s;
 constexpr std::uint8_t kMaxDeclines = 16;
 
 double pause_after(std::uint8_t declines) {
-  return std::min(kMaxStealPause_s, kMinStealPause_s * static_cast<double>(1U << (declines - 1)));
+  return std::min(kMaxStealPause_s, kMinStealPause_s * (1U << (declines - 1)));
 }
 }  // namespace
 
@@ -92,8 +92,7 @@ void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_
   next_s_ = now_s;
   ++declined_;
   Peer& peer = peers.at(from);
-  peer.declines =
-      std::min<std::uint8_t>(kMaxDeclines, static_cast<std::uint8_t>(peer.declines + 1));
+  peer.declines = std::min<std::uint8_t>(kMaxDeclines, peer.declines + 1);
   peer.excluded_until_s = now_s + pause_after(peer.declines);
 }
 

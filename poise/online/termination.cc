@@ -43,7 +43,7 @@ TerminationTree tree_at(std::size_t in_node, std::size_t node_size, const InNode
 TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
                                  std::span<const std::uint32_t> leaders) {
   const auto position = [](std::span<const std::uint32_t> in, std::uint32_t of) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(in, of) - in.begin());
+    return std::ranges::lower_bound(in, of) - in.begin();
   };
   return tree_at(
       position(node, rank), node.size(), [=](std::size_t i) { return node[i]; },
@@ -109,8 +109,7 @@ void TerminationDetector::conclude(std::uint64_t created, std::uint64_t finished
 
 void TerminationDetector::handle(std::uint32_t from, const TerminationMessage& message,
                                  std::vector<TerminationMessage>& out) {
-  const auto child = static_cast<std::size_t>(std::find(children_.begin(), children_.end(), from) -
-                                              children_.begin());
+  const std::size_t child = std::find(children_.begin(), children_.end(), from) - children_.begin();
   switch (message.kind) {
     case Kind::entered: entered_[child] = message.wait; break;
     case Kind::report:

@@ -234,9 +234,7 @@ std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& t
     seeds.push_back(graph.num_vertices() / (split.attempts - 1) * (i - 1));
   std::optional<Bisection> best;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
-    if (std::find(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(i), seeds[i]) !=
-        seeds.begin() + static_cast<std::ptrdiff_t>(i))
-      continue;
+    if (std::find(seeds.begin(), seeds.begin() + i, seeds[i]) != seeds.begin() + i) continue;
     Bisection next(graph, split, tuning);
     next.grow(seeds[i]);
     next.improve();

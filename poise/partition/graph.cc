@@ -55,7 +55,7 @@ Graph all_entries(const Workload& workload, bool counts) {
   graph.affinity.resize(graph.first.back());
   for (const Message& message : workload.messages) {
     if (message.from == message.to) continue;
-    const auto value = static_cast<double>(counts ? message.count : message.bytes);
+    const double value = counts ? message.count : message.bytes;
     for (const auto& [v, to] : {std::pair(message.from, message.to), {message.to, message.from}}) {
       const std::size_t entry = graph.first[v + 1]++;
       graph.to[entry] = to;
@@ -96,10 +96,10 @@ Groups arrange(std::span<const Vertex> group_of, Vertex num_groups) {
   groups.position.resize(group_of.size());
   groups.members.resize(group_of.size());
   for (std::size_t v = 0; v < group_of.size(); ++v)
-    groups.position[v] = static_cast<Vertex>(groups.first[group_of[v] + 1]++);
+    groups.position[v] = groups.first[group_of[v] + 1]++;
   std::partial_sum(groups.first.begin(), groups.first.end(), groups.first.begin());
   for (std::size_t v = 0; v < group_of.size(); ++v)
-    groups.members[groups.first[group_of[v]] + groups.position[v]] = static_cast<Vertex>(v);
+    groups.members[groups.first[group_of[v]] + groups.position[v]] = v;
   return groups;
 }
 

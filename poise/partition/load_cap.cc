@@ -242,7 +242,7 @@ class LoadCap {
     for (const LeastBusy& places : least_busy_) {
       // Splits the range of places into a few pieces of about equal size, and takes the least busy
       // place of each piece.
-      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.candidates, size));
+      const PlaceId pieces = std::min<std::size_t>(tuning_.candidates, size);
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
           return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);

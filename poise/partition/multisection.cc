@@ -63,7 +63,7 @@ class Multisection {
     const Siblings siblings = siblings_in(first, last, names);
     std::vector<Vertex> all(names.size());
     std::iota(all.begin(), all.end(), 0);
-    Placement group_of(static_cast<TaskId>(names.size()));
+    Placement group_of(names.size());
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
     // Groups that are single places are not improved here: the caller improves all places at once.
     const bool are_places = last - first == siblings.count();

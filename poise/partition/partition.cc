@@ -94,7 +94,7 @@ std::vector<Part> fixed_groups(std::span<const Part> fixed, const Matching& matc
 }
 
 Hierarchy coarsen(const Graph& graph, const Shares& shares) {
-  const auto parts = static_cast<Vertex>(shares.of_part.size());
+  const Vertex parts = shares.of_part.size();
   const Vertex wanted = std::max(kMinCoarseVertices, kCoarseVerticesPerPart * parts);
   const double max_weight = 1.5 * sum(graph.weight) / wanted;
   Hierarchy hierarchy;
@@ -120,8 +120,7 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   std::vector<Part> part_of(coarsest.num_vertices());
   std::vector<Vertex> names(coarsest.num_vertices());
   std::iota(names.begin(), names.end(), 0);
-  InitialParts(level_shares, part_of)
-      .split(coarsest, names, 0, static_cast<Part>(shares.of_part.size()));
+  InitialParts(level_shares, part_of).split(coarsest, names, 0, shares.of_part.size());
   for (;;) {
     const bool is_input = hierarchy.graphs.empty();
     const Graph& at = is_input ? graph : hierarchy.graphs.back();
@@ -152,7 +151,7 @@ struct Chunks {
 };
 
 std::vector<Part> in_stages(const Graph& graph, const Shares& shares) {
-  const auto parts = static_cast<Part>(shares.of_part.size());
+  const Part parts = shares.of_part.size();
   const Chunks chunks(parts);
   const double tolerance = shares.tolerance / 2;
   Shares coarse{std::vector<double>(chunks.count, 0), tolerance, shares.fixed, shares.attempts};

@@ -35,7 +35,7 @@ struct Parts {
         graph(graphs::affinity_graph(workload, graphs::Affinity::bytes)),
         distances(machine, options.distance) {
     graph.weight.assign(workload.num_tasks(), 1);
-    graphs::pad(graph, static_cast<Vertex>(slots.size()), 1);
+    graphs::pad(graph, slots.size(), 1);
   }
 };
 
@@ -52,7 +52,7 @@ std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
   std::vector<Slot> slot_of;
   std::vector<std::uint8_t> is_taken(slots.size(), 0);
   for (const PlaceId place : placement.places()) {
-    auto slot = static_cast<Slot>(std::ranges::lower_bound(slots, place) - slots.begin());
+    Slot slot = std::ranges::lower_bound(slots, place) - slots.begin();
     while (slot < slots.size() && slots[slot] == place && is_taken[slot]) ++slot;
     if (slot == slots.size() || slots[slot] != place) return std::nullopt;
     is_taken[slot] = 1;
@@ -138,7 +138,7 @@ class RankMapping {
   /// Returns the last slot that begins at or before the place.
   Slot slot_around(PlaceId place) const {
     const auto after = std::ranges::upper_bound(parts_.slots, place);
-    return static_cast<Slot>(std::max<std::ptrdiff_t>(1, after - parts_.slots.begin()) - 1);
+    return std::max<std::ptrdiff_t>(1, after - parts_.slots.begin()) - 1;
   }
 
   Slot nearest_free(PlaceId place, std::span<const std::uint8_t> is_taken) const {

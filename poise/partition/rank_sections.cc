@@ -60,7 +60,7 @@ class Halving {
     std::array<Region, 2> halves;
     const std::size_t left = order_slots(regions_[r].slots);
     const std::vector<Slot>& slots = regions_[r].slots;
-    const auto middle = slots.begin() + static_cast<std::ptrdiff_t>(left);
+    const auto middle = slots.begin() + left;
     halves[0].slots.assign(slots.begin(), middle);
     halves[1].slots.assign(middle, slots.end());
 
@@ -178,7 +178,7 @@ class Halving {
       sum += problem_.distances(
           problem_.slots[half.slots[(2 * i + 1) * half.slots.size() / (2 * samples)]],
           problem_.slots[to]);
-    return sum / static_cast<double>(samples);
+    return sum / samples;
   }
 
   /// Moves the vertices that cost least until the left side has exactly its weight.

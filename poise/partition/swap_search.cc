@@ -140,7 +140,7 @@ class SwapSearch {
     // The penalty per byte above a limit must exceed any cost per byte, which is at most the
     // largest distance.
     for (std::size_t s = 1; s < problem.slots.size(); s *= 2)
-      penalty_ = std::max(penalty_, 16 * distance(0, static_cast<Slot>(s)));
+      penalty_ = std::max(penalty_, 16 * distance(0, s));
   }
 
   /// Anneals from several temperatures in turn; each run starts from the best map so far.
@@ -165,7 +165,7 @@ class SwapSearch {
   void descend() {
     std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
     scans_ = 0;
-    const double most = kDescentScansPerEdge * static_cast<double>(graph_.to.size());
+    const double most = kDescentScansPerEdge * graph_.to.size();
     for (int pass = 0; pass < kDescentPasses; ++pass) {
       bool any = false;
       for (const Vertex v : connected_) {
@@ -207,7 +207,7 @@ class SwapSearch {
     for (const Level& level : problem_.machine.levels()) {
       std::vector<Slot> first(size), last(size);
       bool splits = false, joins = false;
-      std::size_t l = static_cast<std::size_t>(&level - problem_.machine.levels().data());
+      std::size_t l = &level - problem_.machine.levels().data();
       const auto group = [&](Slot s) { return problem_.machine.group_of(l, problem_.slots[s]); };
       for (Slot begin = 0; begin < size;) {
         Slot end = begin;
@@ -240,7 +240,7 @@ class SwapSearch {
       more += graph_.affinity[e] * (problem_.distances(after, at) - problem_.distances(before, at));
       if (excess_.is_on()) excess_.note(before.node, after.node, at.node, graph_.affinity[e]);
     }
-    scans_ += static_cast<double>(graph_.degree(v));
+    scans_ += graph_.degree(v);
     return more;
   }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxEntries = std::size_t{1} << 30;
 
 std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskId> tasks) {
   std::vector<std::int32_t> vertices(num_tasks, kOutside);
-  for (std::size_t v = 0; v < tasks.size(); ++v) vertices[tasks[v]] = static_cast<std::int32_t>(v);
+  for (std::size_t v = 0; v < tasks.size(); ++v) vertices[tasks[v]] = v;
   return vertices;
 }
 
@@ -38,8 +38,7 @@ std::vector<std::int32_t> whole_weights(std::span<const double> values, double t
   std::vector<std::int32_t> weights;
   weights.reserve(values.size());
   for (const double value : values) {
-    const double part =
-        largest > 0 ? value / largest / sum : 1.0 / static_cast<double>(values.size());
+    const double part = largest > 0 ? value / largest / sum : 1.0 / values.size();
     weights.push_back(static_cast<std::int32_t>(std::floor(part * total + 0.5)));
   }
   return weights;
@@ -65,7 +64,7 @@ TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, doub
       graph.neighbour.push_back(vertices[link.task]);
       weights.push_back(weight_of(link, unit));
     }
-    graph.first.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
+    graph.first.push_back(graph.neighbour.size());
   }
   graph.edge_weight = whole_weights(weights, total);
   for (std::int32_t& weight : graph.edge_weight) weight = std::max(weight, 1);

@@ -205,7 +205,7 @@ void descend_on_traffic(const TrafficDescent& given, Placement& placement) {
 
 void cycle_on_traffic(const TrafficDescent& given, Placement& placement) {
   const auto& [distances, places, graph, caps, fixed, climbs, tuning] = given;
-  const double coarsest = tuning.descent_coarsest * static_cast<double>(places.size());
+  const double coarsest = tuning.descent_coarsest * places.size();
   if (graph.num_vertices() > coarsest) {
     const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     const Matching matching =

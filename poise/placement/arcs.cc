@@ -52,8 +52,8 @@ Arcs::Arcs(const Workload& workload) {
       if (end[t] == first[t] || arcs_[end[t] - 1].task != partner)
         arcs_[end[t]++] = {partner, 0, 0, 0, 0};
       Arc& arc = arcs_[end[t] - 1];
-      (is_in ? arc.in : arc.out) += static_cast<double>(message.count);
-      (is_in ? arc.in_bytes : arc.out_bytes) += static_cast<double>(message.bytes);
+      (is_in ? arc.in : arc.out) += message.count;
+      (is_in ? arc.in_bytes : arc.out_bytes) += message.bytes;
     }
 
   // A pair with several messages has one arc, so rows are shorter than reserved. This loop closes

@@ -80,12 +80,11 @@ std::uint64_t fewest_tasks(std::vector<Given>& tasks, double excess_s) {
 }
 
 std::uint64_t fewest_bytes(std::vector<Given>& tasks, double excess_s) {
-  std::sort(tasks.begin(), tasks.end(), [](const Given& a, const Given& b) {
-    return static_cast<double>(a.bytes) * b.load_s < static_cast<double>(b.bytes) * a.load_s;
-  });
+  std::sort(tasks.begin(), tasks.end(),
+            [](const Given& a, const Given& b) { return a.bytes * b.load_s < b.bytes * a.load_s; });
   double bytes = 0;
   for (auto task = tasks.begin(); task != tasks.end() && excess_s > 0; ++task) {
-    bytes += std::min(1.0, excess_s / task->load_s) * static_cast<double>(task->bytes);
+    bytes += std::min(1.0, excess_s / task->load_s) * task->bytes;
     excess_s -= task->load_s;
   }
   return static_cast<std::uint64_t>(bytes);
@@ -112,9 +111,8 @@ double iteration_bound_s(const Machine& machine, const Workload& workload, const
       const TaskId from = sender->task;
       double messages_s = 0;
       for (; sender != senders.end() && sender->task == from; ++sender)
-        messages_s +=
-            static_cast<double>(sender->count) * costs.seconds_per_message * least.message +
-            static_cast<double>(sender->bytes) * costs.seconds_per_byte * least.byte;
+        messages_s += sender->count * costs.seconds_per_message * least.message +
+                      sender->bytes * costs.seconds_per_byte * least.byte;
       busy_s += std::min(messages_s, workload.tasks[from].load_s / speed);
     }
     bound_s = std::max(bound_s, busy_s);

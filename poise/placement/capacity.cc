@@ -64,9 +64,7 @@ class Filling {
     if (free_here_.empty()) return free_[p];
     return std::min(free_[p], free_here_[machine_.domain_of(p)]);
   }
-  void update(PlaceId p) {
-    used_.set(p, static_cast<double>(std::max<std::int64_t>(0, most_ - room_at(p))));
-  }
+  void update(PlaceId p) { used_.set(p, std::max<std::int64_t>(0, most_ - room_at(p))); }
 
   const Machine& machine_;
   const Capacity& capacity_;

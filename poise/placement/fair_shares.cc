@@ -51,7 +51,7 @@ std::vector<double> fair_shares(const Machine& machine, const Workload& workload
   // place gets all movable work.
   if (!(sum > 0)) {
     const auto deepest = std::min_element(ground_s.begin(), ground_s.end());
-    shares[static_cast<std::size_t>(deepest - ground_s.begin())] = sum = 1;
+    shares[deepest - ground_s.begin()] = sum = 1;
   }
   for (double& share : shares) share /= sum;
   return shares;

@@ -43,7 +43,7 @@ void visit_initial_placement(std::string_view name, TaskId num_tasks, std::uint3
   } else if (name == "round_robin") {
     for (TaskId t = 0; t < num_tasks; ++t) visit(t, t % num_places);
   } else if (name == "random") {
-    for (TaskId t = 0; t < num_tasks; ++t) visit(t, static_cast<PlaceId>(random.below(num_places)));
+    for (TaskId t = 0; t < num_tasks; ++t) visit(t, random.below(num_places));
   } else if (name == "uneven") {
     visit_uneven(num_tasks, num_places, visit);
   } else {

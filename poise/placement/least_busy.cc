@@ -27,8 +27,7 @@ LeastBusy::LeastBusy(std::vector<double> busy_s)
   POISE_CHECK(num_places_ > 0);
   for (double& value : busy_s_) value += 0.0;
   busy_s_.resize(num_leaves_, std::numeric_limits<double>::infinity());
-  for (std::size_t leaf = 0; leaf < num_leaves_; ++leaf)
-    winner_[num_leaves_ + leaf] = static_cast<PlaceId>(leaf);
+  for (std::size_t leaf = 0; leaf < num_leaves_; ++leaf) winner_[num_leaves_ + leaf] = leaf;
   for (std::size_t node = num_leaves_ - 1; node >= 1; --node) {
     const PlaceId left = winner_[2 * node], right = winner_[2 * node + 1];
     winner_[node] = busy_s_[right] < busy_s_[left] ? right : left;

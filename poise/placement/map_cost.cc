@@ -37,7 +37,7 @@ MapCost map_cost(const Machine& machine, const Workload& workload, const Placeme
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
     const std::uint64_t size = size_of(message);
-    cost.traffic += static_cast<double>(size) * distance_between(machine, distance, from, to);
+    cost.traffic += size * distance_between(machine, distance, from, to);
     const NodeId node_from = machine.node_of_place(from), node_to = machine.node_of_place(to);
     if (node_from == node_to) continue;
     cost.internode_bytes += size;

@@ -54,7 +54,7 @@ MemoryRoom::MemoryRoom(const Machine& machine, const Workload& workload, const P
 }
 
 std::uint64_t MemoryRoom::block_bytes(std::int32_t block) const {
-  return workload_.shared_block_bytes[static_cast<std::size_t>(block)];
+  return workload_.shared_block_bytes[block];
 }
 
 bool MemoryRoom::is_over(PlaceId p) const {

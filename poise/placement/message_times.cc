@@ -218,7 +218,7 @@ double physical_migration_s(const Machine& machine, const Workload& workload,
   const std::vector<Migration> moves = migrations(before, after);
   Tally tally(machine, costs);
   for (const Migration& move : moves) {
-    const auto bytes = static_cast<double>(workload.tasks[move.task].bytes);
+    const double bytes = workload.tasks[move.task].bytes;
     const double pack_s = costs.seconds_per_migrated_task + bytes * costs.seconds_per_migrated_byte;
     tally.add(move.from, move.to, 1, bytes, {pack_s, pack_s});
   }

@@ -50,8 +50,7 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   for (const Task& task : workload.tasks)
     if (task.movable) alone_s.push_back(task.load_s / speed);
   const std::size_t count = std::min(alone_s.size(), fixed_s.size());
-  std::partial_sort(alone_s.begin(), alone_s.begin() + static_cast<std::ptrdiff_t>(count),
-                    alone_s.end(), std::greater<>());
+  std::partial_sort(alone_s.begin(), alone_s.begin() + count, alone_s.end(), std::greater<>());
   std::sort(fixed_s.begin(), fixed_s.end());
   for (std::size_t i = 0; i < count; ++i) {
     apart_s = std::max(apart_s, alone_s[i] + fixed_s[i]);
@@ -132,10 +131,8 @@ double message_s(const Machine& machine, const CostModel& costs, const Message& 
   if (from == to) return 0;
   if (costs.formula == CostFormula::physical)
     return physical_message_s(machine, costs, message, from, to);
-  return static_cast<double>(message.count) * costs.seconds_per_message *
-             machine.message_factor(from, to) +
-         static_cast<double>(message.bytes) * costs.seconds_per_byte *
-             machine.byte_factor(from, to);
+  return message.count * costs.seconds_per_message * machine.message_factor(from, to) +
+         message.bytes * costs.seconds_per_byte * machine.byte_factor(from, to);
 }
 
 double average_s(const Machine& machine, const Workload& workload) {
@@ -210,8 +207,8 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
     const std::uint64_t bytes = workload.tasks[migration.task].bytes;
     ++cost.tasks;
     cost.bytes += bytes;
-    sent[migration.from] += static_cast<double>(bytes);
-    received[migration.to] += static_cast<double>(bytes);
+    sent[migration.from] += bytes;
+    received[migration.to] += bytes;
   }
   cost.seconds = costs.formula == CostFormula::physical
                      ? physical_migration_s(machine, workload, costs, before, after)
@@ -237,7 +234,7 @@ Metrics evaluate(const Machine& machine, const Workload& workload, const CostMod
     metrics.hop_bytes += message.bytes * machine.hops(from, to);
     if (machine.node_of_place(from) != machine.node_of_place(to))
       metrics.internode_bytes += message.bytes;
-    metrics.nuco_messages += static_cast<double>(message.count) * machine.message_factor(from, to);
+    metrics.nuco_messages += message.count * machine.message_factor(from, to);
   }
   const MigrationCost migration = migration_cost(machine, workload, costs, before, after);
   metrics.migrations = migration.tasks;

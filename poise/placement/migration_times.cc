@@ -7,7 +7,7 @@
 namespace poise {
 
 double packing_s(const CostModel& costs, const Task& task) {
-  const double bytes_s = static_cast<double>(task.bytes) * costs.seconds_per_migrated_byte;
+  const double bytes_s = task.bytes * costs.seconds_per_migrated_byte;
   return costs.formula == CostFormula::physical ? costs.seconds_per_migrated_task + bytes_s
                                                 : bytes_s;
 }
@@ -26,6 +26,8 @@ MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placemen
   seconds_.assign(first_resource_ + (resources_ ? resources_->count() : 0), 0);
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for_each_use(t, places_[t], [&](Index i, double seconds) { seconds_[i] += seconds; });
+  most_place_s_ = busiest_place_s();
+  most_resource_s_ = busiest_resource_s();
 }
 
 /// Calls visit(index, seconds) for each place and resource on which the migration of t from its
@@ -34,7 +36,7 @@ template <typename Visit>
 void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
   const PlaceId home = home_.of(t);
   if (home == at) return;
-  const auto bytes = static_cast<double>(workload_.tasks[t].bytes);
+  const double bytes = workload_.tasks[t].bytes;
   const double pack_s = packing_s(costs_, workload_.tasks[t]);
   visit(Index{home}, pack_s);
   visit(resources_ ? Index{at} : Index{machine_.num_places()} + at, pack_s);
@@ -69,12 +71,12 @@ bool MigrationTimes::is_within(double limit_s) const {
 }
 
 double MigrationTimes::busiest_place_s() const {
-  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  const auto first = seconds_.begin() + first_resource_;
   return std::max(0.0, *std::max_element(seconds_.begin(), first));
 }
 
 double MigrationTimes::busiest_resource_s() const {
-  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  const auto first = seconds_.begin() + first_resource_;
   return first == seconds_.end() ? 0 : std::max(0.0, *std::max_element(first, seconds_.end()));
 }
 
@@ -118,7 +120,11 @@ void MigrationTimes::move(TaskId t, PlaceId to) {
   change(t, places_[t], -1);
   change(t, to, 1);
   places_[t] = to;
-  for (const auto& [i, seconds] : changes_) seconds_[i] += seconds;
+  for (const auto& [i, seconds] : changes_) {
+    seconds_[i] += seconds;
+    double& most_s = i < first_resource_ ? most_place_s_ : most_resource_s_;
+    most_s = std::max(most_s, seconds_[i]);
+  }
 }
 
 }  // namespace poise

@@ -41,10 +41,10 @@ SpeedGroups::SpeedGroups(const Machine& machine, const std::vector<double>& busy
   std::vector<std::vector<double>> group_busy_s(num_groups);
   for (PlaceId p = 0; p < machine.num_places(); ++p) {
     const auto found = std::lower_bound(speeds.begin(), speeds.end(), machine.speed_of(p));
-    const auto rank = static_cast<std::size_t>(found - speeds.begin());
+    const std::size_t rank = found - speeds.begin();
     const std::size_t group = rank * num_groups / speeds.size();
-    group_of_[p] = static_cast<std::uint32_t>(group);
-    index_of_[p] = static_cast<PlaceId>(places[group].size());
+    group_of_[p] = group;
+    index_of_[p] = places[group].size();
     places[group].push_back(p);
     group_busy_s[group].push_back(busy_s[p]);
   }

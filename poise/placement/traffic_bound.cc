@@ -59,7 +59,7 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
     for (const Link& link : links.of(tasks[i])) {
       const std::size_t j = index_of[link.task];
       if (j >= size || tasks[j] != link.task) continue;  // in another cluster
-      const auto count = static_cast<double>(link.count);
+      const double count = link.count;
       matrix[i * size + i] += count / weights[tasks[i]];
       matrix[i * size + j] -= count / std::sqrt(weights[tasks[i]] * weights[link.task]);
     }

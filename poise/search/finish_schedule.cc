@@ -65,9 +65,7 @@ class Scheduler {
   Placement placement() && { return Placement(std::move(place_of_)); }
 
  private:
-  double seconds(const Link& link) const {
-    return static_cast<double>(link.count) * message_s_ + static_cast<double>(link.bytes) * byte_s_;
-  }
+  double seconds(const Link& link) const { return link.count * message_s_ + link.bytes * byte_s_; }
 
   void find_partners(TaskId t) {
     partners_.clear();

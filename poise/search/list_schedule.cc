@@ -215,7 +215,7 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
     return;
   }
   if (!holds(group, current_) &&
-      !could_hold_best(group, outside_.sum() + group.lightest * static_cast<double>(branch.count)))
+      !could_hold_best(group, outside_.sum() + group.lightest * branch.count))
     return;
   const std::size_t first_branch = branches_.size();
   push_branches(level + 1, branch);
@@ -297,7 +297,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
   for (const SpeedGroup& places : places_.all())
     if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
   const double outside = outside_.sum();
-  const double lightest = outside + group.weight * static_cast<double>(branch.count);
+  const double lightest = outside + group.weight * branch.count;
   if (level > 0) {
     visit_idle_children(level, group.first_child, group.last_child, lightest, first_branch);
     return;
@@ -306,7 +306,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
   block_bounds_.assign(blocks_.num_blocks(), outside);
   for (std::size_t b = first_branch; b < branches_.size(); ++b) {
     const std::vector<double>& weights = blocks_.lightest_from(branches_[b].group);
-    const auto count = static_cast<double>(branches_[b].count);
+    const double count = branches_[b].count;
     for (std::size_t block = 0; block < weights.size(); ++block)
       block_bounds_[block] += weights[block] * count;
   }
@@ -348,8 +348,7 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   // groups. The exact sum follows only for the others.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
-    messages +=
-        tree_.weight(level, branches_[b].group, child) * static_cast<double>(branches_[b].count);
+    messages += tree_.weight(level, branches_[b].group, child) * branches_[b].count;
   if (!holds(group, current_) && !could_hold_best(group, messages)) return;
   const std::size_t num_outside = outside_.size();
   add_siblings(level, child, first_branch);
@@ -378,7 +377,7 @@ void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t
 }
 
 bool Scheduler::is_branch(std::uint32_t group, std::size_t first_branch) const {
-  const auto begin = branches_.begin() + static_cast<std::ptrdiff_t>(first_branch);
+  const auto begin = branches_.begin() + first_branch;
   const auto found = std::lower_bound(
       begin, branches_.end(), group,
       [](const Branch& branch, std::uint32_t wanted) { return branch.group < wanted; });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -49,6 +50,29 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
 void LocalSearch::limit_migration(double limit_s) {
   if (!moved_) moved_.emplace(problem_, placement());
   migration_limit_s_ = limit_s;
+}
+
+void LocalSearch::remember_shortest(double steps) {
+  steps_to_pay_ = steps;
+  shortest_s_ = std::numeric_limits<double>::infinity();
+  moves_since_.clear();
+}
+
+Placement LocalSearch::shortest() const {
+  Placement shortest = placement();
+  for (auto move = moves_since_.rbegin(); move != moves_since_.rend(); ++move)
+    shortest.move(move->task, move->from);
+  return shortest;
+}
+
+/// Remembers the placement if its total time is the shortest so far. No place is busier than
+/// peak_s.
+void LocalSearch::note_total(double peak_s) {
+  if (steps_to_pay_ == 0) return;
+  const double total_s = steps_to_pay_ * peak_s + moved_->most_so_far_s();
+  if (total_s >= shortest_s_) return;
+  shortest_s_ = total_s;
+  moves_since_.clear();
 }
 
 double LocalSearch::peak_s() const { return times_.peak_s(); }
@@ -97,11 +121,10 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
     for (NodeId other = 0; other < machine_.num_nodes(); ++other)
       if (other != node) nodes.push_back(other);
     const std::size_t kept = std::min(nodes.size(), tuning_.candidates);
-    std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
-                      [&](NodeId a, NodeId b) {
-                        return std::pair(machine_.network().latency_factor(a, node), a) <
-                               std::pair(machine_.network().latency_factor(b, node), b);
-                      });
+    std::partial_sort(nodes.begin(), nodes.begin() + kept, nodes.end(), [&](NodeId a, NodeId b) {
+      return std::pair(machine_.network().latency_factor(a, node), a) <
+             std::pair(machine_.network().latency_factor(b, node), b);
+    });
     nodes.resize(kept);
   }
   for (const NodeId other : nodes)
@@ -231,7 +254,7 @@ std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, 
   const double wanted_s = workload_.tasks[t].load_s - half_s;
   auto nearest = std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
   if (room_.has_few_cores()) {
-    const auto before = static_cast<std::size_t>(nearest - partners.begin());
+    const std::size_t before = nearest - partners.begin();
     const std::size_t first = before - std::min(before, tuning_.candidates / 2);
     return std::span(partners).subspan(first,
                                        std::min(tuning_.candidates, partners.size() - first));
@@ -266,6 +289,7 @@ void LocalSearch::open(PlaceId p) {
 }
 
 void LocalSearch::relocate(TaskId t, PlaceId to) {
+  if (steps_to_pay_ != 0) moves_since_.push_back({t, times_.place_of(t), to});
   auto& row = tasks_at_[times_.place_of(t)];
   *std::find(row.begin(), row.end(), t) = row.back();
   row.pop_back();
@@ -374,13 +398,14 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans = std::min(static_cast<double>(tuning_.min_scans) +
-                                          tuning_.scans_per_entry * static_cast<double>(entries),
-                                      static_cast<double>(tuning_.max_scans));
+  const double stage_scans =
+      std::min(static_cast<double>(tuning_.min_scans) + tuning_.scans_per_entry * entries,
+               static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
+  double stuck_s = 0;      // busy time of the busiest place that found no step
   while (!queue_.empty() && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
@@ -409,13 +434,17 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       }
     }
     is_open_[p] = false;
+    note_total(std::max(busy_s, stuck_s));
     if (improve(p, stage)) {
       open(p);
       has_moved = true;
+    } else {
+      stuck_s = std::max(stuck_s, busy_s);
     }
   }
+  if (steps_to_pay_ != 0) note_total(this->peak_s());
   queue_ = {};
-  return static_cast<double>(scans() - scans_before);
+  return scans() - scans_before;
 }
 
 /// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as

@@ -33,11 +33,11 @@ void Surroundings::clear() {
 std::uint32_t Surroundings::entry_for(PlaceId p) {
   std::uint32_t& slot = slot_of_[p];
   if (slot != kNone) return slot;
-  slot = static_cast<std::uint32_t>(near_.size());
+  slot = near_.size();
   const DomainId d = domain_of_[p];
   std::uint32_t& domain = slot_of_domain_[d];
   if (domain == kNone) {
-    domain = static_cast<std::uint32_t>(domains_.size());
+    domain = domains_.size();
     domains_.push_back({d, kNone, {}});
   }
   near_.push_back({p, d, domains_[domain].first, {}, 0, 0, 0});
@@ -135,7 +135,7 @@ void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& place
   }
   heaviest_.clear();
   for (const Near& near : near_) heaviest_.push_back({-weight_s(near.exchange), near.place});
-  const auto end = heaviest_.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto end = heaviest_.begin() + most;
   std::nth_element(heaviest_.begin(), end, heaviest_.end());
   for (auto heavy = heaviest_.begin(); heavy != end; ++heavy) places.push_back(heavy->second);
 }

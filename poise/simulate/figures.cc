@@ -20,7 +20,7 @@ struct Pair {
   std::uint64_t threads, places;
 };
 
-double number(std::uint64_t count) { return static_cast<double>(count); }
+double number(std::uint64_t count) { return count; }
 
 double simulated_speed_up(const JuggleRun& run) {
   return static_s(run.program) / simulate_juggle(run).completion_s;

@@ -9,7 +9,7 @@ namespace poise {
 std::uint32_t Routes::add(std::span<const RouteStop> stops) {
   for (const RouteStop& stop : stops) {
     if (stop.s_per_byte <= 0) continue;
-    const auto begin = stops_.begin() + static_cast<std::ptrdiff_t>(first_.back());
+    const auto begin = stops_.begin() + first_.back();
     const auto known = std::find_if(
         begin, stops_.end(), [&](const RouteStop& s) { return s.resource == stop.resource; });
     if (known == stops_.end())

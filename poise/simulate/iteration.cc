@@ -41,7 +41,7 @@ void send_all(const Traffic& traffic, std::span<const double> work_s, double ove
     }
     place.worked_s = place.sent_s + overlap * work_s[p];
   }
-  const auto limit = static_cast<double>(options.eager_bytes);
+  const double limit = options.eager_bytes;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const Traffic::Pair& pair = traffic.pairs()[i];
     if (pair.message_bytes <= limit) continue;
@@ -61,8 +61,7 @@ void receive_all(const Traffic& traffic, std::span<const double> arrival_s,
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::uint32_t i = 0; i < incoming.size(); ++i) incoming[next[traffic.pairs()[i].to]++] = i;
   for (PlaceId p = 0; p < places.size(); ++p) {
-    const auto begin = incoming.begin() + static_cast<std::ptrdiff_t>(first[p]),
-               end = incoming.begin() + static_cast<std::ptrdiff_t>(first[p + 1]);
+    const auto begin = incoming.begin() + first[p], end = incoming.begin() + first[p + 1];
     std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
       return arrival_s[a] != arrival_s[b] ? arrival_s[a] < arrival_s[b] : a < b;
     });
@@ -78,7 +77,7 @@ void receive_all(const Traffic& traffic, std::span<const double> arrival_s,
 
 double window_s(const Traffic& traffic, const EngineOptions& options) {
   if (options.precision) return *options.precision * traffic.busiest_s();
-  const auto stops = static_cast<double>(traffic.routes().num_stops());
+  const double stops = traffic.routes().num_stops();
   const double computations = 2 * static_cast<double>(traffic.flows().size());
   if (computations * stops <= kMaxExactVisits) return 0;
   return traffic.busiest_s() / std::clamp(kMaxVisits / stops, kMinComputations, kMaxComputations);
@@ -97,7 +96,7 @@ Sharing sharing_named(std::string_view name) {
 double Iteration::idle_share() const {
   double busy_s = 0;
   for (const PlaceRun& place : places) busy_s += place.busy_s();
-  const double all_s = end_s * static_cast<double>(places.size());
+  const double all_s = end_s * places.size();
   return all_s > 0 ? std::max(0.0, 1 - busy_s / all_s) : 0;
 }
 

@@ -95,7 +95,7 @@ Team::Team(const JuggleRun& run)
       slice_s_(run.slice_s),
       domain_of_(run.domain_of_place) {
   if (domain_of_.empty()) domain_of_.resize(program_.places, 0);
-  const auto num_threads = static_cast<ThreadId>(program_.threads);
+  const ThreadId num_threads = program_.threads;
   place_of_ = deal_threads(num_threads, domain_of_);
   places_.resize(program_.places);
   for (ThreadId t = 0; t < num_threads; ++t) places_[place_of_[t]].threads.push_back(t);
@@ -126,8 +126,7 @@ double Team::next_arrival_s() const {
       least_s = std::min(least_s, rest_s_[t]);
       ++running;
     }
-    if (running > 0)
-      soonest_s = std::min(soonest_s, place.owed_s + least_s * static_cast<double>(running));
+    if (running > 0) soonest_s = std::min(soonest_s, place.owed_s + least_s * running);
   }
   return now_s_ + soonest_s;
 }
@@ -185,7 +184,7 @@ void Team::run_place(Shared& place, double end_s) {
       place.idle_s += left_s;
       return;
     }
-    const double sharers = static_cast<double>(running);
+    const double sharers = running;
     const double step_s = std::min(least_s, left_s / sharers);
     left_s = step_s < least_s ? 0 : left_s - least_s * sharers;
     for (const ThreadId t : place.threads) {
@@ -227,9 +226,9 @@ void Team::sort_domain(DomainId d) {
   std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
     return done_s(a) != done_s(b) ? done_s(a) < done_s(b) : a < b;
   });
-  const auto blocked = static_cast<std::size_t>(
+  const std::size_t blocked =
       std::find_if(order_.begin(), order_.end(), [&](ThreadId t) { return rest_s_[t] <= 0; }) -
-      order_.begin());
+      order_.begin();
   const std::size_t share = blocked / places.size(), num_slow = blocked % places.size();
   const std::size_t num_fast = places.size() - num_slow;
   std::size_t next = 0;
@@ -257,7 +256,7 @@ std::uint64_t Team::swap() {
   for (PlaceId p = 0; p < places_.size(); ++p) {
     double gained_s = 0;
     for (const ThreadId t : places_[p].threads) gained_s += gained_s_[t];
-    const auto num_threads = static_cast<std::uint32_t>(places_[p].threads.size());
+    const std::uint32_t num_threads = places_[p].threads.size();
     speed[p] = measured_speed(gained_s, num_threads, now_s_ - balanced_s_, places_[p].idle_s);
   }
   const std::vector<double> progress = progress_s();
@@ -288,8 +287,7 @@ void Team::forget_gains() {
 
 std::vector<double> Team::progress_s() const {
   std::vector<double> progress_s(rest_s_.size());
-  for (ThreadId t = 0; t < rest_s_.size(); ++t)
-    progress_s[t] = static_cast<double>(phase_) * work_s_[t] - rest_s_[t];
+  for (ThreadId t = 0; t < rest_s_.size(); ++t) progress_s[t] = phase_ * work_s_[t] - rest_s_[t];
   return progress_s;
 }
 
@@ -309,7 +307,7 @@ class Clock {
     if (!is_on_)
       next_s_ = kNever;
     else if (run_.jitter == 0)
-      next_s_ = static_cast<double>(ticks_) * run_.period_s;
+      next_s_ = ticks_ * run_.period_s;
     else
       next_s_ += run_.period_s * (1 + run_.jitter * random_.uniform(-1, 1));
   }
@@ -357,7 +355,7 @@ void check(const JuggleRun& run) {
     fail(
         "time slices cannot be simulated with reactive or hybrid balancing; choose proactive "
         "balancing or none");
-  const double threads = static_cast<double>(run.program.threads);
+  const double threads = run.program.threads;
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
       points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
@@ -375,8 +373,7 @@ void check(const JuggleRun& run) {
 double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread) {
   const double sum = std::accumulate(work_of_thread.begin(), work_of_thread.end(), 0.0);
   const double most = *std::max_element(work_of_thread.begin(), work_of_thread.end());
-  return static_cast<double>(program.phases) * program.phase_s *
-         std::max(most, sum / static_cast<double>(program.places));
+  return program.phases * program.phase_s * std::max(most, sum / program.places);
 }
 
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe) {
@@ -419,7 +416,7 @@ std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains)
          domains, places);
   std::vector<DomainId> domain_of;
   for (std::uint64_t d = 0; d < domains; ++d)
-    domain_of.resize((places * (d + 1) + domains - 1) / domains, static_cast<DomainId>(d));
+    domain_of.resize((places * (d + 1) + domains - 1) / domains, d);
   return domain_of;
 }
 

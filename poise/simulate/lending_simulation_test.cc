@@ -39,6 +39,9 @@ LendingScenario random_scenario(std::uint64_t seed) {
   scenario.settings.loans.push = random.below(4) > 0;
   scenario.settings.loans.batch_bytes = random.below(2) ? 4 << 20 : 1000;
   if (random.below(2)) scenario.progress_s = random.uniform(0, 1e-3);
+  if (random.below(3) == 0) scenario.replicated_share = random.uniform();
+  scenario.shares_tokens = random.below(2);
+  if (random.below(3) == 0) scenario.news_delay_s = random.uniform(0, 5e-3);
   scenario.max_events = 5'000'000;
   scenario.recount_every = 50;
   return scenario;
@@ -74,6 +77,38 @@ double efficiency(const LendingScenario& scenario) {
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "");
   return ideal_makespan_s(scenario) / outcome.makespan_s;
+}
+
+// Four ranks with 100 tasks of 10 ms each; the first needs three times as long for a task, which no
+// rank knows when the wait begins.
+LendingScenario one_slow(double news_delay_s) {
+  LendingScenario scenario;
+  scenario.num_ranks = 4;
+  scenario.work.assign(4, {{100, 10e-3, 0}});
+  scenario.slowness = {3};
+  scenario.news_delay_s = news_delay_s;
+  scenario.progress_s = 0.3e-3;
+  return scenario;
+}
+
+TEST(LendingSimulation, loses_time_if_news_is_late) {
+  EXPECT_LT(simulate_lending(one_slow(0)).makespan_s,
+            simulate_lending(one_slow(0.2)).makespan_s - 0.1);
+}
+
+TEST(LendingSimulation, copies_whose_tokens_are_shared_do_not_depend_on_news) {
+  LendingScenario scenario = one_slow(0.2);
+  scenario.settings.pull = scenario.settings.loans.push = false;
+  EXPECT_NEAR(simulate_lending(scenario).makespan_s, 3.0, 1e-2);
+  scenario.replicated_share = 0.9;
+  const LendingOutcome asked = simulate_lending(scenario);
+  EXPECT_EQ(asked.copies, 360);
+  EXPECT_EQ(asked.lent, 0);
+  EXPECT_GT(asked.copies_run, 0);
+  scenario.shares_tokens = true;
+  const LendingOutcome shared = simulate_lending(scenario);
+  EXPECT_GT(efficiency(scenario), 0.95);
+  EXPECT_LT(shared.makespan_s, asked.makespan_s);
 }
 
 TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {

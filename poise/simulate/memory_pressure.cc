@@ -16,8 +16,8 @@ std::vector<double> bytes_in_migration(const Workload& workload, const Placement
   std::vector<double> bytes(workload.place_bytes.begin(), workload.place_bytes.end());
   bytes.resize(num_places, 0);
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
-    const auto size = static_cast<double>(
-        workload.memory.empty() ? workload.tasks[t].bytes : workload.memory[t].footprint_bytes);
+    const double size =
+        workload.memory.empty() ? workload.tasks[t].bytes : workload.memory[t].footprint_bytes;
     bytes[before.of(t)] += size;
     if (after.of(t) != before.of(t)) bytes[after.of(t)] += size;
   }
@@ -48,10 +48,9 @@ std::vector<double> unpacking_factors(const Machine& machine, const Workload& wo
   for (PlaceId p = 0; p < num_places; ++p) {
     const DomainId domain = machine.domain_of(p);
     if (is_per_place)
-      fill[p] /= static_cast<double>(pressure.place_bytes);
+      fill[p] /= pressure.place_bytes;
     else
-      fill[p] = in_domain[domain] /
-                static_cast<double>(std::max<std::uint64_t>(1, domain_memory[domain]));
+      fill[p] = in_domain[domain] / std::max<std::uint64_t>(1, domain_memory[domain]);
   }
   for (double& value : fill)
     value = 1 + (pressure.factor - 1) * std::max(0.0, value - kRelaxedFill) / (1 - kRelaxedFill);

@@ -24,8 +24,7 @@ constexpr std::uint64_t kPhasesTried = 50;
 std::vector<SpmdProgram> split(const SpmdProgram& program, std::span<const DomainId> domain_of) {
   std::vector<SpmdProgram> parts(domain_of.back() + 1, {0, 0, program.phase_s, program.phases});
   for (const DomainId d : domain_of) ++parts[d].places;
-  for (const PlaceId p : deal_threads(static_cast<ThreadId>(program.threads), domain_of))
-    ++parts[domain_of[p]].threads;
+  for (const PlaceId p : deal_threads(program.threads, domain_of)) ++parts[domain_of[p]].threads;
   std::erase_if(parts, [](const SpmdProgram& part) { return part.threads == 0; });
   return parts;
 }
@@ -52,8 +51,7 @@ bool is_good(double speed_up, double best) {
 /// 0 if there is none.
 double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, kPhasesTried);
-  const double share = static_cast<double>(run.program.phases) /
-                       static_cast<double>(outlook.question.program.phases);
+  const double share = static_cast<double>(run.program.phases) / outlook.question.program.phases;
   while (run.period_s >= 2 * kMinPeriod_s) {
     run.period_s /= 2;
     const double speed_up = outlook.static_s * share / simulate_juggle(run).completion_s;

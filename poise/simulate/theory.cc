@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // tolerated relative rounding error of a computed time
 
-double number(std::uint64_t count) { return static_cast<double>(count); }
+double number(std::uint64_t count) { return count; }
 
 double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);

@@ -55,8 +55,7 @@ class Threads {
   std::uint64_t juggle(double period_s) {
     std::vector<double> speed(on_.size());
     for (PlaceId p = 0; p < on_.size(); ++p)
-      speed[p] = measured_speed(gained_s_[p], static_cast<std::uint32_t>(on_[p].size()), period_s,
-                                idle_s_[p]);
+      speed[p] = measured_speed(gained_s_[p], on_[p].size(), period_s, idle_s_[p]);
     const auto swaps =
         juggle_swaps({progress_s_, place_of_, speed, domain_of_}, period_s * kMargin);
     for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
@@ -133,7 +132,7 @@ ThreadsRun run_threads(const Machine& machine, const Workload& workload, const P
   Threads threads(machine, workload, placement);
   ThreadsRun run;
   for (std::uint64_t point = 1; !threads.is_done(); ++point) {
-    threads.run_until(static_cast<double>(point) * period_s);
+    threads.run_until(point * period_s);
     if (!threads.is_done()) run.swaps += threads.juggle(period_s);
   }
   run.done_s = threads.take_done_s();

@@ -84,8 +84,7 @@ void Traffic::join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_pla
   for (const Transfer& transfer : transfers) sorted[next[transfer.from]++] = transfer;
   std::size_t kept = 0;
   for (PlaceId p = 0; p < num_places; ++p) {
-    const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(first_[p]),
-               end = sorted.begin() + static_cast<std::ptrdiff_t>(first_[p + 1]);
+    const auto begin = sorted.begin() + first_[p], end = sorted.begin() + first_[p + 1];
     std::stable_sort(begin, end, [p, num_places](const Transfer& a, const Transfer& b) {
       const auto turn = [p, num_places](PlaceId to) {
         return to > p ? to - p : to + num_places - p;
@@ -138,8 +137,7 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
   }
   for (std::size_t i = 0; i < joined.size(); ++i) {
     flows_[i].bytes = joined[i].bytes + joined[i].count * extra[flows_[i].route];
-    const double pieces =
-        std::max(joined[i].count, std::ceil(joined[i].bytes / static_cast<double>(piece_bytes)));
+    const double pieces = std::max(joined[i].count, std::ceil(joined[i].bytes / piece_bytes));
     flows_[i].pieces = static_cast<std::uint32_t>(std::clamp(pieces, 1.0, 4e9));
   }
 }
@@ -150,8 +148,7 @@ Traffic message_traffic(const Machine& machine, const Workload& workload, const 
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
     if (from == to || message.count == 0 || part <= 0) continue;
-    transfers.push_back({from, to, part * static_cast<double>(message.count),
-                         part * static_cast<double>(message.bytes)});
+    transfers.push_back({from, to, part * message.count, part * message.bytes});
   }
   const auto ends = [&](const Transfer& transfer) {
     return end_times(machine, costs, workload.loads_include, transfer.count, transfer.bytes,

@@ -16,7 +16,7 @@ namespace {
 // Fraction of a phase; remaining work below it is a rounding error.
 constexpr double kRounding = 1e-12;
 
-double number(std::uint64_t count) { return static_cast<double>(count); }
+double number(std::uint64_t count) { return count; }
 
 std::uint64_t shared_places(const TwoJobs& jobs) {
   return jobs.threads_a + jobs.threads_b - jobs.places;

@@ -63,7 +63,7 @@ class Partitioner {
  public:
   Partitioner(const Problem& problem, const Knobs& knobs, std::vector<TaskId> tasks)
       : graph_(task_graph(problem, tasks, kTotalWeight)),
-        seed_(static_cast<idx_t>(problem.seed & 0x7fffffff)),
+        seed_(problem.seed & 0x7fffffff),
         method_(knobs.choice("method") == "kway" ? METIS_PartGraphKway : METIS_PartGraphRecursive),
         tolerance_(static_cast<real_t>(knobs["tolerance"])),
         tasks_(std::move(tasks)),
@@ -118,15 +118,14 @@ class Partitioner {
     for (const Share& share : shares) least = std::min(least, share.part);
     const double smallest_part = all * least / sum_of(shares);
     const double fraction = std::min(1.0, smallest_part / largest);
-    return std::max(std::size_t{2},
-                    static_cast<std::size_t>(fraction * static_cast<double>(shares.size())));
+    return std::max(std::size_t{2}, static_cast<std::size_t>(fraction * shares.size()));
   }
 
   /// Returns the part of each vertex.
   std::vector<idx_t> partition(std::span<const std::int32_t> vertices,
                                std::span<const std::span<const Share>> groups) {
     std::vector<idx_t> first{0}, neighbour, edge_weight, weight, part(vertices.size());
-    for (std::size_t i = 0; i < vertices.size(); ++i) inner_[vertices[i]] = static_cast<idx_t>(i);
+    for (std::size_t i = 0; i < vertices.size(); ++i) inner_[vertices[i]] = i;
     for (const std::int32_t v : vertices) {
       weight.push_back(weights_[v]);
       for (std::int32_t entry = graph_.first[v]; entry < graph_.first[v + 1]; ++entry) {
@@ -135,7 +134,7 @@ class Partitioner {
         neighbour.push_back(other);
         edge_weight.push_back(graph_.edge_weight[entry]);
       }
-      first.push_back(static_cast<idx_t>(neighbour.size()));
+      first.push_back(neighbour.size());
     }
     for (const std::int32_t v : vertices) inner_[v] = kOutside;
 
@@ -143,8 +142,8 @@ class Partitioner {
     std::array<idx_t, METIS_NOPTIONS> options{};
     METIS_SetDefaultOptions(options.data());
     options[METIS_OPTION_SEED] = seed_;
-    auto num_vertices = static_cast<idx_t>(vertices.size());
-    auto num_parts = static_cast<idx_t>(groups.size());
+    idx_t num_vertices = vertices.size();
+    idx_t num_parts = groups.size();
     idx_t one = 1, cut = 0;
     const std::scoped_lock lock(random_numbers);
     const int status = method_(&num_vertices, &one, first.data(), neighbour.data(), weight.data(),
@@ -168,7 +167,7 @@ class Partitioner {
 std::vector<Share> large_enough(std::span<const double> shares) {
   std::vector<Share> kept;
   for (PlaceId p = 0; p < shares.size(); ++p)
-    if (shares[p] >= kMinShare / static_cast<double>(shares.size())) kept.push_back({p, shares[p]});
+    if (shares[p] >= kMinShare / shares.size()) kept.push_back({p, shares[p]});
   return kept;
 }
 

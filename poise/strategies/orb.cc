@@ -37,7 +37,7 @@ struct Item {
 double sum_of(std::span<const Item> items) {
   std::uint64_t sum = 0;
   for (const Item& item : items) sum += item.weight;
-  return static_cast<double>(sum);
+  return sum;
 }
 
 std::vector<Item> movable_items(const Workload& workload) {
@@ -87,9 +87,7 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   double before = 0;
   while (end - begin > 1) {
     const std::size_t middle = begin + (end - begin) / 2;
-    std::nth_element(items.begin() + static_cast<std::ptrdiff_t>(begin),
-                     items.begin() + static_cast<std::ptrdiff_t>(middle),
-                     items.begin() + static_cast<std::ptrdiff_t>(end), is_below);
+    std::nth_element(items.begin() + begin, items.begin() + middle, items.begin() + end, is_below);
     const double half = sum_of(items.subspan(begin, middle - begin));
     if (before + half <= wanted) {
       before += half;

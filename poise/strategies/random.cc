@@ -14,7 +14,7 @@ Placement random(const Problem& problem, const Knobs&) {
   Placement placement = problem.current;
   for (TaskId t = 0; t < placement.num_tasks(); ++t)
     if (problem.workload.tasks[t].movable)
-      placement.move(t, static_cast<PlaceId>(random.below(problem.machine.num_places())));
+      placement.move(t, random.below(problem.machine.num_places()));
   return placement;
 }
 

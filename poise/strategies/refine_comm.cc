@@ -130,12 +130,12 @@ class Attempt {
     for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})
       for (const Link& link : links) {
         const PlaceId p = placement_.of(link.task);
-        if (p != from) add(p, static_cast<double>(link.count + link.bytes));
+        if (p != from) add(p, link.count + link.bytes);
       }
     sum_by_place();
     const std::size_t kept = std::min(changes_.size(), kMaxPartnerPlaces);
-    std::partial_sort(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(kept),
-                      changes_.end(), [](const Change& a, const Change& b) {
+    std::partial_sort(changes_.begin(), changes_.begin() + kept, changes_.end(),
+                      [](const Change& a, const Change& b) {
                         return std::tuple(-a.seconds, a.place) < std::tuple(-b.seconds, b.place);
                       });
     candidates_.clear();
@@ -162,9 +162,8 @@ class Attempt {
   }
 
   double seconds(const Link& link, PlaceId from, PlaceId to) const {
-    return static_cast<double>(link.count) * known_.unit.message_s *
-               known_.factors.message(from, to) +
-           static_cast<double>(link.bytes) * known_.unit.byte_s * known_.factors.byte(from, to);
+    return link.count * known_.unit.message_s * known_.factors.message(from, to) +
+           link.bytes * known_.unit.byte_s * known_.factors.byte(from, to);
   }
 
   void add(PlaceId p, double seconds) {

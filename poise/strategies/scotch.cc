@@ -69,7 +69,7 @@ struct Context {
     SCOTCH_contextInit(&context);
     SCOTCH_contextOptionSetNum(&context, SCOTCH_OPTIONNUMDETERMINISTIC, 1);
     SCOTCH_contextRandomClone(&context);
-    SCOTCH_contextRandomSeed(&context, static_cast<SCOTCH_Num>(seed & 0x7fffffff));
+    SCOTCH_contextRandomSeed(&context, seed & 0x7fffffff);
     SCOTCH_contextRandomReset(&context);
     SCOTCH_contextThreadSpawn(&context, 1, nullptr);
   }
@@ -89,9 +89,8 @@ void check_status(int status, const char* step) {
 }
 
 void build(const Rows& rows, ScotchGraph& graph, const char* what) {
-  check_status(SCOTCH_graphBuild(&graph.graph, 0, static_cast<SCOTCH_Num>(rows.weight.size()),
-                                 rows.first.data(), nullptr, rows.weight.data(), nullptr,
-                                 static_cast<SCOTCH_Num>(rows.neighbour.size()),
+  check_status(SCOTCH_graphBuild(&graph.graph, 0, rows.weight.size(), rows.first.data(), nullptr,
+                                 rows.weight.data(), nullptr, rows.neighbour.size(),
                                  rows.neighbour.data(), rows.edge_weight.data()),
                what);
 }
@@ -157,7 +156,7 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
     const PlaceId below = level->first_place[1];
     for (std::uint32_t g = 0; g < level->num_groups(); ++g)
       if (level->first_place[g + 1] - level->first_place[g] != below) return {};
-    children.push_back(static_cast<SCOTCH_Num>(size / below));
+    children.push_back(size / below);
     size = below;
   }
   return children;
@@ -179,7 +178,7 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
     SCOTCH_Num inner, outer, link;
   };
   std::vector<Join> joins;
-  SCOTCH_Num first_inner = 0, first_outer = static_cast<SCOTCH_Num>(machine.num_places());
+  SCOTCH_Num first_inner = 0, first_outer = machine.num_places();
   for (std::size_t l = levels.size(); l-- > 0;) {
     const std::uint32_t outers = l == 0 ? 1 : levels[l - 1]->num_groups();
     for (std::uint32_t g = 0, outer = 0; g < levels[l]->num_groups(); ++g) {
@@ -189,7 +188,7 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
     }
     first_inner = first_outer, first_outer += static_cast<SCOTCH_Num>(outers);
   }
-  rows.weight.resize(static_cast<std::size_t>(first_outer), 1);
+  rows.weight.resize(first_outer, 1);
   rows.first.assign(rows.weight.size() + 1, 0);
   for (const Join& join : joins) ++rows.first[join.inner + 1], ++rows.first[join.outer + 1];
   std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
@@ -212,11 +211,11 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   const std::vector<SCOTCH_Num> links = links_of(machine, levels, longest);
   const double sum = std::accumulate(links.begin(), links.end(), 0.0);
   const std::vector<SCOTCH_Num> children = children_of(machine, levels);
-  const auto num_places = static_cast<SCOTCH_Num>(machine.num_places());
+  const SCOTCH_Num num_places = machine.num_places();
   if (machine.has_equal_speeds() && !children.empty()) {
-    check_status(SCOTCH_archTleaf(&architecture.arch, static_cast<SCOTCH_Num>(children.size()),
-                                  children.data(), links.data()),
-                 "the machine's tree");
+    check_status(
+        SCOTCH_archTleaf(&architecture.arch, children.size(), children.data(), links.data()),
+        "the machine's tree");
     return sum;
   }
   architecture.rows = tree_rows(machine, levels, links);
@@ -249,12 +248,12 @@ Vertices vertices_of(const Problem& problem) {
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
     const Task& task = workload.tasks[t];
     loads_s.push_back(task.load_s);
-    vertices.place.push_back(task.movable ? kFree : static_cast<SCOTCH_Num>(problem.current.of(t)));
+    vertices.place.push_back(task.movable ? kFree : problem.current.of(t));
   }
   for (PlaceId p = 0; p < workload.background_s.size(); ++p) {
     if (workload.background_s[p] == 0) continue;
     loads_s.push_back(workload.background_s[p] * problem.machine.speed_of(p));
-    vertices.place.push_back(static_cast<SCOTCH_Num>(p));
+    vertices.place.push_back(p);
   }
   for (const std::int32_t weight : whole_weights(loads_s, kTotalLoad))
     vertices.weight.push_back(std::max(weight, 1));
@@ -269,13 +268,12 @@ std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices
   double messages_s = 0;
   for (const Message& message : problem.workload.messages)
     if (message.from != message.to)
-      messages_s += static_cast<double>(message.count) * unit.message_s +
-                    static_cast<double>(message.bytes) * unit.byte_s;
+      messages_s += message.count * unit.message_s + message.bytes * unit.byte_s;
   std::vector<double> costs(vertices.weight.size(), 0);
   double sum = 0;
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
-    const double migration_s = static_cast<double>(problem.workload.tasks[t].bytes) *
-                               problem.costs.seconds_per_migrated_byte;
+    const double migration_s =
+        problem.workload.tasks[t].bytes * problem.costs.seconds_per_migrated_byte;
     // Each edge is in two rows, so edge_total is twice the sum of all edges.
     costs[t] = weight * migration_s * (messages_s > 0 ? edge_total / (2 * messages_s) : 1);
     sum += costs[t];
@@ -309,7 +307,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   const std::scoped_lock lock(scotch_in_use);
   last_error.clear();
   Architecture architecture;
-  const double entries = 2.0 * static_cast<double>(problem.workload.messages.size()) + 1;
+  const double entries = 2.0 * problem.workload.messages.size() + 1;
   const Vertices vertices = vertices_of(problem);
   const bool all_may_move = std::all_of(vertices.place.begin(), vertices.place.end(),
                                         [](SCOTCH_Num place) { return place == kFree; });
@@ -324,8 +322,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
                "the context");
   Plan plan;
   check_status(SCOTCH_stratGraphMapBuild(&plan.strategy, effort_of(knobs),
-                                         static_cast<SCOTCH_Num>(problem.machine.num_places()),
-                                         knobs["tolerance"] - 1),
+                                         problem.machine.num_places(), knobs["tolerance"] - 1),
                "the plan");
   std::vector<SCOTCH_Num> place = vertices.place;
   if (knobs["remap"] == 0) {
@@ -336,8 +333,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   }
   const auto tasks = problem.current.places();
   std::vector<SCOTCH_Num> before(tasks.begin(), tasks.end());
-  before.insert(before.end(), place.begin() + static_cast<std::ptrdiff_t>(tasks.size()),
-                place.end());
+  before.insert(before.end(), place.begin() + tasks.size(), place.end());
   const std::vector<SCOTCH_Num> migration =
       migration_weights(problem, vertices, knobs["migration"], edge_total, longest);
   check_status(SCOTCH_graphRemapFixed(&bound.graph, &architecture.arch, before.data(), 1,
@@ -353,7 +349,7 @@ Placement scotch(const Problem& problem, const Knobs& knobs) {
   if (problem.machine.num_places() == 1) return placement;
   const std::vector<SCOTCH_Num> place = map(problem, knobs);
   for (TaskId t = 0; t < placement.num_tasks(); ++t)
-    if (problem.workload.tasks[t].movable) placement.move(t, static_cast<PlaceId>(place[t]));
+    if (problem.workload.tasks[t].movable) placement.move(t, place[t]);
   return placement;
 }
 

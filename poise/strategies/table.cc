@@ -211,7 +211,7 @@ constexpr Strategy kStrategies[] = {
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {
-  return static_cast<double>(std::find(names.begin(), names.end(), name) - names.begin());
+  return std::find(names.begin(), names.end(), name) - names.begin();
 }
 constexpr Knob kMultistepKnobs[] = {
     {"inner", index_of("greedy_refine", kInner), 0, std::size(kInner) - 1.0,

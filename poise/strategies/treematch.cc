@@ -32,13 +32,12 @@ using namespace tree_match;
 void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
   std::vector<double> heaviest = weights;
   const std::size_t most = std::min<std::size_t>(num_places, heaviest.size());
-  std::partial_sort(heaviest.begin(), heaviest.begin() + static_cast<std::ptrdiff_t>(most),
-                    heaviest.end(), std::greater<>());
+  std::partial_sort(heaviest.begin(), heaviest.begin() + most, heaviest.end(), std::greater<>());
   double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
   double level = rest / num_places;
   for (std::size_t i = 0; i + 1 < most && heaviest[i] > level; ++i) {
     rest -= heaviest[i];
-    level = std::max(0.0, rest) / static_cast<double>(num_places - i - 1);
+    level = std::max(0.0, rest) / (num_places - i - 1);
   }
   for (double& weight : weights) weight = std::min(weight, level);
 }
@@ -47,9 +46,8 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   const std::vector<Task>& tasks = problem.workload.tasks;
   Demand demand;
   demand.share_of_place = shares_under_cap(problem, cap_s);
-  demand.open_places =
-      static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
-                                        [](double share) { return share > 0; }));
+  demand.open_places = std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
+                                     [](double share) { return share > 0; });
   demand.one_each = tasks.size() <= demand.open_places;
   // max_imbalance lets the load of a place exceed its fair share by the fraction max_imbalance - 1.
   // Half of this excess may arise when tasks are divided among nodes, the other half when the tasks
@@ -91,7 +89,7 @@ std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& de
   const Groups groups = arrange(node_of, machine.num_nodes());
   std::vector<PlaceId> places(node_of.size());
   in_parallel(machine.num_nodes(), threads, [&](std::size_t i) {
-    const auto node = static_cast<NodeId>(i);
+    const NodeId node = i;
     const Subtree tree = subtree(machine, machine.first_place(machine.first_domain(node)),
                                  machine.first_place(machine.first_domain(node + 1)));
     const std::vector<Part> place_of =

@@ -94,7 +94,7 @@ class Parser {
                                              : refuse("a list is longer than the rest of the file");
   }
 
-  std::int32_t i32() { return static_cast<std::int32_t>(file_.fixed<std::uint32_t>()); }
+  std::int32_t i32() { return file_.fixed<std::uint32_t>(); }
   ObjectId object_id() {
     const std::int32_t array = i32();
     return {array, file_.fixed<std::uint64_t>()};
@@ -373,7 +373,7 @@ void add_messages(const Dump& dump, Tasks& tasks, Workload& workload) {
 }
 
 Machine machine_with(const std::vector<double>& speeds) {
-  MachineParts parts = flat_machine(static_cast<std::uint32_t>(speeds.size())).parts();
+  MachineParts parts = flat_machine(speeds.size()).parts();
   for (std::size_t p = 0; p < speeds.size(); ++p) parts.places[p].speed = speeds[p];
   return Machine(std::move(parts));
 }
@@ -385,13 +385,13 @@ Trace read_dump(const std::string& name, std::string_view bytes) {
   sort_objects(dump);
   const std::vector<double> speeds = relative_speeds(name, dump);
   Trace trace;
-  trace.num_places = static_cast<std::uint32_t>(dump.processors.size());
+  trace.num_places = dump.processors.size();
   if (!speeds.empty()) trace.machine = machine_with(speeds);
   Phase& phase = trace.phases.emplace_back();
   std::vector<PlaceId> places;
   for (std::size_t n = 0; n < dump.objects.size(); ++n) {
     const Object& object = dump.objects[n];
-    const auto place = static_cast<PlaceId>(dump.from[n]);
+    const PlaceId place = dump.from[n];
     const double speed = speeds.empty() ? 1 : speeds[place];
     phase.workload.tasks.push_back({object.load_s * speed, 0, object.movable});
     phase.names.push_back({object.id.id, object.id.array, {}, -1, TaskName::Kind::id});
@@ -402,7 +402,7 @@ Trace read_dump(const std::string& name, std::string_view bytes) {
   // Pilla et al., ICPP 2012, section IV: the load of a chare includes its communication.
   phase.workload.loads_include = LoadsInclude::send_and_receive;
   for (std::size_t t = places.size(); t < phase.names.size(); ++t)
-    places.push_back(static_cast<PlaceId>(phase.names[t].id));
+    places.push_back(phase.names[t].id);
   phase.placement = Placement(std::move(places));
   for (const Processor& processor : dump.processors) {
     phase.workload.background_s.push_back(processor.background_s);

@@ -105,7 +105,7 @@ Trace trace_of(std::uint64_t num_tasks, const std::vector<Message>& messages) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks.assign(num_tasks, Task{1e-6, 0, true});
-  workload.messages = merged(static_cast<TaskId>(num_tasks), messages);
+  workload.messages = merged(num_tasks, messages);
   trace.assumed.push_back("a matrix holds bytes only: every task takes 1 microsecond");
   return trace;
 }
@@ -118,7 +118,7 @@ Banner read_banner(const std::string& name, std::string_view text) {
   const std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), text.size()));
   std::string lower(line.substr(std::min(kMagic.size(), line.size())));
   for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'A' && c <= 'Z') c = c - 'A' + 'a';
   const std::vector<std::string_view> words = words_of(lower);
   const auto is_one_of = [&](std::size_t i, std::initializer_list<std::string_view> known) {
     return i < words.size() && std::find(known.begin(), known.end(), words[i]) != known.end();
@@ -201,8 +201,7 @@ Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
   const std::vector<std::string_view> names = fields_of(head, separator_of(head));
   std::size_t at[4];
   for (std::size_t c = 0; c < 4; ++c) {
-    at[c] = static_cast<std::size_t>(std::find(names.begin(), names.end(), kColumns[c]) -
-                                     names.begin());
+    at[c] = std::find(names.begin(), names.end(), kColumns[c]) - names.begin();
     if (at[c] == names.size() && c < 3)
       lines.fail_here(
           "the column \"{}\" is missing; a list of messages has the columns from, to, "

@@ -34,7 +34,7 @@ class Line {
     if (is_at_end()) fail_here("{} is missing", what);
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    const auto size = static_cast<std::size_t>(end - text_.data());
+    const std::size_t size = end - text_.data();
     if (error != std::errc{} || text_.substr(size).find_first_not_of(" \t\r") == 0)
       fail_here("{} \"{}\" is not a whole number of at least 0", what,
                 text_.substr(0, std::min<std::size_t>(text_.find_first_of(" \t\r"), 20)));
@@ -115,7 +115,7 @@ void read_vertex(Line line, const Header& header, GraphRows& graph) {
   if (header.has_sizes) task.bytes = line.next("the vertex size");
   for (std::uint64_t w = 0; w < header.weights_per_vertex; ++w) {
     const std::uint64_t weight = line.next("a vertex weight");
-    if (w == 0) task.load_s = static_cast<double>(weight) / 1e6;
+    if (w == 0) task.load_s = weight / 1e6;
   }
   while (!line.is_at_end()) {
     const std::uint64_t neighbour = line.next("a neighbour");

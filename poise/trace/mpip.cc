@@ -128,7 +128,7 @@ class Report {
     if (!value || *value >= workload_.tasks.size())
       lines_.fail_here("rank \"{}\" does not exist; there are {}", word.substr(0, 40),
                        workload_.tasks.size());
-    return static_cast<TaskId>(*value);
+    return *value;
   }
 
   std::uint64_t amount(std::string_view word) const {

@@ -54,7 +54,7 @@ class Columns {
       data->fail_here("the column \"{}\" has {} bytes for {} items", name, data->remaining(),
                       count);
     reserve();
-    for (std::uint64_t i = 0; i < count; ++i) read_item(*data, static_cast<std::size_t>(i));
+    for (std::uint64_t i = 0; i < count; ++i) read_item(*data, i);
     if (data->remaining() != 0)
       data->fail_here("the column \"{}\" has {} more bytes after its {} items", name,
                       data->remaining(), count);
@@ -110,7 +110,7 @@ TaskId task_near(Cursor& data, TaskId other, std::uint64_t num_tasks) {
   if (task >= num_tasks)
     data.fail_here("a message names task {}, but there are {} tasks",
                    static_cast<std::int64_t>(task), num_tasks);
-  return static_cast<TaskId>(task);
+  return task;
 }
 
 void read_messages(const Cursor& payload, const Columns& columns, const Counts& counts,
@@ -143,7 +143,7 @@ TaskName read_name(Cursor& data) {
   name.object_group = data.signed_varint();
   const std::uint64_t size = data.varint();
   if (size > data.remaining()) data.fail_here("the file ends inside an index of {} numbers", size);
-  name.index.resize(static_cast<std::size_t>(size));
+  name.index.resize(size);
   for (std::int64_t& i : name.index) i = data.signed_varint();
   return name;
 }
@@ -152,7 +152,7 @@ std::vector<double> read_subphases(Cursor& data) {
   const std::uint64_t size = data.varint();
   if (size > data.remaining() / 8)
     data.fail_here("the file ends inside the loads of {} subphases", size);
-  std::vector<double> loads_s(static_cast<std::size_t>(size));
+  std::vector<double> loads_s(size);
   for (double& load_s : loads_s) load_s = data.f64();
   return loads_s;
 }
@@ -162,7 +162,7 @@ TaskMemory read_memory(Cursor& data) {
   const std::int64_t block = data.signed_varint();
   if (block < -1 || block > std::numeric_limits<std::int32_t>::max())
     data.fail_here("shared block {} does not exist", block);
-  memory.shared_block = static_cast<std::int32_t>(block);
+  memory.shared_block = block;
   return memory;
 }
 
@@ -238,7 +238,7 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
 /// size.
 std::uint32_t max_places_of(std::size_t file_size) {
   constexpr std::size_t kAlways = 1 << 20;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces));
+  return std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces);
 }
 
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
@@ -258,7 +258,7 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (num_places > max_places)
     head->payload.fail_here("{} places are too many; a file of this size may have {}", num_places,
                             max_places);
-  trace.num_places = static_cast<std::uint32_t>(num_places);
+  trace.num_places = num_places;
 }
 
 Machine read_machine(Cursor payload, std::uint32_t max_places) {

@@ -42,13 +42,13 @@ void add_varint(std::string& bytes, std::uint64_t value) {
 
 /// Encodes 0, -1, 1, -2, 2, ... as 0, 1, 2, 3, 4, ...
 void add_signed(std::string& bytes, std::int64_t value) {
-  add_varint(bytes, (static_cast<std::uint64_t>(value) << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+  add_varint(bytes, (value << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
 }
 
 void add_section(std::string& file, std::string_view tag, std::string_view payload) {
   POISE_CHECK(tag.size() == 4);
   std::string head(tag);
-  add_fixed(head, static_cast<std::uint64_t>(payload.size()));
+  add_fixed(head, payload.size());
   add_fixed(file, crc32(payload, crc32(head)));
   file += head;
   file += payload;
@@ -212,11 +212,10 @@ void Recording::append(std::string_view bytes) {
     if (written < 0) {
       const int error = errno;
       // Removes the incomplete phase, because readers would stop at it and miss phases added later.
-      if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
-        ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
+      if (::ftruncate(file_, size_) == 0) ::lseek(file_, size_, SEEK_SET);
       fail("cannot write {}: {}", path_, std::strerror(error));
     }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written);
   }
   size_ = size;
 }

@@ -51,7 +51,7 @@ Placement placement_from_text(const std::string& name, std::string_view text) {
     const auto place = parse_unsigned(number);
     if (!place || *place > kMaxPlace)
       fail("{}:{}: \"{}\" is not a place number", name, line, number.substr(0, 40));
-    places.push_back(static_cast<PlaceId>(*place));
+    places.push_back(*place);
   }
   return Placement(std::move(places));
 }

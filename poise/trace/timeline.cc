@@ -155,7 +155,7 @@ std::string name_of(const Timeline& timeline, std::size_t place) {
 void write_timeline(const Timeline& timeline, const std::string& path) {
   ChromeTrace trace;
   for (std::size_t p = 0; p < timeline.places.size(); ++p) {
-    const auto group = static_cast<std::int64_t>(p);
+    const std::int64_t group = p;
     trace.name_group(group, name_of(timeline, p));
     for (const Span& span : timeline.places[p]) {
       const std::string_view activity = kActivities[static_cast<std::size_t>(span.activity)];

@@ -115,8 +115,7 @@ Trace read_files(const std::vector<std::string>& paths) {
   std::vector<RankFile> files;
   files.reserve(paths.size());
   for (const std::string& path : paths)
-    files.push_back(
-        parse_rank_file(path, static_cast<std::uint32_t>(files.size()), read_file(path)));
+    files.push_back(parse_rank_file(path, files.size(), read_file(path)));
   return join(std::move(files));
 }
 

@@ -108,7 +108,7 @@ class Tasks {
     result.second.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       result.first.push_back(entries_[order[i]]);
-      result.second[order[i]] = static_cast<TaskId>(i);
+      result.second[order[i]] = i;
     }
     return result;
   }
@@ -124,8 +124,8 @@ class Tasks {
     const bool is_only_one = first + 1 == num_listed_ || !same_name(entries_[first + 1].key, key);
     if (is_only_one || key.kind == TaskName::Kind::id) return first;
 
-    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
+    const auto begin = entries_.begin() + first;
+    const auto end = entries_.begin() + num_listed_;
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
       fail(
@@ -136,8 +136,7 @@ class Tasks {
   }
 
   std::size_t find_or_add_unlisted(const Part& part, Key key, const char* which) {
-    const std::int64_t home =
-        key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
+    const std::int64_t home = key.kind == TaskName::Kind::place ? key.id : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
           "{}: phase {}: the {} of a message is {}, a task that no rank lists; the home of such a "
@@ -210,7 +209,7 @@ void join_homes(std::span<const Part> parts, std::span<const Entry> entries, Pha
     if (home >= static_cast<std::int64_t>(parts.size()))
       fail("{}: phase {}: the home of {} is rank {}, but there are {} ranks",
            parts[entry.place].file->name, phase.id, describe(entry.key), home, parts.size());
-    phase.workload.homes.push_back(static_cast<PlaceId>(home));
+    phase.workload.homes.push_back(home);
   }
 }
 
@@ -237,7 +236,7 @@ bool is_named_by_number(const TaskName& name, TaskId t) {
 void join_names(std::span<const Entry> entries, Phase& phase) {
   bool is_needed = false;
   for (const Entry& entry : entries) {
-    const auto t = static_cast<TaskId>(phase.names.size());
+    const TaskId t = phase.names.size();
     phase.names.push_back(entry.task ? entry.task->name
                                      : TaskName{entry.key.id, -1, {}, -1, entry.key.kind});
     is_needed |= !is_named_by_number(phase.names.back(), t);
@@ -330,7 +329,7 @@ std::optional<Machine> machine_of(std::span<const RankFile> files) {
 
 Trace join(std::vector<RankFile> files) {
   Trace trace;
-  trace.num_places = static_cast<std::uint32_t>(files.size());
+  trace.num_places = files.size();
   trace.machine = machine_of(files);
   std::set<std::uint64_t> ids;
   std::size_t max_size = kMaxRepeated;

@@ -111,7 +111,7 @@ void read_index(const Where& where, element value, std::vector<std::int64_t>& in
 std::int64_t home_in(const Where& where, std::string_view key, element value) {
   const std::uint64_t home = unsigned_in(where, key, value);
   if (home > std::numeric_limits<PlaceId>::max()) where.fail_here("\"{}\" is not a rank", key);
-  return static_cast<std::int64_t>(home);
+  return home;
 }
 
 /// True for vt's object "nobody", which represents the work and messages of a rank outside of
@@ -140,7 +140,7 @@ Entity read_entity(const Where& where, std::string_view role, element value) {
   if (!id && !sequence) where.fail_here("\"{}\" has neither \"id\" nor \"seq_id\"", role);
   if (type == "node") {
     entity.key.kind = TaskName::Kind::place;
-    entity.home = id ? static_cast<std::int64_t>(*id & 0xffffffff) : -1;
+    entity.home = id ? *id & 0xffffffff : -1;
     if (!id || *id > std::numeric_limits<PlaceId>::max())
       where.fail_here("\"{}\" is a node without a rank as \"id\"", role);
     entity.movable = false;
@@ -171,7 +171,7 @@ void read_user_defined(const Where& where, object fields, RankTask& task, RankPh
       phase.place_bytes = std::max(phase.place_bytes, bytes_in(where, key, value));
     if (key.starts_with("position_") && key.size() == 10 && key[9] >= 'x' && key[9] <= 'z') {
       if (!task.position) task.position.emplace();
-      (*task.position)[static_cast<std::size_t>(key[9] - 'x')] = number_in(where, key, value);
+      (*task.position)[key[9] - 'x'] = number_in(where, key, value);
     }
   }
   if (task.shared_id >= 0) task.has_memory = true;

@@ -62,7 +62,7 @@ struct Arranged {
 };
 
 Arranged arrange(const Phase& phase, std::uint32_t num_places) {
-  const auto place_of = [&](std::size_t t) { return phase.placement.of(static_cast<TaskId>(t)); };
+  const auto place_of = [&](std::size_t t) { return phase.placement.of(t); };
   const auto& messages = phase.workload.messages;
   return {phase, arrange(phase.workload.tasks.size(), num_places, place_of),
           arrange(messages.size(), num_places,
@@ -108,8 +108,7 @@ void add_user_defined(Text& text, const Phase& phase, TaskId t) {
     add_bytes(text, "task_working_bytes", memory.working_bytes);
     if (memory.shared_block >= 0) {
       add(text, ",\"shared_id\":{},\"home_rank\":{}", memory.shared_block, home_of(phase, t));
-      add_bytes(text, "shared_bytes",
-                workload.shared_block_bytes[static_cast<std::size_t>(memory.shared_block)]);
+      add_bytes(text, "shared_bytes", workload.shared_block_bytes[memory.shared_block]);
     }
   }
   if (!workload.positions.empty())
@@ -180,7 +179,7 @@ void add_phase(Text& text, const Arranged& arranged, PlaceId rank) {
   add(text, "{{\"id\":{},\"tasks\":[", phase.id);
   const char* separator = "";
   for (const std::size_t item : arranged.tasks.of(rank)) {
-    const auto t = static_cast<TaskId>(item);
+    const TaskId t = item;
     if (is_place(phase, t)) {
       background_s += phase.workload.tasks[t].load_s;
       continue;

@@ -13,7 +13,7 @@ Traffic::Traffic(const Knobs& knobs)
       bytes(count * static_cast<std::uint64_t>(knobs["message_bytes"])) {}
 
 std::uint64_t scaled(std::uint64_t bytes, double factor) {
-  return static_cast<std::uint64_t>(std::min(static_cast<double>(bytes) * factor, 1e18));
+  return static_cast<std::uint64_t>(std::min(bytes * factor, 1e18));
 }
 
 std::vector<Message> messages_of(TaskId num_tasks, const std::vector<Edge>& edges) {

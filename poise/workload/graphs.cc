@@ -22,7 +22,7 @@ std::uint64_t num_edges(TaskId num_tasks, const Knobs& knobs) {
 
 /// Returns a random task other than this one. There must be at least two tasks.
 TaskId another(TaskId task, TaskId num_tasks, Random& random) {
-  const auto drawn = static_cast<TaskId>(random.below(num_tasks - 1));
+  const TaskId drawn = random.below(num_tasks - 1);
   return drawn < task ? drawn : drawn + 1;
 }
 
@@ -67,8 +67,8 @@ std::uint64_t any_scale(TaskId num_tasks, Random& random) {
 void pick_inside(TaskId num_tasks, std::uint64_t size, std::uint64_t picks, std::uint64_t count,
                  std::uint64_t bytes, Random& random, std::vector<Edge>& edges) {
   for (TaskId t = 0; t < num_tasks; ++t) {
-    const auto first = static_cast<TaskId>(t / size * size);
-    const auto members = static_cast<TaskId>(std::min<std::uint64_t>(size, num_tasks - first));
+    const TaskId first = t / size * size;
+    const TaskId members = std::min<std::uint64_t>(size, num_tasks - first);
     if (members < 2) continue;
     for (std::uint64_t i = 0; i < picks; ++i)
       edges.push_back({t, first + another(t - first, members, random), count, bytes});
@@ -90,7 +90,7 @@ Workload random_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t see
   Random random = edge_stream(seed);
   std::vector<Edge> edges(num_tasks > 1 ? num_edges(num_tasks, knobs) : 0);
   for (Edge& edge : edges) {
-    const auto a = static_cast<TaskId>(random.below(num_tasks));
+    const TaskId a = random.below(num_tasks);
     edge = {a, another(a, num_tasks, random), traffic.count, traffic.bytes};
   }
   return workload_of(num_tasks, edges, knobs, seed);
@@ -120,8 +120,8 @@ Workload irregular_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
   Random random = edge_stream(seed);
   std::vector<Edge> edges(num_tasks > 1 ? num_edges(num_tasks, knobs) : 0);
   for (Edge& edge : edges) {
-    const auto a = static_cast<TaskId>(random.below(num_tasks));
-    const auto b = static_cast<TaskId>((a + any_scale(num_tasks, random)) % num_tasks);
+    const TaskId a = random.below(num_tasks);
+    const TaskId b = (a + any_scale(num_tasks, random)) % num_tasks;
     const double size = portable_exp(sigma * random.normal() - sigma * sigma / 2);
     edge = {a, b, traffic.count, scaled(traffic.bytes, size)};
   }

@@ -80,7 +80,7 @@ Workload ring_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
     for (TaskId i = 0; i < partners; ++i) {
       const std::uint64_t distance = i / 2 + 1;
       const std::uint64_t ahead = i % 2 == 0 ? distance : num_tasks - distance;
-      const auto to = static_cast<TaskId>((t + ahead) % num_tasks);
+      const TaskId to = (t + ahead) % num_tasks;
       workload.messages.push_back({t, to, traffic.count, traffic.bytes});
     }
   for (TaskId t = 0; t < num_tasks; ++t)

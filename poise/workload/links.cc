@@ -63,8 +63,8 @@ Links neighbours(const Workload& workload) {
   // array to close the gaps.
   std::size_t kept = 0;
   for (std::size_t t = 0; t + 1 < rows.first_.size(); ++t) {
-    const auto begin = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t]);
-    const auto end = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t + 1]);
+    const auto begin = rows.links_.begin() + rows.first_[t];
+    const auto end = rows.links_.begin() + rows.first_[t + 1];
     std::sort(begin, end, [](const Link& a, const Link& b) { return a.task < b.task; });
     const std::size_t row = kept;
     for (auto link = begin; link != end; ++link) {

@@ -41,8 +41,7 @@ std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messag
   std::size_t begin = 0, kept = 0;
   for (TaskId t = 0; t < num_tasks; ++t) {
     const std::size_t end = next[t];
-    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
-              sorted.begin() + static_cast<std::ptrdiff_t>(end),
+    std::sort(sorted.begin() + begin, sorted.begin() + end,
               [](const Message& a, const Message& b) { return a.to < b.to; });
     kept = merge_row(sorted, begin, end, kept);
     begin = end;

@@ -23,7 +23,7 @@ void MessageCounts::make_room(const Workload& workload, bool for_senders) {
 }
 
 void MessageCounts::add(TaskId t, TaskId partner, std::uint64_t count) {
-  std::uint32_t packed = static_cast<std::uint32_t>(count);
+  std::uint32_t packed = count;
   if (count >= kWide) {
     POISE_CHECK(wide_.size() < kWide);
     packed = kWide + static_cast<std::uint32_t>(wide_.size());

@@ -70,8 +70,8 @@ struct CellBox {
   TaskId wrapped(const std::array<int, 3>& at, const std::array<int, 3>& step) const {
     TaskId cell = 0;
     for (std::size_t axis = 3; axis-- > 0;) {
-      const int length = static_cast<int>(side[axis]);
-      cell = cell * side[axis] + static_cast<TaskId>((at[axis] + step[axis] + length) % length);
+      const int length = side[axis];
+      cell = cell * side[axis] + (at[axis] + step[axis] + length) % length;
     }
     return cell;
   }
@@ -90,7 +90,7 @@ void scale_to_mean(double mean_s, std::vector<Task>& tasks) {
   double sum = 0;
   for (const Task& task : tasks) sum += task.load_s;
   if (!(sum > 0)) return;
-  for (Task& task : tasks) task.load_s *= mean_s * static_cast<double>(tasks.size()) / sum;
+  for (Task& task : tasks) task.load_s *= mean_s * tasks.size() / sum;
 }
 
 }  // namespace

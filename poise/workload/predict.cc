@@ -11,7 +11,7 @@ double last_load(std::span<const double> series, double) { return series.back();
 double mean_load(std::span<const double> series, double) {
   double sum = 0;
   for (const double load : series) sum += load;
-  return sum / static_cast<double>(series.size());
+  return sum / series.size();
 }
 
 double smoothed_load(std::span<const double> series, double smoothing) {
@@ -25,10 +25,9 @@ double trend_load(std::span<const double> series, double smoothing) {
   // If phases are numbered symmetrically around 0, slope and intercept can be computed separately.
   // The sum of squares of n such numbers is n (n^2 - 1) / 12, and the next phase has number (n + 1)
   // / 2.
-  const auto n = static_cast<double>(series.size());
+  const double n = series.size();
   double moment = 0;
-  for (std::size_t i = 0; i < series.size(); ++i)
-    moment += (static_cast<double>(i) - (n - 1) / 2) * series[i];
+  for (std::size_t i = 0; i < series.size(); ++i) moment += (i - (n - 1) / 2) * series[i];
   const double slope = moment * 12 / (n * (n * n - 1));
   return mean_load(series, smoothing) + slope * (n + 1) / 2;
 }

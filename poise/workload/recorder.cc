@@ -30,9 +30,7 @@ void merge_loads(std::vector<Recording::Load>& loads) {
 }  // namespace
 
 Recorder::Recorder(std::vector<Task> tasks, std::uint32_t num_places)
-    : num_tasks_(static_cast<TaskId>(tasks.size())),
-      tasks_(std::move(tasks)),
-      num_places_(num_places) {
+    : num_tasks_(tasks.size()), tasks_(std::move(tasks)), num_places_(num_places) {
   for (Task& task : tasks_) task.load_s = 0;
 }
 

@@ -69,8 +69,7 @@ void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& vis
       const std::size_t row = (z * cells.side + y) * cells.side;
       // Cells that are neighbours along x are contiguous in memory.
       for (std::size_t u = cells.first[row + low[0]]; u < cells.first[row + high[0] + 1]; ++u)
-        if (u != t && square_distance(point, cells.points[u]) <= radius * radius)
-          visit(static_cast<TaskId>(u));
+        if (u != t && square_distance(point, cells.points[u]) <= radius * radius) visit(u);
     }
 }
 
@@ -84,8 +83,8 @@ double radius_for(double degree, TaskId num_tasks, std::size_t dims) {
 }
 
 std::uint32_t root(double x, std::size_t dims) {
-  return static_cast<std::uint32_t>(
-      dims == 2 ? std::sqrt(x) : portable_exp(portable_log(x) / static_cast<double>(dims)));
+  return static_cast<std::uint32_t>(dims == 2 ? std::sqrt(x)
+                                              : portable_exp(portable_log(x) / dims));
 }
 
 /// Interleaves the bits of the coordinates: similar keys are close in space (Morton 1966).
@@ -114,7 +113,7 @@ std::vector<Point> clustered_points(TaskId num_tasks, const Knobs& knobs, Random
     // The clusters have different widths: cluster i is 1 / (i + 1) times as wide as the first.
     const std::size_t i = random.below(centres.size());
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const double x = centres[i][axis] + 0.1 / static_cast<double>(i + 1) * random.normal();
+      const double x = centres[i][axis] + 0.1 / (i + 1) * random.normal();
       point[axis] = x - std::floor(x);
     }
   }
@@ -131,13 +130,12 @@ void sort_along_curve(std::vector<Point>& points) {
 
 /// A body interacts with all others in its cell, so load grows with local density.
 void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks) {
-  const auto num_tasks = static_cast<TaskId>(points.size());
+  const TaskId num_tasks = points.size();
   const Cells cells(points, std::max(1u, root(num_tasks / 8.0, 3)), 3);
   double sum = 0;
-  for (const Point& point : points)
-    sum += static_cast<double>(cells.occupancy(cells.cell_of(point)));
+  for (const Point& point : points) sum += cells.occupancy(cells.cell_of(point));
   for (TaskId t = 0; t < num_tasks; ++t) {
-    const auto here = static_cast<double>(cells.occupancy(cells.cell_of(points[t])));
+    const double here = cells.occupancy(cells.cell_of(points[t]));
     tasks[t].load_s *= here * num_tasks / sum;
   }
 }

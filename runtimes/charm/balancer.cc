@@ -36,12 +36,12 @@ constexpr std::size_t kMaxPastDecisions = 64;
 std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   std::vector<std::int32_t> available, pes;
   for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
-    if (statistics.pes[pe].available) available.push_back(static_cast<std::int32_t>(pe));
+    if (statistics.pes[pe].available) available.push_back(pe);
   for (const ObjectRow& object : statistics.objects) {
     const bool exists =
         object.pe >= 0 && static_cast<std::size_t>(object.pe) < statistics.pes.size();
-    const bool must_go = object.movable && !available.empty() && exists &&
-                         !statistics.pes[static_cast<std::size_t>(object.pe)].available;
+    const bool must_go =
+        object.movable && !available.empty() && exists && !statistics.pes[object.pe].available;
     pes.push_back(must_go ? available[pes.size() % available.size()] : object.pe);
   }
   return pes;
@@ -149,8 +149,7 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
   if (const std::size_t most = num_past_decisions(); most > 0) {
     for_strategy = past.loads_of(names, workload.num_tasks());
     if (for_strategy.size() > most)
-      for_strategy.erase(for_strategy.begin(),
-                         for_strategy.end() - static_cast<std::ptrdiff_t>(most));
+      for_strategy.erase(for_strategy.begin(), for_strategy.end() - most);
   }
   std::vector<double> measured_s(names.size());
   for (TaskId t = 0; t < names.size(); ++t) measured_s[t] = workload.tasks[t].load_s;

@@ -46,7 +46,7 @@ class Prefix {
     for (const Run& run : first_runs_) value |= run.of(name.id);
     for (const Run& run : id_runs_) value |= run.of(name.id);
     for (const Run& run : array_runs_) of_array |= run.of(bits_of(name.array));
-    return static_cast<std::uint32_t>(value | of_array << id_bits_);
+    return value | of_array << id_bits_;
   }
 
  private:
@@ -55,9 +55,7 @@ class Prefix {
     std::uint64_t of(std::uint64_t bits) const { return (bits & mask) >> down; }
   };
 
-  static std::uint64_t bits_of(std::int32_t array) {
-    return static_cast<std::uint32_t>(array) ^ 0x80000000u;
-  }
+  static std::uint64_t bits_of(std::int32_t array) { return array ^ 0x80000000u; }
 
   /// Clears `cut` set bits of `bits`, beginning with the lowest, and returns the runs of adjacent
   /// set bits that remain.
@@ -155,7 +153,7 @@ class Directory {
 class Resolver {
  public:
   Resolver(const PeMap& pe_map, const Directory& directory, std::size_t num_objects)
-      : pe_map_(pe_map), directory_(directory), num_objects_(static_cast<TaskId>(num_objects)) {}
+      : pe_map_(pe_map), directory_(directory), num_objects_(num_objects) {}
 
   void add(const MessageRow& row, const std::vector<ObjectName>& receivers) {
     const std::size_t num_pes = pe_map_.place_of_pe.size();
@@ -167,10 +165,8 @@ class Resolver {
           "list has only {} rows",
           row.num_receivers, row.first_receiver, receivers.size());
     const bool from_object = row.from_pe == -1;
-    if (!from_object && pe_map_.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
-      return;
-    const TaskId from = from_object ? directory_.task_of(row.from)
-                                    : num_objects_ + static_cast<TaskId>(row.from_pe);
+    if (!from_object && pe_map_.place_of_pe[row.from_pe] == kNoPlace) return;
+    const TaskId from = from_object ? directory_.task_of(row.from) : num_objects_ + row.from_pe;
     if (from == Directory::kUnknown) return;
     if (row.num_receivers == 0) add(from, row.to, row);
     for (std::uint32_t i = 0; i < row.num_receivers; ++i)
@@ -227,7 +223,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages) {
   if (pe_map.pe_of_place.empty())
     fail("all PEs are marked unavailable; at least one must be available");
-  const auto num_places = static_cast<std::uint32_t>(pe_map.pe_of_place.size());
+  const std::uint32_t num_places = pe_map.pe_of_place.size();
   Converted result;
   Directory directory(statistics.objects);
   Workload& workload = result.phase.workload;
@@ -244,7 +240,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     if (!(object.wall_s >= 0) || !std::isfinite(object.wall_s))
       fail("object {} of array {} has a load of {} s; it must be finite and at least 0",
            object.name.id, object.name.array, object.wall_s);
-    const PlaceId place = pe_map.place_of_pe[static_cast<std::size_t>(object.pe)];
+    const PlaceId place = pe_map.place_of_pe[object.pe];
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
@@ -274,7 +270,7 @@ std::vector<std::int32_t> pes_of(const Placement& placement,
                                  const Statistics& statistics, const PeMap& pe_map) {
   std::vector<std::int32_t> pes(statistics.objects.size());
   for (TaskId t = 0; t < row_of_task.size(); ++t)
-    pes[row_of_task[t]] = static_cast<std::int32_t>(pe_map.pe_of_place[placement.of(t)]);
+    pes[row_of_task[t]] = pe_map.pe_of_place[placement.of(t)];
   if (pe_map.pe_of_place.size() == pe_map.place_of_pe.size()) return pes;
   for (std::size_t row = 0; row < pes.size(); ++row)  // load that cannot leave an unavailable PE
     if (!statistics.objects[row].movable) pes[row] = statistics.objects[row].pe;

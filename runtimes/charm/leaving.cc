@@ -65,9 +65,7 @@ class Leaving {
   }
 
  private:
-  double count_of(const MessageCounts::Entry& entry) const {
-    return static_cast<double>(partners_.count_of(entry));
-  }
+  double count_of(const MessageCounts::Entry& entry) const { return partners_.count_of(entry); }
   bool may_leave(TaskId t) const {
     const Task& task = workload_.tasks[t];
     return stays_[t] && task.movable && task.load_s > 0 && task.load_s <= room_s_;

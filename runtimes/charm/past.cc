@@ -84,8 +84,7 @@ void Past::add(std::vector<ObjectName> objects, std::vector<double> loads,
   names = std::move(objects);
   loads.resize(names.size());
   loads_s.push_back(std::move(loads));
-  if (loads_s.size() > max_decisions)
-    loads_s.erase(loads_s.begin(), loads_s.end() - static_cast<std::ptrdiff_t>(max_decisions));
+  if (loads_s.size() > max_decisions) loads_s.erase(loads_s.begin(), loads_s.end() - max_decisions);
 }
 
 std::vector<char> to_checkpoint(const Past& past) {

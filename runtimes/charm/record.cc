@@ -56,7 +56,7 @@ std::vector<TaskName> names_of(const Made& made) {
     names.push_back({name.id, name.array, {}, -1, TaskName::Kind::id});
   }
   const Placement& current = made.phase.current;
-  for (auto t = static_cast<TaskId>(names.size()); t < current.num_tasks(); ++t)
+  for (TaskId t = names.size(); t < current.num_tasks(); ++t)
     names.push_back({current.of(t), -1, {}, -1, TaskName::Kind::place});
   return names;
 }

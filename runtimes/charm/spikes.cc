@@ -21,8 +21,7 @@ std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
   for (const Task& task : workload.tasks) total_s += task.load_s;
   std::vector<double> usual_s;  // the larger one of the last values, at this phase's mean load
   const std::size_t num_past = std::min(past_loads_s.size(), kDecisionsForSpikes);
-  for (auto past = past_loads_s.end() - static_cast<std::ptrdiff_t>(num_past);
-       past != past_loads_s.end(); ++past) {
+  for (auto past = past_loads_s.end() - num_past; past != past_loads_s.end(); ++past) {
     const double total_then_s = std::accumulate(past->begin(), past->end(), 0.0);
     if (!(total_then_s > 0) || past->size() > num_tasks) return 0;
     usual_s.resize(num_tasks);

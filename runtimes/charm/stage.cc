@@ -61,7 +61,7 @@ Stage stage_of(const Machine& host, const Statistics& statistics) {
   Stage stage{std::move(job.machine), {}, {}};
   stage.pe_map.place_of_pe.assign(statistics.pes.size(), kNoPlace);
   for (const std::uint32_t process : job.process_of_place) {
-    stage.pe_map.place_of_pe[pes[process]] = static_cast<PlaceId>(stage.pe_map.pe_of_place.size());
+    stage.pe_map.place_of_pe[pes[process]] = stage.pe_map.pe_of_place.size();
     stage.pe_map.pe_of_place.push_back(pes[process]);
   }
   set_speeds(statistics, stage);

@@ -89,7 +89,7 @@ Block next_block(Reader& reader) {
 void add_objects(const Block& block, Subtree& subtree) {
   auto& objects = subtree.statistics.objects;
   const std::size_t first = objects.size();
-  const auto row = static_cast<std::int32_t>(subtree.pe_of_row.size());
+  const std::int32_t row = subtree.pe_of_row.size();
   for (std::uint32_t i = 0; i < block.header.num_objects; ++i) {
     ObjectRow object;
     object.name = block.names.empty() ? ObjectName{i, block.header.pe} : block.names[i];
@@ -104,10 +104,9 @@ void add_objects(const Block& block, Subtree& subtree) {
 
 void add_messages(const Block& block, Subtree& subtree) {
   Statistics& statistics = subtree.statistics;
-  const auto first_receiver = static_cast<std::uint32_t>(statistics.receivers.size());
+  const std::uint32_t first_receiver = statistics.receivers.size();
   for (MessageRow message : block.messages) {
-    if (message.from_pe != -1)
-      message.from_pe = static_cast<std::int32_t>(subtree.pe_of_row.size());
+    if (message.from_pe != -1) message.from_pe = subtree.pe_of_row.size();
     message.first_receiver += first_receiver;
     statistics.messages.push_back(message);
   }
@@ -122,17 +121,17 @@ std::vector<char> to_bytes(std::int32_t pe, const Statistics& statistics, bool w
   Header header;
   header.pe = pe;
   header.row = statistics.pes.at(0);
-  header.num_objects = static_cast<std::uint32_t>(objects.size());
+  header.num_objects = objects.size();
   std::vector<std::uint32_t> pinned;
   for (std::uint32_t i = 0; i < objects.size(); ++i) {
     if (!objects[i].movable) pinned.push_back(i);
     header.has_sizes = header.has_sizes || objects[i].bytes != 0;
   }
-  header.num_pinned = static_cast<std::uint32_t>(pinned.size());
+  header.num_pinned = pinned.size();
   header.has_names = with_messages;
   if (with_messages) {
-    header.num_messages = static_cast<std::uint32_t>(statistics.messages.size());
-    header.num_receivers = static_cast<std::uint32_t>(statistics.receivers.size());
+    header.num_messages = statistics.messages.size();
+    header.num_receivers = statistics.receivers.size();
   }
   std::vector<char> bytes;
   append(&header, 1, bytes);
@@ -171,9 +170,8 @@ std::vector<Move> moves_of(const Subtree& subtree, const std::vector<std::int32_
   const auto& objects = subtree.statistics.objects;
   for (std::size_t i = 0; i < row_of_object.size(); ++i)
     if (row_of_object[i] != objects[i].pe)
-      moves.push_back({subtree.pe_of_row.at(static_cast<std::size_t>(objects[i].pe)),
-                       subtree.number_of_object.at(i),
-                       subtree.pe_of_row.at(static_cast<std::size_t>(row_of_object[i]))});
+      moves.push_back({subtree.pe_of_row.at(objects[i].pe), subtree.number_of_object.at(i),
+                       subtree.pe_of_row.at(row_of_object[i])});
   return moves;
 }
 

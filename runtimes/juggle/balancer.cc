@@ -23,7 +23,7 @@ namespace {
 double clock_s(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 std::unique_ptr<CpuProbe> make_probe() { return std::make_unique<SpeedProbe>(); }
@@ -345,7 +345,7 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
 /// number of threads that took part in that round and the number of cpus.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
-    const double threads = team_size_, cpus = static_cast<double>(affinities_.cpus().size());
+    const double threads = team_size_, cpus = affinities_.cpus().size();
     tally_.part_s += real_s;
     tally_.threads_s += threads * real_s;
     tally_.fair_s += std::min(threads, cpus) * real_s;
@@ -373,7 +373,7 @@ Tally Balancer::finish() {
   tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  tally_.wake_ups = static_cast<std::uint64_t>(usage.ru_nvcsw);
+  tally_.wake_ups = usage.ru_nvcsw;
   tally_.cpus = affinities_.cpus();
   tally_.speeds = speeds_.all();
   tally_.stays = std::move(affinities_.stays);

@@ -29,16 +29,14 @@ Descriptor open_counter(pid_t thread, Counted what) {
   }
   event.exclude_kernel = event.exclude_hv = 1;  // unprivileged users may not count these
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  return Descriptor(static_cast<int>(
-      ::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  return Descriptor(::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 std::optional<double> read_counter(const Descriptor& counter) {
   std::uint64_t read[3];  // count, time enabled, time running
   if (!counter || ::read(counter.get(), read, sizeof read) != sizeof read) return {};
   if (read[2] == 0) return 0.0;
-  return static_cast<double>(read[0]) *
-         (static_cast<double>(read[1]) / static_cast<double>(read[2]));
+  return static_cast<double>(read[0]) * (read[1] / static_cast<double>(read[2]));
 }
 
 ProgressSource progress_source_named(std::string_view name) {

@@ -124,13 +124,13 @@ bool CpuSet::has(CpuId cpu) const {
 
 std::size_t CpuSet::count() const {
   std::size_t count = 0;
-  for (const Word word : words_) count += static_cast<std::size_t>(std::popcount(word));
+  for (const Word word : words_) count += std::popcount(word);
   return count;
 }
 
 Cpus CpuSet::cpus() const {
   Cpus cpus;
-  const auto end = static_cast<CpuId>(words_.size() * kCpusPerWord);
+  const CpuId end = words_.size() * kCpusPerWord;
   for (CpuId cpu = 0; cpu < end; ++cpu)
     if (has(cpu)) cpus.push_back(cpu);
   return cpus;
@@ -198,7 +198,7 @@ std::vector<DomainId> domains_of(const Cpus& cpus) {
   std::vector<DomainId> domains;
   for (const CpuId cpu : cpus) {
     const auto node = node_of.find(cpu);
-    const auto next = static_cast<DomainId>(domain_of_node.size());
+    const DomainId next = domain_of_node.size();
     domains.push_back(
         domain_of_node.emplace(node == node_of.end() ? 0 : node->second, next).first->second);
   }

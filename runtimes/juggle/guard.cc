@@ -50,7 +50,7 @@ void detach_from_program(int alive) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
   ::prctl(PR_SET_NAME, "poise-guard");
-  const int last = static_cast<int>(::sysconf(_SC_OPEN_MAX));
+  const int last = ::sysconf(_SC_OPEN_MAX);
   if (::syscall(SYS_close_range, 0U, static_cast<unsigned>(alive) - 1, 0U) == 0 &&
       ::syscall(SYS_close_range, static_cast<unsigned>(alive) + 1, ~0U, 0U) == 0)
     return;

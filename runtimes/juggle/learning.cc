@@ -13,7 +13,7 @@ namespace {
 double cpu_s() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// Four independent chains of integer operations (Marsaglia's xorshift), so that both a wider core

@@ -25,9 +25,7 @@ namespace {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
-Descriptor pidfd_of(pid_t pid) {
-  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-}
+Descriptor pidfd_of(pid_t pid) { return Descriptor(::syscall(SYS_pidfd_open, pid, 0)); }
 
 bool is_readable(int descriptor) {
   pollfd end{descriptor, POLLIN, 0};

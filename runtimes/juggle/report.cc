@@ -68,20 +68,18 @@ std::string summary_text(const Tally& tally) {
   text += fmt::format(
       "their work in {:.2f} s; predicted on free cpus {:.2f} s balanced, {:.2f} s not\n",
       tally.part_s, predicted.balanced_s, predicted.static_s);
-  text +=
-      fmt::format("{} migrations, {:.1f} per second; {} refused, {} threads left to the program\n",
-                  tally.migrations, per(static_cast<double>(tally.migrations), tally.elapsed_s),
-                  tally.refusals, tally.own_choices);
+  text += fmt::format(
+      "{} migrations, {:.1f} per second; {} refused, {} threads left to the program\n",
+      tally.migrations, per(tally.migrations, tally.elapsed_s), tally.refusals, tally.own_choices);
   text += fmt::format(
       "{} balancing points of {:.0f} us cpu time each ({:.0f} if nothing moved, minimum {:.0f}); "
       "{:.2f}% of a cpu in total\n",
-      tally.rounds, 1e6 * per(tally.rounds_cpu_s, static_cast<double>(tally.rounds)),
-      1e6 * per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds)),
-      1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));
+      tally.rounds, 1e6 * per(tally.rounds_cpu_s, tally.rounds),
+      1e6 * per(tally.still_rounds_cpu_s, tally.still_rounds), 1e6 * tally.least_round_s,
+      100 * per(tally.own_cpu_s, tally.elapsed_s));
   if (tally.reactions > 0)
-    text +=
-        fmt::format("{} times threads reported that they wait, {:.0f} per second\n",
-                    tally.reactions, per(static_cast<double>(tally.reactions), tally.elapsed_s));
+    text += fmt::format("{} times threads reported that they wait, {:.0f} per second\n",
+                        tally.reactions, per(tally.reactions, tally.elapsed_s));
   text += fmt::format("{} wake-ups before a balancing point was due\n", tally.early_wake_ups);
   return text + diagnosis_text(tally);
 }
@@ -114,11 +112,10 @@ std::string summary_json(const Tally& tally) {
               {"refusals", tally.refusals},
               {"own_choices", tally.own_choices},
               {"balancing_points", tally.rounds},
-              {"balancing_point_s", per(tally.rounds_cpu_s, static_cast<double>(tally.rounds))},
+              {"balancing_point_s", per(tally.rounds_cpu_s, tally.rounds)},
               {"least_balancing_point_s", tally.least_round_s},
               {"still_balancing_points", tally.still_rounds},
-              {"still_balancing_point_s",
-               per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds))},
+              {"still_balancing_point_s", per(tally.still_rounds_cpu_s, tally.still_rounds)},
               {"balancer_cpu_s", tally.own_cpu_s},
               {"wake_ups", tally.wake_ups},
               {"early_wake_ups", tally.early_wake_ups},

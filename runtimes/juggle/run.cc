@@ -31,7 +31,7 @@ namespace {
 double now_s() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
 /// Raises the limit of open files, because the balancer opens one or two files for each thread.
@@ -70,7 +70,7 @@ void stop_like_terminal() {
 WakeUp take_signals(const Signals& signals, const Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {
-    const auto signal = static_cast<int>(info->ssi_signo);
+    const int signal = info->ssi_signo;
     if (signal == SIGCHLD) {
       wake_up.somebody_ended = true;
       continue;

@@ -27,10 +27,10 @@ namespace {
 std::optional<std::string> read_short(const Descriptor& file) {
   std::string text;
   std::array<char, 4096> buffer;
-  const auto end = [&] { return static_cast<off_t>(text.size()); };
+  const auto end = [&] { return text.size(); };
   for (ssize_t count; (count = ::pread(file.get(), buffer.data(), buffer.size(), end())) != 0;) {
     if (count < 0) return {};
-    text.append(buffer.data(), static_cast<std::size_t>(count));
+    text.append(buffer.data(), count);
   }
   return text;
 }
@@ -50,8 +50,7 @@ std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   DIR* stream = ::fdopendir(copy);
   if (stream == nullptr) return numbers;
   while (const dirent* entry = ::readdir(stream))
-    if (const auto number = parse_unsigned(entry->d_name))
-      numbers.push_back(static_cast<pid_t>(*number));
+    if (const auto number = parse_unsigned(entry->d_name)) numbers.push_back(*number);
   ::closedir(stream);
   return numbers;
 }
@@ -82,7 +81,7 @@ std::optional<CpuTime> parse_schedstat(std::string_view text) {
   const auto wait = std::from_chars(run.ptr + 1, end, wait_ns);
   if (wait.ec != std::errc{}) return {};
   if (wait.ptr != end && *wait.ptr == ' ') std::from_chars(wait.ptr + 1, end, turns);
-  return CpuTime{static_cast<double>(run_ns) * 1e-9, static_cast<double>(wait_ns) * 1e-9, turns};
+  return CpuTime{run_ns * 1e-9, wait_ns * 1e-9, turns};
 }
 
 std::optional<std::uint64_t> parse_start_time(std::string_view stat) {
@@ -97,7 +96,7 @@ std::optional<std::uint64_t> parse_start_time(std::string_view stat) {
 std::vector<pid_t> parse_children(std::string_view text) {
   std::vector<pid_t> children;
   for (const std::string_view word : split(text, ' '))
-    if (const auto number = parse_unsigned(word)) children.push_back(static_cast<pid_t>(*number));
+    if (const auto number = parse_unsigned(word)) children.push_back(*number);
   return children;
 }
 
@@ -134,7 +133,7 @@ std::optional<std::uint64_t> LastBorn::id() const {
   std::array<char, 128> buffer;
   const ssize_t count = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return {};
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
+  const std::string_view text(buffer.data(), count);
   const std::size_t last = text.rfind(' ') + 1;  // format: 0.20 0.18 0.12 1/80 11206
   return parse_unsigned(text.substr(last, text.find('\n', last) - last));
 }

@@ -93,8 +93,7 @@ std::optional<WaitReport> WaitWatch::report_of(pid_t thread) const {
   const WaitSlot* const slot = slot_of(*table_, thread, false);
   if (slot == nullptr) return {};
   const auto since_ns = monotonic_ns() - slot->yield_ns.load(std::memory_order_relaxed);
-  return WaitReport{slot->is_inside.load(std::memory_order_acquire),
-                    1e-9 * static_cast<double>(since_ns)};
+  return WaitReport{slot->is_inside.load(std::memory_order_acquire), 1e-9 * since_ns};
 }
 
 void WaitWatch::forget(pid_t thread) {

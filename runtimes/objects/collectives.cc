@@ -14,7 +14,7 @@ namespace {
 class RowType {
  public:
   explicit RowType(std::size_t size) {
-    MPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &type_);
+    MPI_Type_contiguous(size, MPI_BYTE, &type_);
     MPI_Type_commit(&type_);
   }
   ~RowType() { MPI_Type_free(&type_); }
@@ -28,8 +28,7 @@ class RowType {
 
 void reduce(MPI_Comm comm, std::span<double> values, MPI_Op op) {
   MPI_Request request{};
-  MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, comm,
-                 &request);
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), values.size(), MPI_DOUBLE, op, comm, &request);
   wait_and_yield(request);
 }
 
@@ -53,8 +52,8 @@ std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  const int own = static_cast<int>(count);
-  std::vector<int> counts(static_cast<std::size_t>(ranks)), starts(counts.size());
+  const int own = count;
+  std::vector<int> counts(ranks), starts(counts.size());
   MPI_Request request{};
   MPI_Iallgather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, comm, &request);
   wait_and_yield(request);
@@ -81,7 +80,7 @@ void broadcast(MPI_Comm comm, void* rows, std::size_t count, std::size_t row_byt
          std::numeric_limits<int>::max());
   const RowType row(row_bytes);
   MPI_Request request{};
-  MPI_Ibcast(rows, static_cast<int>(count), row, root, comm, &request);
+  MPI_Ibcast(rows, count, row, root, comm, &request);
   wait_and_yield(request);
 }
 

@@ -15,6 +15,7 @@
 #include "runtimes/objects/collectives.h"
 #include "runtimes/objects/migration.h"
 #include "runtimes/objects/own_measurements.h"
+#include "runtimes/objects/pages.h"
 #include "runtimes/objects/step_offload.h"
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
@@ -34,7 +35,7 @@ MPI_Comm duplicate(MPI_Comm comm) {
 
 int threads_of(const Options& options) {
 #ifdef _OPENMP
-  if (options.threads > 0) return static_cast<int>(options.threads);
+  if (options.threads > 0) return options.threads;
   return std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : 1;
 #else
   (void)options;
@@ -43,7 +44,7 @@ int threads_of(const Options& options) {
 }
 
 std::uint32_t threads_per_place(const Options& options) {
-  return options.place_per_thread ? 1 : static_cast<std::uint32_t>(threads_of(options));
+  return options.place_per_thread ? 1 : threads_of(options);
 }
 
 JobLayout layout_of(MPI_Comm comm, const Options& options) {
@@ -61,8 +62,7 @@ ObjectDirectory directory_of(const JobLayout& layout, ObjectId num_objects,
   const std::uint32_t num_places = layout.machine.num_places();
   if (options.mode != Mode::hierarchical)
     return {layout, initial_placement(options.placement, num_objects, num_places, options.seed)};
-  GhostDirectory ghosts(num_objects, layout.position_of(layout.rank),
-                        static_cast<std::uint32_t>(layout.num_ranks));
+  GhostDirectory ghosts(num_objects, layout.position_of(layout.rank), layout.num_ranks);
   visit_initial_placement(options.placement, num_objects, num_places, options.seed,
                           [&](ObjectId id, PlaceId place) {
                             ghosts.add_initial(id, layout.position_of(layout.rank_of(place)));
@@ -234,6 +234,7 @@ BalanceResult Engine::balance() {
                        .imbalance_after = decision.imbalance_after};
   result.migrations = decision.plan.num_migrations;
   result.migrated_bytes = migrate(decision.plan, packer_, objects_, messenger_, messages_);
+  for (LocalObject& object : objects_) bring_pages(object.object->memory());
   update_directory(decision, before);
   const double end_s = wall_now_s();
   result.decision_s = decided_s - start_s;
@@ -259,7 +260,7 @@ void Engine::update_directory(const Decision& decision, const Measurements& befo
 /// Adds up the bytes of all ranks, and keeps the data about this decision that when_to_balance()
 /// needs.
 void Engine::add_result(BalanceResult& result) {
-  double bytes = static_cast<double>(result.migrated_bytes);
+  double bytes = result.migrated_bytes;
   sum_over_ranks(comm_, {&bytes, 1});
   result.migrated_bytes = static_cast<std::uint64_t>(bytes);
   const double own_cost_s = result.decision_s + result.migration_s;

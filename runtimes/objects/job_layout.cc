@@ -66,18 +66,18 @@ JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options) {
       known = leaders.insert(known, rank.leader);
       names.emplace_back(rank.host_name);
     }
-    layout.host_of_rank.push_back(static_cast<std::uint32_t>(known - leaders.begin()));
+    layout.host_of_rank.push_back(known - leaders.begin());
     processes.push_back({layout.host_of_rank.back(), rank.core_os_index});
   }
-  layout.num_hosts = static_cast<std::uint32_t>(leaders.size());
+  layout.num_hosts = leaders.size();
 
   balance::JobMachine job =
       balance::job_machine(balance::with_assumptions(node_of_first_rank(comm)), processes, names,
                            options.places_per_rank);
-  layout.places_of_rank.resize(static_cast<std::size_t>(layout.num_ranks));
+  layout.places_of_rank.resize(layout.num_ranks);
   for (const std::uint32_t rank : job.process_of_place) {
-    layout.places_of_rank[rank].push_back(static_cast<PlaceId>(layout.rank_of_place.size()));
-    layout.rank_of_place.push_back(static_cast<int>(rank));
+    layout.places_of_rank[rank].push_back(layout.rank_of_place.size());
+    layout.rank_of_place.push_back(rank);
   }
   layout.machine = std::move(job.machine);
   return layout;

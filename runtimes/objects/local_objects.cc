@@ -23,8 +23,7 @@ void LocalObjects::update(std::vector<LocalObject> arrived, std::span<const Plac
     index_of_.insert(objects_[i].id);
     objects_[i].place = place_of[i];
     const auto place = std::find(places_.begin(), places_.end(), place_of[i]);
-    if (place != places_.end())
-      by_place_[static_cast<std::size_t>(place - places_.begin())].push_back(i);
+    if (place != places_.end()) by_place_[place - places_.begin()].push_back(i);
   }
 }
 

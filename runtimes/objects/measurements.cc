@@ -41,7 +41,7 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
   if (all.num_subphases > 0) workload.subphase_load_s.resize(num_objects);
   if (all.num_subphases > 0) workload.subphase_rule = SubphaseRule::wait;
   for (std::size_t r = 0; r < all.rows.size() && all.num_subphases > 0; ++r) {
-    const auto row = all.subphase_s.begin() + static_cast<std::ptrdiff_t>(r * all.num_subphases);
+    const auto row = all.subphase_s.begin() + r * all.num_subphases;
     auto& loads_s = workload.subphase_load_s[all.rows[r].id];
     for (auto seconds = row; seconds != row + all.num_subphases; ++seconds)
       loads_s.push_back(*seconds / threads_per_place);

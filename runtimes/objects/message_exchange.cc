@@ -39,7 +39,7 @@ struct Answer {
 /// the buffers of the previous step to the workers and the messenger for reuse.
 std::vector<MessageBuffer> MessageExchange::collect(
     std::span<const std::unique_ptr<Worker>> workers, const JobLayout& layout) {
-  std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(layout.num_ranks));
+  std::vector<MessageBuffer> outgoing(layout.num_ranks);
   std::vector<MessageBuffer> previous = std::exchange(kept_, {});
   previous.resize(std::max(previous.size(), workers.size()));
   for (std::size_t w = 0; w < workers.size(); ++w) {
@@ -56,7 +56,7 @@ std::vector<MessageBuffer> MessageExchange::collect(
       sent[rank].clear();
     }
   }
-  previous.erase(previous.begin(), previous.begin() + static_cast<std::ptrdiff_t>(workers.size()));
+  previous.erase(previous.begin(), previous.begin() + workers.size());
   for (MessageBuffer& buffer : previous) buffer.clear();
   messenger_.reuse(std::move(previous));
   return outgoing;
@@ -88,7 +88,7 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
 /// senders' ranks where the receivers are.
 void MessageExchange::pass_on(const std::vector<Messenger::Received>& received,
                               LocalObjects& objects, ObjectDirectory& directory) {
-  const auto num_ranks = static_cast<std::size_t>(directory.layout().num_ranks);
+  const std::size_t num_ranks = directory.layout().num_ranks;
   std::vector<MessageBuffer> forwarded(num_ranks), answers(num_ranks);
   for (const auto& [from, buffer] : received)
     for (auto bytes = buffer.content(); !bytes.empty();) {
@@ -97,11 +97,10 @@ void MessageExchange::pass_on(const std::vector<Messenger::Received>& received,
         if (objects.find(to) != nullptr) continue;
         const auto [position, is_known] = directory.ghosts()->find(to);
         POISE_CHECK(is_known);
-        append_message(
-            forwarded[static_cast<std::size_t>(directory.layout().rank_at(position))].open(),
-            {message.from, {&to, 1}, message.payload});
+        append_message(forwarded[directory.layout().rank_at(position)].open(),
+                       {message.from, {&to, 1}, message.payload});
         const Answer answer{to, position};
-        answers[static_cast<std::size_t>(from)].open().append(&answer, sizeof answer);
+        answers[from].open().append(&answer, sizeof answer);
       }
     }
   for (auto& [from, buffer] : messenger_.sparse_all_to_all(forwarded)) keep(std::move(buffer));

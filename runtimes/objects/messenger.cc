@@ -19,7 +19,7 @@ constexpr int kPointToPointTag = 20;
 
 int round_tag(int round) { return kFirstRoundTag + 2 * (round % 2); }
 
-int as_int(std::size_t bytes) { return static_cast<int>(bytes); }
+int as_int(std::size_t bytes) { return bytes; }
 
 }  // namespace
 
@@ -54,16 +54,16 @@ MessageBuffer Messenger::buffer_of(std::size_t bytes) {
 Messenger::Received Messenger::take(MPI_Message message, const MPI_Status& status, int tag) {
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  Received received{status.MPI_SOURCE, buffer_of(static_cast<std::size_t>(count))};
+  Received received{status.MPI_SOURCE, buffer_of(count)};
   Buffer& buffer = received.buffer.buffer_;
-  buffer.resize(static_cast<std::size_t>(count));
+  buffer.resize(count);
   MPI_Mrecv(buffer.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
   std::uint64_t size = 0;
   POISE_CHECK(buffer.size() >= sizeof size);
   std::memcpy(&size, buffer.data(), sizeof size);
   std::size_t at = buffer.size();
   buffer.resize(size);
-  for (; at < size; at += static_cast<std::size_t>(count)) {
+  for (; at < size; at += count) {
     count = as_int(std::min(max_piece_, size - at));
     MPI_Recv(buffer.data() + at, count, MPI_BYTE, received.from, tag + 1, comm_, MPI_STATUS_IGNORE);
   }
@@ -86,7 +86,7 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<Messag
     if (outgoing[rank].empty()) continue;
     const std::uint64_t size = outgoing[rank].buffer_.size();
     std::memcpy(outgoing[rank].buffer_.data(), &size, sizeof size);
-    post(static_cast<int>(rank), outgoing[rank], tag, true);
+    post(rank, outgoing[rank], tag, true);
   }
   std::vector<Received> all_received;
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -102,8 +102,7 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<Messag
       MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
     } else {
       int is_sent = 0;
-      MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_sent,
-                  MPI_STATUSES_IGNORE);
+      MPI_Testall(requests_.size(), requests_.data(), &is_sent, MPI_STATUSES_IGNORE);
       have_all_arrived = is_sent != 0;
       if (have_all_arrived && any == nullptr) MPI_Ibarrier(comm_, &barrier);
       // This reduction finds out whether `any` is true on some rank. The reduction also serves as
@@ -136,8 +135,7 @@ bool Messenger::try_receive(Received& received) { return try_take(kPointToPointT
 
 void Messenger::finish() {
   for (int is_done = 0; is_done == 0;) {
-    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done,
-                MPI_STATUSES_IGNORE);
+    MPI_Testall(requests_.size(), requests_.data(), &is_done, MPI_STATUSES_IGNORE);
     if (is_done == 0) ::sched_yield();
   }
   requests_.clear();

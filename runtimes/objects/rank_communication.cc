@@ -17,9 +17,9 @@ int RankCommunication::exchange(void* self, std::uint64_t num_sends, const std::
                                 const void* const* data, const std::uint64_t* bytes,
                                 poise_receive receive, void* receiver) {
   const auto& [comm, layout, messenger] = *static_cast<RankCommunication*>(self);
-  std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(layout.num_ranks));
+  std::vector<MessageBuffer> outgoing(layout.num_ranks);
   for (std::uint64_t i = 0; i < num_sends; ++i)
-    outgoing[static_cast<std::size_t>(layout.rank_at(to[i]))].open().append(data[i], bytes[i]);
+    outgoing[layout.rank_at(to[i])].open().append(data[i], bytes[i]);
   for (const auto& [from, buffer] : messenger.sparse_all_to_all(outgoing)) {
     const auto content = buffer.content();
     receive(receiver, layout.position_of(from), content.data(), content.size());
@@ -30,7 +30,7 @@ int RankCommunication::exchange(void* self, std::uint64_t num_sends, const std::
 int RankCommunication::reduce(void* self, int reduction, std::uint64_t count,
                               std::uint64_t* values) {
   MPI_Request request{};
-  MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T,
+  MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_UINT64_T,
                  reduction == POISE_MAX ? MPI_MAX : MPI_SUM,
                  static_cast<RankCommunication*>(self)->comm_, &request);
   wait_and_yield(request);

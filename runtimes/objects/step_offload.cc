@@ -94,8 +94,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
       packer_(packer),
       context_(comm, {.threads = static_cast<unsigned>(parts.num_threads)}) {
   keep_freed_memory();
-  for (int t = 0; t < parts.num_threads; ++t)
-    idle_workers_.push_back(parts.workers[static_cast<std::size_t>(t)].get());
+  for (int t = 0; t < parts.num_threads; ++t) idle_workers_.push_back(parts.workers[t].get());
   const std::lock_guard lock(runners_mutex);
   runners[&context_] = this;
 }

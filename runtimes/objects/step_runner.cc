@@ -14,7 +14,7 @@ namespace {
 
 std::size_t own_thread() {
 #ifdef _OPENMP
-  return static_cast<std::size_t>(omp_get_thread_num());
+  return omp_get_thread_num();
 #else
   return 0;
 #endif
@@ -57,8 +57,8 @@ void collect_loads(const StepParts& parts) {
 void ThreadedSteps::run() {
   LocalObjects& objects = parts_.objects;
   const auto& by_place = objects.by_place();
-  const auto num_places = static_cast<int>(by_place.size());
-  const auto num_objects = static_cast<std::int64_t>(objects.size());
+  const int num_places = by_place.size();
+  const std::int64_t num_objects = objects.size();
   const auto run_one = [&](std::size_t index, Worker& worker) {
     run_object(objects[index], worker, parts_.meter, parts_.clock);
   };
@@ -73,14 +73,12 @@ void ThreadedSteps::run() {
 #pragma omp for schedule(static, 1)
 #endif
       for (int place = 0; place < num_places; ++place)
-        for (const std::uint32_t index : by_place[static_cast<std::size_t>(place)])
-          run_one(index, worker);
+        for (const std::uint32_t index : by_place[place]) run_one(index, worker);
     } else {
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
 #endif
-      for (std::int64_t index = 0; index < num_objects; ++index)
-        run_one(static_cast<std::size_t>(index), worker);
+      for (std::int64_t index = 0; index < num_objects; ++index) run_one(index, worker);
     }
   }
   collect_loads(parts_);

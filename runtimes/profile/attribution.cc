@@ -45,8 +45,8 @@ void ring(const Collective& c, std::uint64_t messages, std::uint64_t bytes, cons
 
 void allreduce(const Collective& c, const Send& send) {
   if (c.bytes <= tuning::kLongAllreduce_bytes) return double_recursively(c, send);
-  const auto steps = static_cast<std::uint64_t>(2 * (c.size - 1));
-  ring(c, steps, steps * c.bytes / static_cast<std::uint64_t>(c.size), send);
+  const std::uint64_t steps = 2 * (c.size - 1);
+  ring(c, steps, steps * c.bytes / c.size, send);
 }
 
 /// A ring: each rank sends to its right neighbour all blocks except the neighbour's own.
@@ -54,7 +54,7 @@ void allgatherv(const Collective& c, const Send& send) {
   std::uint64_t bytes = 0;
   for (int other = 0; other < c.size; ++other)
     if (other != (c.rank + 1) % c.size) bytes += c.block_bytes(other);
-  ring(c, static_cast<std::uint64_t>(c.size - 1), bytes, send);
+  ring(c, c.size - 1, bytes, send);
 }
 
 void directly(const Collective& c, const Send& send) {
@@ -66,7 +66,7 @@ void directly(const Collective& c, const Send& send) {
 
 void sends_of(const Collective& c, const Send& send) {
   if (c.size < 2) return;
-  const auto others = static_cast<std::uint64_t>(c.size - 1);
+  const std::uint64_t others = c.size - 1;
   switch (c.meaning) {
     case Meaning::barrier: return disseminate(c, send);
     case Meaning::bcast: return broadcast(c, send);

@@ -24,7 +24,7 @@ struct Entry {
   int rank;
 };
 
-double seconds(std::int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+double seconds(std::int64_t ns) { return 1e-9 * ns; }
 
 /// A text that is being sent; it must stay in memory until the receiver has it.
 struct Sent {
@@ -52,8 +52,8 @@ Exchange::Exchange(const MpiLibrary& mpi) : mpi_(mpi) {
 void Exchange::find_hosts() {
   std::uint64_t hash = 0;
   for (const char c : clock_name()) hash = mixed(hash, static_cast<unsigned char>(c));
-  if (all_agree(static_cast<double>(hash >> 12))) return;
-  mpi_.comm_split(own_, static_cast<int>(hash >> 33), rank_, &host_);
+  if (all_agree(hash >> 12)) return;
+  mpi_.comm_split(own_, hash >> 33, rank_, &host_);
   int rank_on_host = 0;
   mpi_.comm_rank(host_, &rank_on_host);
   is_leader_ = rank_on_host == 0;
@@ -118,8 +118,7 @@ ClockOffset Exchange::offset_to_first() {
 
 std::vector<double> Exchange::largest(const std::vector<double>& own) const {
   std::vector<double> result(own.size());
-  mpi_.allreduce(own.data(), result.data(), static_cast<int>(own.size()), mpi_.double_type,
-                 mpi_.max, own_);
+  mpi_.allreduce(own.data(), result.data(), own.size(), mpi_.double_type, mpi_.max, own_);
   return result;
 }
 
@@ -136,7 +135,7 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
       continue;
     auto reduction = std::make_unique<Reduction>();
     reduction->communicator = communicator;
-    const auto count = static_cast<double>(communicator->samples.kept().size());
+    const double count = communicator->samples.kept().size();
     reduction->counts[0] = count;
     reduction->counts[1] = -count;
     reductions.push_back(std::move(reduction));
@@ -159,9 +158,9 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators, const
                                                    : std::numeric_limits<double>::lowest(),
                                 reduction->communicator->rank});
     reduction->last.resize(reduction->own.size());
-    mpi_.iallreduce(reduction->own.data(), reduction->last.data(),
-                    static_cast<int>(reduction->own.size()), mpi_.double_int, mpi_.maxloc,
-                    reduction->communicator->handle, &reduction->request);
+    mpi_.iallreduce(reduction->own.data(), reduction->last.data(), reduction->own.size(),
+                    mpi_.double_int, mpi_.maxloc, reduction->communicator->handle,
+                    &reduction->request);
   }
   wait_for_all();
   for (const auto& reduction : reductions) {
@@ -194,8 +193,8 @@ void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& 
   sent.reserve(reports.size());
   for (const auto& [to, text] : reports) {
     Sent& report = sent.emplace_back(text);
-    mpi_.issend(report.text.data(), static_cast<int>(report.text.size()), mpi_.byte, to, kReportTag,
-                own_, &report.request);
+    mpi_.issend(report.text.data(), report.text.size(), mpi_.byte, to, kReportTag, own_,
+                &report.request);
   }
   const auto is_over = [&](Word& request) {
     int flag = 0;
@@ -211,7 +210,7 @@ void Exchange::deliver(const std::map<int, std::string>& reports, MessageWaits& 
     if (flag != 0) {
       const int from = mpi_.source_of(status);
       mpi_.get_count(status, mpi_.byte, &size);
-      std::string report(static_cast<std::size_t>(size), '\0');
+      std::string report(size, '\0');
       mpi_.recv(report.data(), size, mpi_.byte, from, kReportTag, own_, status);
       reader.read(from, report);
       continue;
@@ -233,8 +232,8 @@ void Exchange::gather(std::string& bytes) const {
       const std::uint64_t count = bytes.size();
       mpi_.send(&count, sizeof count, mpi_.byte, rank_ - step, kTag, own_);
       for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece)
-        mpi_.send(bytes.data() + begin, static_cast<int>(std::min(kPiece, bytes.size() - begin)),
-                  mpi_.byte, rank_ - step, kTag, own_);
+        mpi_.send(bytes.data() + begin, std::min(kPiece, bytes.size() - begin), mpi_.byte,
+                  rank_ - step, kTag, own_);
       return;
     }
     if (rank_ + step >= size_) continue;
@@ -242,10 +241,10 @@ void Exchange::gather(std::string& bytes) const {
     void* const no_status = reinterpret_cast<void*>(mpi_.status_ignore);
     mpi_.recv(&count, sizeof count, mpi_.byte, rank_ + step, kTag, own_, no_status);
     const std::size_t before = bytes.size();
-    bytes.resize(before + static_cast<std::size_t>(count));
+    bytes.resize(before + count);
     for (std::size_t begin = before; begin < bytes.size(); begin += kPiece)
-      mpi_.recv(bytes.data() + begin, static_cast<int>(std::min(kPiece, bytes.size() - begin)),
-                mpi_.byte, rank_ + step, kTag, own_, no_status);
+      mpi_.recv(bytes.data() + begin, std::min(kPiece, bytes.size() - begin), mpi_.byte,
+                rank_ + step, kTag, own_, no_status);
   }
 }
 

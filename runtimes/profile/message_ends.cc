@@ -13,7 +13,7 @@ namespace {
 std::uint64_t stream_of(const Envelope& envelope, std::int32_t source, std::int32_t to) {
   const auto ranks =
       std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | static_cast<std::uint32_t>(to);
-  const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(envelope.tag));
+  const std::uint64_t tag = static_cast<std::uint32_t>(envelope.tag);
   // Each field is multiplied by a different odd constant, and the products are added. Envelopes
   // that differ in any field therefore have different sums, except by coincidence.
   const std::uint64_t stream = mixed(envelope.communicator * 0x9e3779b97f4a7c15u +
@@ -35,7 +35,7 @@ MessageEnds::Id MessageEnds::begin(Side& side, bool is_send, const Envelope& env
   if (has_given_up_ || side.counts.size() >= tuning::kMaxStreams) return kNone;
   Id id;
   if (free_.empty()) {
-    id = static_cast<Id>(operations_.size());
+    id = operations_.size();
     operations_.emplace_back();
   } else {
     id = free_.back();
@@ -80,8 +80,7 @@ void MessageEnds::number(Operation& operation) {
 
 void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end) {
   Side& side = is_send ? sends_ : receives_;
-  const std::uint32_t slot =
-      static_cast<std::uint32_t>(envelope.partner) + 5 * static_cast<std::uint32_t>(envelope.tag);
+  const std::uint32_t slot = envelope.partner + 5 * static_cast<std::uint32_t>(envelope.tag);
   Recent& recent = side.recent[slot % side.recent.size()];
   if (recent.count == nullptr || recent.envelope != envelope) {
     const std::uint64_t stream = is_send ? stream_of(envelope, rank_, envelope.partner)

@@ -32,7 +32,7 @@ std::size_t PairTable::entry_of(std::uint32_t peer, bool is_fetched) {
     if (found.peer == peer && found.is_fetched == is_fetched) return slots_[slot] - 1;
   }
   totals_.push_back({peer, is_fetched, 0, 0});
-  slots_[slot] = static_cast<std::uint32_t>(totals_.size());
+  slots_[slot] = totals_.size();
   return totals_.size() - 1;
 }
 
@@ -42,7 +42,7 @@ void PairTable::grow() {
   for (std::size_t i = 0; i < totals_.size(); ++i) {
     std::size_t slot = mixed(key_of(totals_[i].peer, totals_[i].is_fetched)) & mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = static_cast<std::uint32_t>(i + 1);
+    slots_[slot] = i + 1;
   }
 }
 

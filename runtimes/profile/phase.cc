@@ -67,22 +67,22 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
-  const double running = 1 - static_cast<double>(queued_in_rest_ns) / static_cast<double>(rest_ns);
-  return totals.long_cpu_ns + static_cast<std::int64_t>(static_cast<double>(short_ns) * running);
+  const double running = 1 - queued_in_rest_ns / static_cast<double>(rest_ns);
+  return totals.long_cpu_ns + static_cast<std::int64_t>(short_ns * running);
 }
 
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns) {
   if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
-  const double waited_s = 1e-9 * static_cast<double>(waiting.waited_ns);
+  const double waited_s = 1e-9 * waiting.waited_ns;
   if (waiting.samples >= calls) return {waited_s, 0};
   // The ratio estimator for a sample without replacement (Cochran, Sampling Techniques, 1977,
   // section 6.4).
-  const double n = waiting.samples, all = static_cast<double>(calls);
-  const double share = waited_s / (1e-9 * static_cast<double>(waiting.sampled_ns));
+  const double n = waiting.samples, all = calls;
+  const double share = waited_s / (1e-9 * waiting.sampled_ns);
   const double residuals = std::max(0.0, waiting.wait_squares - 2 * share * waiting.products +
                                              share * share * waiting.time_squares);
   const double variance = all * all * (1 - n / all) / n * residuals / std::max(1.0, n - 1);
-  return {share * 1e-9 * static_cast<double>(calls_ns), 1.96 * std::sqrt(variance)};
+  return {share * 1e-9 * calls_ns, 1.96 * std::sqrt(variance)};
 }
 
 Estimate waited(const Phase& phase, WaitsFor what) {

@@ -41,7 +41,7 @@ void PhaseFinder::search() {
     for (std::size_t which = 1; agrees && which < tuning::kRepeats; ++which)
       agrees = repeat(which) == repeat(0);
     if (!agrees) continue;
-    pattern_.assign(tokens_.end() - static_cast<std::ptrdiff_t>(period), tokens_.end());
+    pattern_.assign(tokens_.end() - period, tokens_.end());
     position_ = odd_ = seen_ = 0;
     return;
   }

@@ -25,7 +25,7 @@ class Reader {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (remaining() == 0) refuse("a number is truncated");
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+      const unsigned char byte = bytes_[at_++];
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if ((byte & 0x80) == 0) return value;
     }
@@ -33,7 +33,7 @@ class Reader {
   }
   std::int64_t signed_number() {
     const std::uint64_t value = number();
-    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+    return value >> 1 ^ -static_cast<std::int64_t>(value & 1);
   }
   /// Reads the length of a list, whose items take at least `min_size` bytes each.
   std::size_t count(std::size_t min_size = 1) {
@@ -41,7 +41,7 @@ class Reader {
     if (value > remaining() / min_size)
       refuse(fmt::format("a list of {} items cannot fit into the {} bytes that follow", value,
                          remaining()));
-    return static_cast<std::size_t>(value);
+    return value;
   }
   std::string_view take(std::size_t size) {
     const std::string_view taken = bytes_.substr(at_, size);
@@ -72,12 +72,12 @@ Totals totals_from(Reader& reader) {
 
 std::uint32_t rank_from(Reader& reader, std::uint64_t value, std::uint32_t num_ranks) {
   if (value >= num_ranks) reader.refuse(fmt::format("rank {} of {}", value, num_ranks));
-  return static_cast<std::uint32_t>(value);
+  return value;
 }
 
 Waiting waiting_from(Reader& reader, std::uint32_t num_ranks) {
   Waiting waiting;
-  waiting.samples = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader.number(), ~0u));
+  waiting.samples = std::min<std::uint64_t>(reader.number(), ~0u);
   waiting.sampled_ns = reader.signed_number();
   waiting.waited_ns = reader.signed_number();
   waiting.for_receiver_ns = reader.signed_number();
@@ -100,7 +100,7 @@ Phase phase_from(Reader& reader, std::uint32_t num_ranks) {
   phase.useful_cpu_ns = reader.signed_number();
   phase.queued_ns = reader.signed_number();
   phase.peak_bytes = reader.number();
-  phase.cpu = static_cast<std::int32_t>(reader.signed_number());
+  phase.cpu = reader.signed_number();
   phase.traffic.resize(reader.count(3));
   for (Traffic& sent : phase.traffic) {
     const std::uint64_t key = reader.number();
@@ -130,13 +130,13 @@ Reorderings reorderings_from(Reader& reader) {
 TeamUse team_from(Reader& reader) {
   TeamUse team{.watched_ns = reader.signed_number()};
   team.cpus.resize(reader.count());
-  for (std::int32_t& cpu : team.cpus) cpu = static_cast<std::int32_t>(reader.signed_number());
+  for (std::int32_t& cpu : team.cpus) cpu = reader.signed_number();
   team.threads.resize(reader.count(4));
   for (ThreadUse& use : team.threads) {
     use.run_ns = reader.signed_number();
     use.queued_ns = reader.signed_number();
     use.turns = reader.number();
-    use.only_cpu = static_cast<std::int32_t>(reader.signed_number());
+    use.only_cpu = reader.signed_number();
   }
   return team;
 }
@@ -189,7 +189,7 @@ std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
       break;  // a process died while it wrote
     }
     if (size > file.remaining()) break;
-    Reader block(name, file.take(static_cast<std::size_t>(size)), begin);
+    Reader block(name, file.take(size), begin);
     ranks.push_back(profile_from(block, contents));
   }
   std::stable_sort(ranks.begin(), ranks.end(),

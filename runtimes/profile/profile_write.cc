@@ -17,7 +17,7 @@ void add(std::string& bytes, std::uint64_t value) {
 }
 
 void add_signed(std::string& bytes, std::int64_t value) {
-  add(bytes, (static_cast<std::uint64_t>(value) << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+  add(bytes, (value << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
 }
 
 void add_text(std::string& bytes, const std::string& text) {

@@ -49,7 +49,7 @@ std::vector<int> allowed_cpus(int thread) {
   std::vector<int> cpus;
   if (::sched_getaffinity(thread, size, sets.data()) != 0) return cpus;
   for (int cpu = 0; cpu < static_cast<int>(8 * size); ++cpu)
-    if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, sets.data())) cpus.push_back(cpu);
+    if (CPU_ISSET_S(cpu, size, sets.data())) cpus.push_back(cpu);
   return cpus;
 }
 

@@ -113,7 +113,7 @@ class Reordered {
   const int* array(int position) const {
     return reinterpret_cast<const int*>(call_.words[position]);
   }
-  int number(int position) const { return static_cast<int>(arguments_.number(position)); }
+  int number(int position) const { return arguments_.number(position); }
   std::span<const int> span(int position, int count) const {
     return {array(position), static_cast<std::size_t>(count)};
   }
@@ -197,8 +197,7 @@ Place Reordered::decide() {
   const std::optional<TopologyEdges> own = own_edges();
   Head head{.site = own_site()};
   mpi_.comm_rank(mpi_.world, &head.world_rank);
-  if (own && std::ssize(*own) <= tuning::kMaxReorderedEdges)
-    head.num_edges = static_cast<std::int32_t>(own->size());
+  if (own && std::ssize(*own) <= tuning::kMaxReorderedEdges) head.num_edges = own->size();
   std::vector<Head> heads(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   mpi_.gather(&head, sizeof head, mpi_.byte, heads.data(), sizeof head, mpi_.byte, 0, comm_);
   int goes_on = rank_ == 0 && may_decide(heads) ? 1 : 0;
@@ -223,7 +222,7 @@ std::vector<TopologyEdge> Reordered::gathered(const TopologyEdges& own,
     begins.push_back(end);
     end += sizes.back();
   }
-  std::vector<TopologyEdge> all(static_cast<std::size_t>(end / kEdge));
+  std::vector<TopologyEdge> all(end / kEdge);
   mpi_.gatherv(own.data(), static_cast<int>(own.size()) * kEdge, mpi_.byte, all.data(),
                sizes.data(), begins.data(), mpi_.byte, 0, comm_);
   return all;
@@ -248,12 +247,11 @@ std::vector<Place> Reordered::order(const std::vector<Head>& heads, const Topolo
     reason_ = answer_.reason;
     return places;
   }
-  for (std::size_t rank = 0; rank < size; ++rank)
-    places[static_cast<std::size_t>(rank_at[rank])].rank = static_cast<std::int32_t>(rank);
+  for (std::size_t rank = 0; rank < size; ++rank) places[rank_at[rank]].rank = rank;
   for (std::size_t rank = 0; rank < size; ++rank) {
     Place& place = places[rank];
     place.is_reordered = 1;
-    place.origin = places[static_cast<std::size_t>(place.rank)].rank;
+    place.origin = places[place.rank].rank;
   }
   return places;
 }
@@ -269,7 +267,7 @@ void Reordered::note_decision(bool is_better) {
     done.after += answer_.after;
   }
   if (rank_ != 0 || settings().reorder != Settings::Reorder::verbose) return;
-  const double took_ms = 1e-6 * static_cast<double>(took_ns);
+  const double took_ms = 1e-6 * took_ns;
   if (is_better)
     std::fprintf(stderr, "poise reorder: %s, %d ranks: weight x hops %.0f -> %.0f, in %.1f ms\n",
                  call_.function.name, size_, answer_.before, answer_.after, took_ms);
@@ -314,8 +312,8 @@ void Reordered::exchange_adjacency(const Place& place) {
   }
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
-    replace(side.degree, call_.language == Language::c ? static_cast<Word>(degrees_[s])
-                                                       : reinterpret_cast<Word>(&degrees_[s]));
+    replace(side.degree,
+            call_.language == Language::c ? degrees_[s] : reinterpret_cast<Word>(&degrees_[s]));
     replace(side.ends, reinterpret_cast<Word>(adjacency_.ends[s].data()));
   }
 }
@@ -338,8 +336,7 @@ std::string trouble_with_machine(int num_ranks) {
   std::string reason;
   const auto check = in_library<CheckMachine>(kCheckMachineSymbol, reason);
   ReorderAnswer answer;
-  if (check == nullptr || check(machine.c_str(), static_cast<std::size_t>(num_ranks), &answer))
-    return "";
+  if (check == nullptr || check(machine.c_str(), num_ranks, &answer)) return "";
   return "POISE_REORDER_MACHINE: " + std::string(answer.reason) +
          "; ranks are reordered for the job's hosts";
 }

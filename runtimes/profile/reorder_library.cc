@@ -48,7 +48,7 @@ void check_machine(const char* name, std::size_t num_ranks) {
 void answer(const ReorderRequest& request, ReorderAnswer& reply) {
   const ReorderPlan plan = plan_order(seats_of(request), {request.edges, request.num_edges});
   for (std::size_t rank = 0; rank < plan.rank_at.size(); ++rank)
-    reply.rank_at[rank] = static_cast<std::int32_t>(plan.rank_at[rank]);
+    reply.rank_at[rank] = plan.rank_at[rank];
   reply.before = plan.before;
   reply.after = plan.after;
   if (!plan.is_better()) fail("no order of the ranks is better than the current one");

@@ -76,8 +76,7 @@ Paths paths_of(std::span<const RankSite> sites, std::span<const JobHost> switche
   for (const Part& part : kParts) {
     const auto is_known = [&](const RankSite& site) { return site.*part.number >= 0; };
     if (!std::all_of(sites.begin(), sites.end(), is_known)) continue;
-    add(part.level,
-        [&](std::size_t r) { return static_cast<std::uint32_t>(sites[r].*part.number); });
+    add(part.level, [&](std::size_t r) { return sites[r].*part.number; });
   }
   return paths;
 }
@@ -101,9 +100,8 @@ bool is_together(const Paths& paths, std::size_t level, std::uint32_t a, std::ui
 Level level_of(const Paths& paths, std::span<const std::uint32_t> order, std::size_t level) {
   Level made{.name = paths.levels[level], .first_place = {0}};
   for (std::size_t p = 1; p < order.size(); ++p)
-    if (!is_together(paths, level, order[p - 1], order[p]))
-      made.first_place.push_back(static_cast<PlaceId>(p));
-  made.first_place.push_back(static_cast<PlaceId>(order.size()));
+    if (!is_together(paths, level, order[p - 1], order[p])) made.first_place.push_back(p);
+  made.first_place.push_back(order.size());
   return made;
 }
 
@@ -117,7 +115,7 @@ MachineParts parts_of(const Paths& paths, std::span<const std::uint32_t> order) 
   parts.places.resize(order.size());
   const auto node = std::ranges::find(paths.levels, "node");
   if (node != paths.levels.end()) {
-    const auto level = static_cast<std::size_t>(node - paths.levels.begin());
+    const std::size_t level = node - paths.levels.begin();
     for (std::size_t p = 1; p < order.size(); ++p)
       parts.places[p].domain = parts.places[p - 1].domain +
                                (is_together(paths, level, order[p - 1], order[p]) ? 0u : 1u);
@@ -143,7 +141,7 @@ void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> ord
       ++level;
       continue;
     }
-    const auto at = static_cast<std::ptrdiff_t>(level);
+    const std::ptrdiff_t at = level;
     paths.levels.erase(paths.levels.begin() + at);
     for (auto& groups_of_rank : paths.groups) groups_of_rank.erase(groups_of_rank.begin() + at);
   }
@@ -155,7 +153,7 @@ Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   network.tiers.clear();  // hops in a tree follow the levels
   network.coordinates.clear();
   if (whole.shape == Network::Shape::matrix) {
-    network.matrix_nodes = static_cast<std::uint32_t>(nodes.size());
+    network.matrix_nodes = nodes.size();
     network.matrix.clear();
     for (const NodeId a : nodes)
       for (const NodeId b : nodes)
@@ -191,7 +189,7 @@ Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of) {
   paths.levels.pop_back();  // each rank's own
   std::vector<bool> is_taken(machine.num_places());
   for (const std::int32_t p : place_of) {
-    const auto place = static_cast<PlaceId>(p);
+    const PlaceId place = p;
     if (p < 0 || place >= machine.num_places())
       fail("a rank is on place {1} of machine \"{0}\", which has only {2} places", machine.name(),
            p, machine.num_places());
@@ -206,7 +204,7 @@ Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of) {
   MachineParts parts = parts_of(paths, order);
   std::vector<NodeId> nodes;
   for (const std::uint32_t rank : order) {
-    const NodeId node = machine.node_of_place(static_cast<PlaceId>(place_of[rank]));
+    const NodeId node = machine.node_of_place(place_of[rank]);
     if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
   }
   parts.network = network_on(machine.network(), nodes);
@@ -214,7 +212,7 @@ Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of) {
 }
 
 ReorderPlan plan_order(const Seats& seats, std::span<const TopologyEdge> edges) {
-  const auto size = static_cast<TaskId>(seats.rank_on.size());
+  const TaskId size = seats.rank_on.size();
   Workload workload;
   workload.tasks.assign(size, {.load_s = 1});
   for (const TopologyEdge& edge : edges)

@@ -50,12 +50,10 @@ std::int64_t TickClock::read_slowly_ns() {
     base_ticks_ = ticks;
     limit_ticks_ = 0;
   } else if (now_ns - base_ns_ >= kMinBase_ns) {
-    const double ns_per_tick =
-        static_cast<double>(now_ns - base_ns_) / static_cast<double>(ticks - base_ticks_);
+    const double ns_per_tick = (now_ns - base_ns_) / static_cast<double>(ticks - base_ticks_);
     const bool is_sane = ns_per_tick > 0.05 && ns_per_tick < 10;
     scale_ = is_sane ? static_cast<std::uint64_t>(ns_per_tick * 0x1p32) : 0;
-    limit_ticks_ =
-        is_sane ? static_cast<std::uint64_t>(static_cast<double>(kMaxAge_ns) / ns_per_tick) : 0;
+    limit_ticks_ = is_sane ? static_cast<std::uint64_t>(kMaxAge_ns / ns_per_tick) : 0;
     base_ns_ = now_ns;
     base_ticks_ = ticks;
   }

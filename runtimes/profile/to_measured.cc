@@ -12,9 +12,7 @@ namespace poise::profile {
 
 namespace {
 
-double seconds(std::int64_t ns) {
-  return 1e-9 * static_cast<double>(std::max<std::int64_t>(0, ns));
-}
+double seconds(std::int64_t ns) { return 1e-9 * std::max<std::int64_t>(0, ns); }
 
 RankTimes times_of(const Phase& phase) {
   RankTimes times{.wall_s = seconds(phase.end_ns - phase.begin_ns),
@@ -60,9 +58,7 @@ std::vector<ThreadUse> computing(const TeamUse& team) {
   std::int64_t most_ns = 0;
   for (const ThreadUse& use : team.threads) most_ns = std::max(most_ns, use.run_ns);
   std::vector<ThreadUse> threads = team.threads;
-  std::erase_if(threads, [&](const ThreadUse& use) {
-    return static_cast<double>(use.run_ns) < kComputes * static_cast<double>(most_ns);
-  });
+  std::erase_if(threads, [&](const ThreadUse& use) { return use.run_ns < kComputes * most_ns; });
   return threads;
 }
 
@@ -77,7 +73,7 @@ class NodeThreads {
     for (const std::int32_t cpu : team.cpus) bound_on_[cpu];
     for (const ThreadUse& use : threads) {
       if (use.only_cpu >= 0) ++bound_on_[use.only_cpu];
-      facts_.turns += static_cast<double>(use.turns);
+      facts_.turns += use.turns;
       facts_.asleep_s =
           std::max(facts_.asleep_s, seconds(team.watched_ns - use.run_ns - use.queued_ns));
     }
@@ -87,7 +83,7 @@ class NodeThreads {
     if (!has_team_) return {};
     JuggleFacts facts = facts_;
     for (const auto& [cpu, threads] : bound_on_) {
-      facts.cpus.push_back(static_cast<std::uint32_t>(cpu));
+      facts.cpus.push_back(cpu);
       facts.bound_on.push_back(threads);
     }
     facts.waits_actively = ranks_ > 1;  // MPI libraries poll
@@ -121,7 +117,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   const std::vector<std::string> hosts = hosts_of(ranks);
   for (const RankProfile& rank : ranks) {
     const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
-    run.node_of_rank.push_back(static_cast<std::uint32_t>(host));
+    run.node_of_rank.push_back(host);
     add(rank.reorderings, run.topologies);
     // A rank that died could not compare its records with those of other ranks.
     run.knows_waiting = run.knows_waiting && rank.is_complete && rank.knows_waiting;

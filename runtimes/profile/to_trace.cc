@@ -89,12 +89,12 @@ std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks) {
 double load_s(const profile::Phase& phase) {
   // A rank that slept or waited for an accelerator was not waiting for a cpu; a preempted rank was.
   const std::int64_t ns = std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.queued_ns);
-  return 1e-9 * static_cast<double>(std::max<std::int64_t>(0, ns));
+  return 1e-9 * std::max<std::int64_t>(0, ns);
 }
 
 Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
                const PlaceOf& place_of) {
-  const auto num_ranks = static_cast<std::uint32_t>(ranks.size());
+  const std::uint32_t num_ranks = ranks.size();
   const std::vector<std::string> hosts = hosts_of(ranks);
   Trace trace;
   if (machine != nullptr) trace.machine = *machine;
@@ -105,7 +105,7 @@ Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
     phase.id = p;
     for (const RankProfile& rank : ranks) {
       const profile::Phase& own = rank.phases[p];
-      phase.wall_s = std::max(phase.wall_s, 1e-9 * static_cast<double>(own.end_ns - own.begin_ns));
+      phase.wall_s = std::max(phase.wall_s, 1e-9 * (own.end_ns - own.begin_ns));
       phase.workload.tasks.push_back({.load_s = load_s(own)});
       phase.workload.memory.push_back({.footprint_bytes = own.peak_bytes});
       phase.names.push_back({.id = rank.rank});
@@ -114,7 +114,7 @@ Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
       if (machine == nullptr)
         places[rank.rank] = rank.rank;
       else if (own.cpu >= 0 || p == 0)  // else where it was before
-        places[rank.rank] = place_of(static_cast<std::uint32_t>(host), own.cpu);
+        places[rank.rank] = place_of(host, own.cpu);
     }
     phase.placement = Placement(places);
     trace.phases.push_back(std::move(phase));

@@ -39,7 +39,7 @@ std::span<const int> span_of(const int* first, int count) {
 
 std::optional<TopologyEdges> cart_edges(std::span<const int> dims, std::span<const int> periods,
                                         int num_ranks) {
-  const auto size = static_cast<int>(size_of_grid(dims, num_ranks));
+  const int size = size_of_grid(dims, num_ranks);
   if (size == 0) return std::nullopt;
   TopologyEdges edges;
   int below = size;  // positions of one step along the dimension: the last one varies fastest
@@ -58,12 +58,12 @@ std::optional<TopologyEdges> cart_edges(std::span<const int> dims, std::span<con
 
 std::optional<TopologyEdges> graph_edges(std::span<const int> index, const int* edges,
                                          int num_ranks) {
-  const auto size = static_cast<int>(index.size());
+  const int size = index.size();
   if (size > num_ranks) return std::nullopt;
   TopologyEdges found;
   int first = 0;
   for (int rank = 0; rank < size; ++rank) {
-    const int last = index[static_cast<std::size_t>(rank)];
+    const int last = index[rank];
     if (last < first) return std::nullopt;
     if (!add(rank, span_of(edges + first, last - first), nullptr, size, found)) return std::nullopt;
     first = last;
@@ -81,7 +81,7 @@ std::optional<TopologyEdges> dist_graph_edges(std::span<const int> sources, cons
     const int* const its = weights == nullptr ? nullptr : weights + first;
     if (!add(sources[i], span_of(destinations + first, degrees[i]), its, num_ranks, found))
       return std::nullopt;
-    first += static_cast<std::size_t>(degrees[i]);
+    first += degrees[i];
   }
   return found;
 }

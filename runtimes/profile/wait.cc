@@ -7,8 +7,8 @@
 namespace poise::profile {
 
 void add(const Wait& wait, Waiting& waiting) {
-  const double waited_s = 1e-9 * static_cast<double>(wait.waited_ns);
-  const double took_s = 1e-9 * static_cast<double>(wait.took_ns);
+  const double waited_s = 1e-9 * wait.waited_ns;
+  const double took_s = 1e-9 * wait.took_ns;
   ++waiting.samples;
   waiting.sampled_ns += wait.took_ns;
   waiting.waited_ns += wait.waited_ns;
@@ -17,7 +17,7 @@ void add(const Wait& wait, Waiting& waiting) {
   waiting.products += waited_s * took_s;
   if (wait.for_whom < 0) return;
   if (wait.is_for_receiver) waiting.for_receiver_ns += wait.waited_ns;
-  const auto who = static_cast<std::uint32_t>(wait.for_whom);
+  const std::uint32_t who = wait.for_whom;
   auto found = std::find_if(waiting.for_whom.begin(), waiting.for_whom.end(),
                             [&](const auto& entry) { return entry.first == who; });
   if (found == waiting.for_whom.end()) found = waiting.for_whom.insert(found, {who, 0});

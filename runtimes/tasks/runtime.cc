@@ -298,7 +298,7 @@ bool Runtime::poll_is_due(double now_s, double task_s) const {
   return poise::poll_is_due({.since_s = now_s - last_poll_s_.load(std::memory_order_relaxed),
                              .has_messages = engine_->has_messages(),
                              .all_notify = engine_->all_messages_notify(),
-                             .remaining_s = static_cast<double>(pool_->queued()) * task_s,
+                             .remaining_s = pool_->queued() * task_s,
                              .poll_cost_s = poll_cost_s_},
                             poll_s_);
 }
@@ -315,7 +315,7 @@ bool Runtime::run_tasks(Until until) {
     const std::size_t batch_size = pool_->run(now_s, max_batch, std::cref(is_notified));
     if (batch_size == 0) return any;
     any = true;
-    const double task_s = (now_s - begin_s) / static_cast<double>(batch_size);
+    const double task_s = (now_s - begin_s) / batch_size;
     if (until() || poll_is_due(now_s, task_s)) return true;
     max_batch = next_batch(task_s, pool_->queued());
   }

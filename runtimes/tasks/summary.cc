@@ -23,7 +23,7 @@ std::string summary_of(MPI_Comm communicator, const Counters& counters) {
   int rank = 0, size = 1;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
-  std::vector<Counters> all(static_cast<std::size_t>(size));
+  std::vector<Counters> all(size);
   complete([&](MPI_Request* request) {
     MPI_Igather(&counters, sizeof(Counters), MPI_BYTE, all.data(), sizeof(Counters), MPI_BYTE, 0,
                 communicator, request);
@@ -36,8 +36,8 @@ std::string summary_of(MPI_Comm communicator, const Counters& counters) {
     const Counters& c = all[r];
     const std::string most_to = c.lent > 0 ? std::to_string(c.most_to) : "-";
     text += fmt::format(kLine, r, c.submitted, c.ran_own, c.ran_borrowed, c.lent, most_to, c.loans,
-                        c.answers, c.requests, c.declines, static_cast<double>(c.bytes_lent) * 1e-6,
-                        c.working_s, c.transfer_s, c.idle_s, c.waiting_s);
+                        c.answers, c.requests, c.declines, c.bytes_lent * 1e-6, c.working_s,
+                        c.transfer_s, c.idle_s, c.waiting_s);
   }
   if (all.size() > tuning::kMaxSummaryLines)
     text += fmt::format("… and {} more ranks\n", all.size() - tuning::kMaxSummaryLines);

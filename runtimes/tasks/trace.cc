@@ -128,8 +128,8 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
   int rank = 0, size = 1;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
-  const int bytes = static_cast<int>(own.size() * sizeof(T));
-  std::vector<int> counts(static_cast<std::size_t>(size)), begins(counts.size());
+  const int bytes = own.size() * sizeof(T);
+  std::vector<int> counts(size), begins(counts.size());
   complete([&](MPI_Request* request) {
     MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
   });
@@ -139,10 +139,9 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
   if (rank != 0) return {};
   all[0] = own;
   for (int from = 1; from < size; ++from) {
-    auto& its = all[static_cast<std::size_t>(from)];
-    its.resize(static_cast<std::size_t>(counts[static_cast<std::size_t>(from)]) / sizeof(T));
-    MPI_Recv(its.data(), counts[static_cast<std::size_t>(from)], MPI_BYTE, from, 0, communicator,
-             MPI_STATUS_IGNORE);
+    auto& its = all[from];
+    its.resize(counts[from] / sizeof(T));
+    MPI_Recv(its.data(), counts[from], MPI_BYTE, from, 0, communicator, MPI_STATUS_IGNORE);
   }
   return all;
 }
@@ -163,7 +162,7 @@ TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_
   // ranks of a node, the time at which the lowest rank of the node leaves the barrier.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];
+  begin_s_ = all_of(communicator, clock_s())[nodes[rank]];
 }
 
 void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,

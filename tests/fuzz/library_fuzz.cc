@@ -124,8 +124,7 @@ std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_
       const auto counts = list_of(size, number);
       const bool is_valid =
           indptr[0] == 0 && std::is_sorted(indptr.begin(), indptr.end()) &&
-          are_below({indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(indptr.back())},
-                    num_tasks);
+          are_below({indices.begin(), indices.begin() + indptr.back()}, num_tasks);
       return {poise_workload_set_messages_csr(w, indptr.data(), indices.data(), counts.data(),
                                               input.any() ? counts.data() : nullptr),
               is_valid};
@@ -176,7 +175,7 @@ void plan(const poise_workload* w, Input& input, std::uint32_t num_tasks) {
                                                 "greedy_comm", "orb",    "poise",  "none"};
   poise_machine* machine = nullptr;
   POISE_CHECK(poise_machine_create(kMachines[input.below(3)], &machine) == POISE_OK);
-  const auto num_places = static_cast<std::uint32_t>(poise_machine_num_places(machine));
+  const std::uint32_t num_places = poise_machine_num_places(machine);
   const auto current = list_of(num_tasks, [&] { return input.index(num_places); });
   std::vector<std::uint32_t> places(num_tasks, 77);
   const char* const strategy = kStrategies[input.below(9)];

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   accepts([&] {
     std::vector<vt::RankFile> files;
     for (const std::string_view text : split(text_of(data, size), '\0')) {
-      const auto rank = static_cast<std::uint32_t>(files.size());
+      const std::uint32_t rank = files.size();
       files.push_back(vt::parse_rank_file("data." + std::to_string(rank) + ".json", rank, text));
     }
     if (!files.empty()) check(vt::join(std::move(files)));

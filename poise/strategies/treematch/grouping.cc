@@ -81,9 +81,9 @@ class LazyBuckets {
   /// The next bucket takes an eighth of the remaining edges.
   void sort_bucket() {
     const std::size_t size = std::max<std::size_t>(64, (edges_.size() - sorted_) / 8);
-    const auto begin = edges_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    const auto begin = edges_.begin() + sorted_;
     sorted_ = std::min(edges_.size(), sorted_ + size);
-    const auto end = edges_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    const auto end = edges_.begin() + sorted_;
     std::nth_element(begin, end - 1, edges_.end());
     std::sort(begin, end);
   }
@@ -134,7 +134,7 @@ std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
         if (group_of[graph.to[e]] == g) inside += graph.affinity[e];
       attached.push_back({inside, v});
     }
-    size[g] = static_cast<Vertex>(std::min<std::size_t>(attached.size(), arity));
+    size[g] = std::min<std::size_t>(attached.size(), arity);
     std::sort(attached.begin(), attached.end());
     for (std::size_t i = 0; i + arity < attached.size(); ++i) spare.push_back(attached[i].second);
   }

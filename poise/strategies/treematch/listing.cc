@@ -21,7 +21,7 @@ class Groupings {
   void open(Vertex group, double value) {
     const auto free = std::find(group_of_.begin(), group_of_.end(), kNone);
     if (free == group_of_.end()) return visit_(group_of_, value);
-    const auto leader = static_cast<Vertex>(free - group_of_.begin());
+    const Vertex leader = free - group_of_.begin();
     std::vector<Vertex> members{leader};
     group_of_[leader] = group;
     fill(members, leader + 1, value);

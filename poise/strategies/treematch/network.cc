@@ -92,7 +92,7 @@ class Halving {
 
   void split(Region& region, std::deque<Region>& open) {
     sort_into_halves(region.slots, distance_, coordinates_);
-    const auto middle = static_cast<std::ptrdiff_t>((region.slots.size() + 1) / 2);
+    const std::ptrdiff_t middle = (region.slots.size() + 1) / 2;
     Region left{{}, {region.slots.begin(), region.slots.begin() + middle}, 0};
     Region right{{}, {region.slots.begin() + middle, region.slots.end()}, 0};
     for (Region* half : {&left, &right}) half->centre = centre_of(half->slots);
@@ -140,7 +140,7 @@ class Halving {
   /// the half that is closer to the other end: it costs the difference of the two distances if v
   /// goes to the other half.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
-    const auto size = static_cast<Vertex>(vertices.size());
+    const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
     const double apart = distance_(left, right);
     std::vector<double> pull(size, 0);  // to the left if above 0
@@ -189,8 +189,7 @@ std::vector<std::vector<Vertex>> near_slots(Vertex size, const Distance& distanc
     for (Vertex other = 0; other < size; ++other)
       by_distance[other] = {other == slot ? -1 : distance(slot, other), other};
     const std::size_t kept = std::min<std::size_t>(size, kNearSlots + 1);
-    std::partial_sort(by_distance.begin(), by_distance.begin() + static_cast<std::ptrdiff_t>(kept),
-                      by_distance.end());
+    std::partial_sort(by_distance.begin(), by_distance.begin() + kept, by_distance.end());
     for (std::size_t i = 1; i < kept; ++i) near[slot].push_back(by_distance[i].second);
   }
   return near;

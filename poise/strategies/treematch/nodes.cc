@@ -51,10 +51,10 @@ std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& 
   for (NodeId n = 0; n < machine.num_nodes(); ++n) {
     const PlaceId places = machine.first_place(machine.first_domain(n + 1)) -
                            machine.first_place(machine.first_domain(n));
-    const auto next = static_cast<std::uint32_t>(known.size());
+    const std::uint32_t next = known.size();
     kinds.push_back(known.try_emplace({places, shares[n]}, next).first->second);
   }
-  auto next = static_cast<std::uint32_t>(known.size());
+  std::uint32_t next = known.size();
   if (demand.has_pinned)
     for (const Part node : fixed_nodes(problem))
       if (node != kFree) kinds[node] = next++;
@@ -165,8 +165,7 @@ std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
     swap_closer(groups, kinds, distance, candidates[i]);
     cost[i] = hop_affinity(groups, candidates[i], distance);
   }
-  const auto best =
-      static_cast<std::size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
+  const auto best = std::min_element(cost.begin(), cost.end()) - cost.begin();
   return candidates[best];
 }
 

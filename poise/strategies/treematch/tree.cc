@@ -54,7 +54,7 @@ std::vector<Vertex> leaves_of(const Grouping& grouping, Vertex num_leaves) {
   std::vector<Vertex> first_leaf{0};  // of the groups of the level above
   Vertex per_group = num_leaves;
   for (auto level = grouping.rbegin(); level != grouping.rend(); ++level) {
-    const auto num_groups = static_cast<Vertex>(first_leaf.size());
+    const Vertex num_groups = first_leaf.size();
     const Groups groups = arrange(*level, num_groups);
     per_group = per_group * num_groups / static_cast<Vertex>(level->size());
     std::vector<Vertex> first(level->size());
@@ -112,7 +112,7 @@ class AllArrangements {
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities) {
   std::vector<std::uint32_t> primes;
   for (std::uint32_t arity : arities) {
-    const auto first = static_cast<std::ptrdiff_t>(primes.size());
+    const std::ptrdiff_t first = primes.size();
     for (std::uint32_t factor = 2; factor * factor <= arity; ++factor)
       for (; arity % factor == 0; arity /= factor) primes.push_back(factor);
     if (arity > 1) primes.push_back(arity);

@@ -57,7 +57,7 @@ std::vector<std::uint32_t> kinds_of_places(const Inside& inside) {
     kinds.push_back(
         kind_of_share.try_emplace(share, static_cast<std::uint32_t>(kind_of_share.size()))
             .first->second);
-  auto next = static_cast<std::uint32_t>(kind_of_share.size());
+  std::uint32_t next = kind_of_share.size();
   for (const Part place : inside.fixed)
     if (place != kFree) kinds[place] = next++;
   return kinds;
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> kinds_of_places(const Inside& inside) {
 
 std::vector<Part> place_constrained(const Machine& machine, const Subtree& tree,
                                     const Inside& inside, const Shares& shares) {
-  const auto places = static_cast<Vertex>(shares.of_part.size());
+  const Vertex places = shares.of_part.size();
   const std::vector<Part> group_of = partition(inside.graph, shares);
   std::vector<Part> place_of(places);
   for (Part p = 0; p < places; ++p) place_of[p] = p;
@@ -99,8 +99,8 @@ Subtree subtree(const Machine& machine, PlaceId first, PlaceId last) {
 std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Inside inside) {
   const Vertex vertices = inside.graph.num_vertices(), places = tree.last - tree.first;
   if (places == 1) return std::vector<Part>(vertices, 0);
-  const auto open = static_cast<Vertex>(
-      std::count_if(inside.shares.begin(), inside.shares.end(), [](double s) { return s > 0; }));
+  const Vertex open =
+      std::count_if(inside.shares.begin(), inside.shares.end(), [](double s) { return s > 0; });
   const bool one_each = vertices <= open;
   if (is_symmetric(tree, inside)) {
     std::vector<Part> group_of(vertices);

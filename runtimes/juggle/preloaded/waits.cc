@@ -96,7 +96,7 @@ WaitSlot* own_slot() {
   if (table == nullptr) return nullptr;
   if (own.has_asked) return own.slot;
   own.has_asked = true;
-  own.slot = slot_of(*table, static_cast<pid_t>(system_call(SYS_gettid)), true);
+  own.slot = slot_of(*table, system_call(SYS_gettid), true);
   if (own.slot != nullptr) {  // it may be left from a thread that was killed
     own.slot->is_inside.store(false, std::memory_order_relaxed);
     own.slot->yield_ns.store(0, std::memory_order_relaxed);
@@ -157,7 +157,7 @@ WaitTable* opened_table() {
   const char* const colon = given == nullptr ? nullptr : std::strchr(given, ':');
   if (colon == nullptr || !is_proc_ours()) return nullptr;
   char path[64] = {};
-  const auto length = static_cast<std::size_t>(colon - given);
+  const std::size_t length = colon - given;
   if (length >= sizeof path) return nullptr;
   std::memcpy(path, given, length);
   const int file = ::open(path, O_RDWR | O_CLOEXEC);

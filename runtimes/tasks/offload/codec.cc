@@ -41,7 +41,7 @@ struct ItemHeader {
 void put_annotations(Writer& header, const Annotations& annotations) {
   Buffer bytes;
   poise::Writer{bytes}(annotations);
-  header.put(static_cast<std::uint64_t>(bytes.size()));
+  header.put(bytes.size());
   header.put(bytes.data(), bytes.size(), 1);
 }
 
@@ -181,7 +181,7 @@ void TaskCodec::read_items(Message& message, std::unique_ptr<Task> task, std::ui
   }
   if (fetched.empty()) return then(std::move(task));
   double bytes = 0;
-  for (const Payload& payload : fetched) bytes += static_cast<double>(payload.bytes);
+  for (const Payload& payload : fetched) bytes += payload.bytes;
   const double begin_s = clock_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   messenger_.transport.fetch(

@@ -28,8 +28,8 @@ std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
   LendingAgent& agent = messenger_.agent;
   LendingView whole = view;
   std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : agent.peers().all()) loads[peer.rank] = static_cast<double>(peer.stated);
-  loads[messenger_.rank] = policy_.load ? stated_load_ : static_cast<double>(state.lendable);
+  for (const Peer& peer : agent.peers().all()) loads[peer.rank] = peer.stated;
+  loads[messenger_.rank] = policy_.load ? stated_load_ : state.lendable;
   whole.load_of_rank = loads;
   std::vector<QueuedTask> queue;
   if (policy_.sees_queue) queue = messenger_.pool.queue();
@@ -78,8 +78,7 @@ void LenderSide::step(const TaskPool::State& state) {
     ask_policy_for_load(state);
     const auto loans = state.lendable > 0 ? decide(state) : std::vector<Loan>{};
     agent.decided(messenger_.now_s, clock_s() - messenger_.now_s);
-    const double task_bytes =
-        state.bytes_out / static_cast<double>(std::max<std::size_t>(state.lendable, 1));
+    const double task_bytes = state.bytes_out / std::max<std::size_t>(state.lendable, 1);
     for (const Loan& loan : loans) lend(loan, task_bytes);
   }
   if (!is_due && state.lendable > 0) return;
@@ -114,11 +113,11 @@ std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double
 Reason LenderSide::reason_to_lend(std::uint32_t rank,
                                   const std::vector<std::unique_ptr<Task>>& tasks) const {
   const TaskPool::State state = messenger_.pool.state();
-  const auto num_tasks = static_cast<double>(tasks.size());
+  const double num_tasks = tasks.size();
   Reason reason;
   reason.asked = messenger_.agent.is_thief(rank);
   reason.times_known = state.all_times_known;
-  reason.tasks = static_cast<std::uint32_t>(tasks.size());
+  reason.tasks = tasks.size();
   double lent_s = 0, bytes = 0;
   for (const auto& task : tasks) {
     const double each_s = messenger_.pool.times().per_unit(task->function);
@@ -209,7 +208,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   for (const auto& task : tasks)
     run_s += messenger_.pool.times().per_unit(task->function) * task->cost;
   LendingAgent& agent = messenger_.agent;
-  const auto thief = agent.lent(loan.rank, static_cast<std::uint32_t>(num_tasks), run_s);
+  const auto thief = agent.lent(loan.rank, num_tasks, run_s);
   Writer header =
       messenger_.begin(MessageKind::tasks, loan.rank, thief ? thief->requested_at_s : 0);
   messenger_.counters.answers += thief.has_value();

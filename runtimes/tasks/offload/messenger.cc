@@ -23,13 +23,13 @@ struct MessageHeader {
 std::uint32_t rank_in(MPI_Comm communicator) {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  return static_cast<std::uint32_t>(rank);
+  return rank;
 }
 
 std::uint32_t size_of(MPI_Comm communicator) {
   int size = 1;
   MPI_Comm_size(communicator, &size);
-  return static_cast<std::uint32_t>(size);
+  return size;
 }
 
 LendingAgent::Settings agent_settings(const Knobs& settings, const Policy& policy) {
@@ -94,13 +94,13 @@ void Messenger::send(std::uint32_t to, Writer&& header, std::vector<Payload> pay
 void Messenger::send_quietly(std::uint32_t to, Writer&& header, std::vector<Payload> payloads,
                              std::shared_ptr<const void> keep) {
   ++counters.messages;
-  transport.send(static_cast<int>(to), header.take(), std::move(payloads), std::move(keep));
+  transport.send(to, header.take(), std::move(payloads), std::move(keep));
 }
 
 Message Messenger::open(const Transport::Arrival& arrival) {
   Reader reader({arrival.header.get(), arrival.bytes});
   const auto header = reader.get<MessageHeader>();
-  const auto from = static_cast<std::uint32_t>(arrival.from);
+  const std::uint32_t from = arrival.from;
   if (header.kind != MessageKind::load) doorbells.received_from(from);
   News news{header.load, {}, header.received};
   for (int i = 0; i < header.num_loads; ++i) news.others.push_back(reader.get<Load>());

@@ -47,9 +47,8 @@ void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
   if (!lender_.policy().replicate || state.lendable == 0 || replicated_wait_ == wait) return;
   replicated_wait_ = wait;
   std::vector<double> loads(messenger_.num_ranks);
-  for (const Peer& peer : messenger_.agent.peers().all())
-    loads[peer.rank] = static_cast<double>(peer.stated);
-  loads[messenger_.rank] = static_cast<double>(state.lendable);
+  for (const Peer& peer : messenger_.agent.peers().all()) loads[peer.rank] = peer.stated;
+  loads[messenger_.rank] = state.lendable;
   const auto queue =
       lender_.policy().sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
   try {
@@ -115,7 +114,7 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
   const auto claimed = std::count_if(replicas_.begin(), replicas_.end(), is_claimed);
-  std::size_t busy = state.queued + state.running + static_cast<std::size_t>(claimed);
+  std::size_t busy = state.queued + state.running + claimed;
   for (Replica& replica : replicas_) {
     if (busy >= threads) break;
     if (!replica.token) continue;
@@ -129,17 +128,16 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
     }
   }
   std::erase_if(replicas_, [](const Replica& replica) { return !replica.task; });
-  while (busy < threads && claim_random()) ++busy;
+  while (busy < threads && claim_one()) ++busy;
 }
 
-// Asks the owner for the token of a random replica. For the oldest replica the owner would often
-// refuse, because it is about to start that task itself.
-bool Replicas::claim_random() {
+// Asks the owner for the token of a replica.
+bool Replicas::claim_one() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)
     if (!replica.token && !replica.claimed) unclaimed.push_back(&replica);
   if (unclaimed.empty()) return false;
-  Replica& replica = *unclaimed[messenger_.agent.random().below(unclaimed.size())];
+  Replica& replica = *unclaimed[messenger_.agent.replica_to_claim(unclaimed.size())];
   replica.claimed = true;
   Writer header = messenger_.begin(MessageKind::claim, replica.task->owner);
   header.put(replica.ticket);

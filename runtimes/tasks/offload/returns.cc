@@ -55,8 +55,8 @@ void Returns::send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> ta
   std::vector<Payload> payloads;
   for (const auto& task : tasks) {
     const std::string& error = task->extras->error;
-    header.put(ResultHeader{task->slot, static_cast<float>(task->seconds),
-                            static_cast<std::uint32_t>(error.size()), task->failed});
+    header.put(ResultHeader{task->slot, task->seconds, static_cast<std::uint32_t>(error.size()),
+                            task->failed});
     header.put(error.data(), error.size(), 1);
     if (task->failed) continue;
     for (const Item& item : task->items) {
@@ -88,8 +88,8 @@ void Returns::write_output(Writer& header, const Item& item, std::vector<Payload
 // A long result stays in this rank's memory, without being sent, if the owner shares that memory.
 void Returns::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
   messenger_.counters.bytes_back += result.size();
-  header.put(static_cast<std::uint64_t>(result.size()));
-  const double bytes = static_cast<double>(result.size());
+  header.put(result.size());
+  const double bytes = result.size();
   const bool may_stay =
       result.size() >= messenger_.large_bytes && kept_bytes_ + bytes <= tuning::kMaxKeptBytes;
   if (const auto spot =

@@ -289,7 +289,7 @@ std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t max_ta
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (!is_ours(task)) continue;
-    bytes += static_cast<double>(task->bytes().out);
+    bytes += task->bytes().out;
     tasks.push_back(std::move(task));
   }
   count_departed(tasks);
@@ -399,7 +399,7 @@ TaskPool::State TaskPool::state() const {
     state.running_deviation_s += running.deviation_s;
   }
   state.tasks_differ = queue_.differ();
-  state.bytes_out = static_cast<double>(queue_.bytes().out);
+  state.bytes_out = queue_.bytes().out;
   state.bytes_both = queue_.bytes().both();
   state.finishing = finishing_;
   state.borrowed = borrowed_;

@@ -11,17 +11,17 @@
 namespace poise::tasks {
 
 void Queue::count(const Task& task, int sign) {
-  size_ += static_cast<std::size_t>(sign);
+  size_ += sign;
   if (task.siblings)
-    task.siblings->queued += static_cast<std::size_t>(sign);
+    task.siblings->queued += sign;
   else if (task.has_parent)
-    borrowed_children_ += static_cast<std::size_t>(sign);
+    borrowed_children_ += sign;
   if (task.pinned) return;
-  lendable_ += static_cast<std::size_t>(sign);
-  if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
+  lendable_ += sign;
+  if (task.cost != 1) num_costly_ += sign;
   cost_[task.function] += sign * task.cost;
-  bytes_.out += static_cast<std::size_t>(sign) * task.queued.out;
-  bytes_.back += static_cast<std::size_t>(sign) * task.queued.back;
+  bytes_.out += sign * task.queued.out;
+  bytes_.back += sign * task.queued.back;
   if (lendable_ == 0) std::ranges::fill(cost_, 0);  // avoids accumulating rounding errors
 }
 
@@ -77,8 +77,7 @@ std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   for (const std::size_t near : {tuning::kNearFront, size_})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
-        const auto end =
-            tasks->begin() + static_cast<std::ptrdiff_t>(std::min(near, tasks->size()));
+        const auto end = tasks->begin() + std::min(near, tasks->size());
         const auto found = std::find_if(tasks->begin(), end, is_one);
         if (found == end) continue;
         std::unique_ptr<Task> task = std::move(*found);

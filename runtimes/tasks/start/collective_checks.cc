@@ -21,14 +21,14 @@ std::string line_of(const Registered& function) {
 }  // namespace
 
 std::string broadcast_text(MPI_Comm communicator, std::string text, int rank) {
-  auto length = static_cast<std::uint64_t>(text.size());
+  std::uint64_t length = text.size();
   complete([&](MPI_Request* request) {
     MPI_Ibcast(&length, 1, MPI_UINT64_T, rank, communicator, request);
   });
   text.resize(length);
   if (length == 0) return text;
   complete([&](MPI_Request* request) {
-    MPI_Ibcast(text.data(), static_cast<int>(length), MPI_CHAR, rank, communicator, request);
+    MPI_Ibcast(text.data(), length, MPI_CHAR, rank, communicator, request);
   });
   return text;
 }
@@ -57,7 +57,7 @@ void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const
     const auto value = static_cast<std::uint64_t>(settings[name]);
     extremes.insert(extremes.end(), {value, ~value});
   }
-  reduce(communicator, extremes.data(), static_cast<int>(extremes.size()), MPI_MAX);
+  reduce(communicator, extremes.data(), extremes.size(), MPI_MAX);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::uint64_t min = ~extremes[2 * i + 1], max = extremes[2 * i];
     if (min != max)

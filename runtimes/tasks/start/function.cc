@@ -29,7 +29,7 @@ FunctionId register_function(std::string_view name, std::string signature, Body 
   for (const Registered& known : all.functions)
     if (known.name == name) fail("two functions are registered as \"{}\"; names must differ", name);
   all.functions.push_back({std::string(name), std::move(signature), std::move(body)});
-  return static_cast<FunctionId>(all.functions.size() - 1);
+  return all.functions.size() - 1;
 }
 
 std::vector<const Registered*> registered_functions() {

@@ -48,7 +48,7 @@ bool is_below_file_limit(std::size_t bytes) {
 int new_file(std::size_t bytes) {
   if (!is_below_file_limit(bytes)) return -1;
   const int file = memfd_create("poise", MFD_CLOEXEC);
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
+  if (file >= 0 && ftruncate(file, bytes) == 0) return file;
   if (file >= 0) close(file);
   return -1;
 }
@@ -77,8 +77,8 @@ Arena::Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std:
   int own = 0;
   MPI_Comm_rank(communicator, &own);
   for (std::uint32_t rank = 0; rank < node_of.size(); ++rank) {
-    if (node_of[rank] != node_of[static_cast<std::size_t>(own)]) continue;
-    part_of_[rank] = static_cast<int>(ranks_.size());
+    if (node_of[rank] != node_of[own]) continue;
+    part_of_[rank] = ranks_.size();
     ranks_.push_back(rank);
   }
   const std::size_t all_bytes = part_bytes_ * ranks_.size();
@@ -95,7 +95,7 @@ Arena::Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std:
   const auto everywhere = all_of(communicator, static_cast<char>(here));
   if (std::all_of(ranks_.begin(), ranks_.end(), [&](auto rank) { return everywhere[rank] != 0; })) {
     base_ = static_cast<std::byte*>(space);
-    own_ = base_ + static_cast<std::size_t>(part_of_[static_cast<std::size_t>(own)]) * part_bytes_;
+    own_ = base_ + part_of_[own] * part_bytes_;
     free_.emplace(0, part_bytes_);
   } else if (space != MAP_FAILED) {
     munmap(space, all_bytes);
@@ -110,7 +110,7 @@ Arena::~Arena() {
 std::optional<Arena::Spot> Arena::find(const void* data, std::size_t bytes) const {
   const auto* begin = static_cast<const std::byte*>(data);
   if (!base_ || begin < base_ || begin >= base_ + part_bytes_ * ranks_.size()) return std::nullopt;
-  const auto offset = static_cast<std::size_t>(begin - base_);
+  const std::size_t offset = begin - base_;
   const std::size_t part = offset / part_bytes_, within = offset % part_bytes_;
   if (bytes > part_bytes_ - within) return std::nullopt;
   return Spot{ranks_[part], within};
@@ -119,7 +119,7 @@ std::optional<Arena::Spot> Arena::find(const void* data, std::size_t bytes) cons
 void* Arena::at(const Spot& spot) const {
   POISE_CHECK(base_ && spot.rank < part_of_.size() && part_of_[spot.rank] >= 0);
   POISE_CHECK(spot.offset < part_bytes_);
-  return base_ + static_cast<std::size_t>(part_of_[spot.rank]) * part_bytes_ + spot.offset;
+  return base_ + part_of_[spot.rank] * part_bytes_ + spot.offset;
 }
 
 void* Arena::try_allocate(std::size_t bytes) {
@@ -161,14 +161,13 @@ void Arena::do_deallocate(void* data, std::size_t, std::size_t alignment) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  const auto piece = in_use_.find(static_cast<std::size_t>(static_cast<std::byte*>(data) - own_));
+  const auto piece = in_use_.find(static_cast<std::byte*>(data) - own_);
   POISE_CHECK(piece != in_use_.end());
   auto [begin, size] = *piece;
   in_use_.erase(piece);
   allocated_ -= size;
   if (size >= tuning::kReturnToSystemBytes)
-    (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                    static_cast<off_t>(size));
+    (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, size);
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && next->first == begin + size) {
     size += next->second;

@@ -10,8 +10,7 @@ Doorbells::Doorbells(MPI_Comm communicator, Arena& arena) : doorbells_(communica
   MPI_Comm_size(communicator, &size);
   all_ranks_notify_ = size > 1;
   for (int rank = 0; rank < size; ++rank)
-    if (rank != self)
-      all_ranks_notify_ &= doorbells_.is_visible_to(static_cast<std::uint32_t>(rank));
+    if (rank != self) all_ranks_notify_ &= doorbells_.is_visible_to(rank);
 }
 
 }  // namespace poise::tasks

@@ -124,7 +124,7 @@ Locality discover_locality(MPI_Comm communicator) {
   const auto ranks = all_of(communicator, RankLocation{own_host(), domain_of(machine, units)});
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  return locality_among(ranks, static_cast<std::uint32_t>(rank), machine);
+  return locality_among(ranks, rank, machine);
 }
 
 }  // namespace poise::tasks

@@ -47,7 +47,7 @@ std::size_t Transport::in_chunks(const Payload& payload, Start start) const {
   std::size_t count = 0;
   for (std::size_t begin = 0; begin < payload.bytes; begin += chunk_bytes_, ++count)
     start(static_cast<std::byte*>(payload.data) + begin,
-          static_cast<int>(std::min(chunk_bytes_, payload.bytes - begin)));
+          std::min(chunk_bytes_, payload.bytes - begin));
   return count;
 }
 
@@ -68,10 +68,9 @@ void Transport::send(int to, std::vector<std::byte> header, std::vector<Payload>
     sendings_.push_back(sending);
     ++sending->open;
   };
-  start(sending->header.data(), static_cast<int>(sending->header.size()), kHeaderTag);
+  start(sending->header.data(), sending->header.size(), kHeaderTag);
   for (const Payload& payload : payloads)
-    in_chunks(payload,
-              [&](std::byte* data, int bytes) { start(data, bytes, static_cast<int>(tag)); });
+    in_chunks(payload, [&](std::byte* data, int bytes) { start(data, bytes, tag); });
   ++sent_;
   if (payloads.empty()) drop_if_sent();
 }
@@ -91,7 +90,7 @@ void Transport::fetch(const Arrival& arrival, std::span<const Payload> into,
   const auto receiving = std::make_shared<Receiving>();
   receiving->arrival = arrival;
   receiving->then = std::move(then);
-  const int tag = static_cast<int>(payload_tag(arrival.header.get()));
+  const int tag = payload_tag(arrival.header.get());
   for (const Payload& payload : into)
     receiving->open += in_chunks(payload, [&](std::byte* data, int bytes) {
       MPI_Irecv(data, bytes, MPI_BYTE, arrival.from, tag, communicator_,
@@ -107,11 +106,10 @@ void Transport::test(std::vector<MPI_Request>& requests, std::vector<std::shared
   if (requests.empty()) return;
   int completed = 0;
   indices_.resize(requests.size());
-  MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &completed, indices_.data(),
-               MPI_STATUSES_IGNORE);
+  MPI_Testsome(requests.size(), requests.data(), &completed, indices_.data(), MPI_STATUSES_IGNORE);
   if (completed <= 0) return;
   for (int i = 0; i < completed; ++i) {
-    auto& part = parts[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+    auto& part = parts[indices_[i]];
     if (--part->open == 0) done(std::move(part));
     part = nullptr;
   }
@@ -141,8 +139,7 @@ void Transport::receive_headers() {
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     const auto receiving = std::make_shared<Receiving>();
-    receiving->arrival = {status.MPI_SOURCE, new_bytes(static_cast<std::size_t>(bytes)),
-                          static_cast<std::size_t>(bytes)};
+    receiving->arrival = {status.MPI_SOURCE, new_bytes(bytes), static_cast<std::size_t>(bytes)};
     MPI_Request request;
     int complete = 0;
     MPI_Imrecv(receiving->arrival.header.get(), bytes, MPI_BYTE, &message, &request);
