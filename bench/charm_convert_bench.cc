@@ -13,7 +13,6 @@
 // balancer keeps the loads of earlier decisions (its counter is MB).
 #include <algorithm>
 #include <benchmark/benchmark.h>
-#include <chrono>
 #include <fstream>
 #include <malloc.h>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "runtimes/charm/balancer.h"
 #include "runtimes/charm/convert.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/strategies/strategy.h"
@@ -66,21 +66,16 @@ Rows rows_of(TaskId tasks, std::uint32_t places) {
   rows.statistics.pes.resize(places);
   Random random(1);
   for (TaskId t = 0; t < tasks; ++t)
-    rows.statistics.objects.push_back({name_of(t, side), workload.tasks[t].load_s, 0,
-                                       static_cast<std::int32_t>(current.of(t)), true});
+    rows.statistics.objects.emplace_back(name_of(t, side), workload.tasks[t].load_s, 0,
+                                         current.of(t), true);
   shuffle(rows.statistics.objects, random);
   std::stable_sort(rows.statistics.objects.begin(), rows.statistics.objects.end(),
                    [](const ObjectRow& a, const ObjectRow& b) { return a.pe < b.pe; });
   for (const Message& message : workload.messages)
-    rows.statistics.messages.push_back({name_of(message.from, side), name_of(message.to, side), -1,
-                                        0, 0, static_cast<std::uint32_t>(message.count),
-                                        static_cast<std::uint32_t>(message.bytes)});
+    rows.statistics.messages.emplace_back(name_of(message.from, side), name_of(message.to, side),
+                                          -1, 0, 0, message.count, message.bytes);
   shuffle(rows.statistics.messages, random);
   return rows;
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Returns the minimum of the strategy's times in five runs.
@@ -89,9 +84,9 @@ double decision_s(const Choice& choice, const Rows& rows, const Converted& conve
                         rows.machine.costs(), 1};
   double least_s = 1e9;
   for (int i = 0; i < 5; ++i) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     benchmark::DoNotOptimize(choice.rebalance(problem));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   return least_s;
 }
@@ -103,11 +98,11 @@ void convert(benchmark::State& state, const std::string& name, TaskId tasks, std
       choice.strategy->ignores_messages ? Messages::leave_out : Messages::convert;
   double least_s = 1e9;
   for (auto _ : state) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
     benchmark::DoNotOptimize(
         pes_of(result.phase.current, result.row_of_task, rows.statistics, rows.pe_map));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
   state.counters["decision_ms"] = 1e3 * decision_s(choice, rows, result);

@@ -15,7 +15,6 @@
 // Poise's decisions are measured. --rows prints every case. --alone compares only with keeping the
 // placement, for use under a profiler.
 #include <algorithm>
-#include <ctime>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,6 +23,7 @@
 
 #include "bench/objective/cases.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/placement/fair_shares.h"
@@ -65,17 +65,11 @@ struct Result {
   }
 };
 
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 Answer answer_of(const Case& of, const std::string& strategy, const Placement& placement) {
   const Metrics metrics =
       evaluate(of.machine, of.workload, of.machine.costs(), of.current, placement);
   return {strategy, of.steps * metrics.iteration_s + metrics.migration_s,
-          static_cast<double>(metrics.migrations) / of.workload.num_tasks()};
+          1.0 * metrics.migrations / of.workload.num_tasks()};
 }
 
 bool is_outside(std::string_view name) {
@@ -108,9 +102,9 @@ Result result_of(const Case& of, const std::string& kind, const Options& options
   Result result{of.name, kind, of.start, of.formula, of.size_factor, of.steps, {}, {}, {}};
   const Choice choice = parse_strategy(
       fmt::format("{}{}steps={}", ours, ours.find(':') == std::string::npos ? ':' : ',', of.steps));
-  const double start_s = cpu_s();
+  const double start_s = process_cpu_now_s();
   const Placement placed = choice.rebalance(of.problem());
-  result.decision_s = cpu_s() - start_s;
+  result.decision_s = process_cpu_now_s() - start_s;
   result.ours = answer_of(of, ours, placed);
   const auto shorter = [](const Answer& a, const Answer& b) { return a.total_s < b.total_s; };
   const std::vector<Answer> answers = others(of, options.is_alone);
@@ -143,7 +137,7 @@ json distribution_of(std::vector<double> ratios) {
       std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.001; });
   return {{"mean", sum / static_cast<double>(ratios.size())},
           {"median", quantile(ratios, 0.5)},
-          {"behind", behind / static_cast<double>(ratios.size())},
+          {"behind", 1.0 * behind / ratios.size()},
           {"percentile_99", quantile(ratios, 0.99)},
           {"worst", ratios.back()}};
 }
@@ -162,7 +156,7 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   row["total_over_best"] = distribution_of(std::move(ratios));
   row["total_over_outside_tools"] = distribution_of(std::move(outside));
   row["decision_s"] = decision_s;
-  row["decided_in_time"] = in_time / static_cast<double>(results.size());
+  row["decided_in_time"] = 1.0 * in_time / results.size();
   return row;
 }
 

@@ -14,12 +14,13 @@ struct Product {
   std::vector<double> a, b, c;
 };
 
-const auto multiply = tasks::function("multiply", [](std::span<const double> a, std::span<const double> b,
-                                                     std::span<double> c, int n) {
-  for (int i = 0; i < n; ++i)
-    for (int k = 0; k < n; ++k)
-      for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
-});
+const auto multiply = tasks::function(
+    "multiply",
+    [](std::span<const double> a, std::span<const double> b, std::span<double> c, int n) {
+      for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k)
+          for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
+    });
 
 int main(int argc, char** argv) {
   int thread_level = 0;

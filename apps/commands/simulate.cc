@@ -204,7 +204,7 @@ void add_event_columns(Table& table, const Simulation& simulation) {
 
 void add_loan_columns(Table& table, const Simulation& simulation) {
   add_column(table, simulation, "lent\ntasks",
-             [](const Replay& replay) { return static_cast<double>(replay.loans.tasks); });
+             [](const Replay& replay) -> double { return replay.loans.tasks; });
   add_column(
       table, simulation, "lent", [](const Replay& replay) { return replay.loans.bytes; },
       byte_unit);
@@ -222,7 +222,7 @@ Table table_of(const Simulation& simulation) {
                           is_best});
   }
   const auto number = [](auto member) {
-    return [member](const Replay& replay) { return static_cast<double>(replay.*member); };
+    return [member](const Replay& replay) -> double { return replay.*member; };
   };
   const auto migration_cost = [&](auto member) {
     return [&, member](const Replay& replay) {
@@ -429,7 +429,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
   Simulation simulation = simulate_all(replayer, contenders, cost);
   simulation.has_sizes = has_sizes(inputs.phase().workload);
   std::vector<Timeline> timelines;
-  const bool is_small = static_cast<double>(plan.steps) * replayer.machine().num_places() <= 1e6;
+  const bool is_small = 1.0 * plan.steps * replayer.machine().num_places() <= 1e6;
   if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
     timelines = timelines_of(inputs, simulation, contenders);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);

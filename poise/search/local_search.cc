@@ -15,9 +15,6 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// If the number of cores is limited, places may be full. Then, on a machine with at most this many
-/// places, a task may try every place as a destination.
-constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -106,7 +103,7 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  if (room_.has_few_cores() && machine_.num_places() <= kFewPlaces)  // places may be full
+  if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)  // places may be full
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
@@ -398,9 +395,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans =
-      std::min(static_cast<double>(tuning_.min_scans) + tuning_.scans_per_entry * entries,
-               static_cast<double>(tuning_.max_scans));
+  const double stage_scans = std::min<double>(tuning_.min_scans + tuning_.scans_per_entry * entries,
+                                              static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;

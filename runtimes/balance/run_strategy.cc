@@ -13,13 +13,13 @@
 #include <thread>
 #include <utility>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::balance {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 Placement solve(const OwnedProblem& problem) {
@@ -72,13 +72,12 @@ class Worker {
 /// Returns the strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
-  const auto start = Clock::now();
+  const double end_s = wall_now_s() + budget_s;
   std::packaged_task<Placement()> task([problem] { return solve(*problem); });
   std::future<Placement> result = task.get_future();
   const std::shared_ptr<Worker> worker = Worker::start(std::move(task));
   const auto status = result.wait_for(Seconds(budget_s));
-  if (status == std::future_status::ready && Seconds(Clock::now() - start).count() <= budget_s)
-    return result.get();
+  if (status == std::future_status::ready && wall_now_s() <= end_s) return result.get();
   worker->yield_to_others();
   return std::nullopt;
 }

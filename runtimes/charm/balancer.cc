@@ -3,7 +3,6 @@
 #include "runtimes/charm/balancer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "runtimes/charm/spikes.h"
 #include "runtimes/charm/stage.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 #include "poise/machine/text.h"
@@ -45,10 +45,6 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
     pes.push_back(must_go ? available[pes.size() % available.size()] : object.pe);
   }
   return pes;
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Converts a strategy's name to a balancer's: "greedy_refine" becomes PoiseGreedyRefineLB.
@@ -80,7 +76,7 @@ const std::vector<Named>& names() {
 
 Settings settings_of(std::size_t which, const std::string& setting) {
   return settings_of(names().at(which), setting,
-                     [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+                     [](const char* name) -> const char* { return std::getenv(name); });
 }
 
 bool need_messages(const Settings& settings) {
@@ -160,7 +156,7 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
 }
 
 Decision Balancer::State::decided(const Statistics& statistics) {
-  const double start_s = now_s();
+  const double start_s = wall_now_s();
   if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // the set of PEs changed
     const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
     stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
@@ -174,9 +170,9 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   const std::uint64_t seed = past.num_decisions++;
   const auto problem = std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
       stage.machine, std::move(rows.phase), std::move(past_loads_s), settings.choice, seed});
-  const double converted_s = now_s();
+  const double converted_s = wall_now_s();
   const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s);
-  const double answered_s = now_s();
+  const double answered_s = wall_now_s();
 
   Decision decision;
   if (outcome.trouble.empty())
@@ -185,7 +181,7 @@ Decision Balancer::State::decided(const Statistics& statistics) {
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
                                    settings.choice.text(), outcome.trouble);
   decision.decide_s = answered_s - converted_s;
-  decision.convert_s = converted_s - start_s + now_s() - answered_s;
+  decision.convert_s = converted_s - start_s + wall_now_s() - answered_s;
   if (settings.trace.empty() && settings.log.empty()) return decision;
   try {
     write_down({settings, stage, statistics, rows.row_of_task, problem->phase, outcome.placement,

@@ -65,7 +65,7 @@ class Prefix {
     for (int to = 0; bits != 0;) {
       const int from = std::countr_zero(bits);
       const std::uint64_t mask = bits & ~(bits + (std::uint64_t{1} << from));
-      runs.push_back({mask, static_cast<std::uint64_t>(from - to)});
+      runs.emplace_back(mask, from - to);
       bits ^= mask;
       to += std::popcount(mask);
     }
@@ -157,7 +157,7 @@ class Resolver {
 
   void add(const MessageRow& row, const std::vector<ObjectName>& receivers) {
     const std::size_t num_pes = pe_map_.place_of_pe.size();
-    if (row.from_pe >= static_cast<std::int64_t>(num_pes) || row.from_pe < -1)
+    if (row.from_pe >= std::ssize(pe_map_.place_of_pe) || row.from_pe < -1)
       fail("PE {} sends a message, but there are {} PEs", row.from_pe, num_pes);
     if (std::uint64_t{row.first_receiver} + row.num_receivers > receivers.size())
       fail(

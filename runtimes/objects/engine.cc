@@ -205,7 +205,7 @@ bool Engine::is_worth_it() {
 
 Measurements Engine::measure() {
   return own_measurements(objects_, layout_.own_places()[0], meter_,
-                          recorder_->end_recording(cpu_now_s()), guard_);
+                          recorder_->end_recording(thread_cpu_now_s()), guard_);
 }
 
 /// Adds the steps since the last phase of the trace as a new phase, without a decision.

@@ -249,6 +249,7 @@ class Recipes(JuggleTest):
         line = re.sub(r"\b8\b", str(len(CPUS) + 1), line)
         for name, program in programs.items():
             line = line.replace(name, str(program))
+        line = line.replace(f" {shlex.join(QUICK[:2])} ", " ")  # QUICK has it, and an option is given only once
         line = line.replace("poise juggle", shlex.join([POISE, "juggle", *QUICK, *options]))
         done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=os.environ | ROOT_MAY_LAUNCH | (environment or {}),
                               capture_output=True, encoding="utf-8", timeout=120, check=False)

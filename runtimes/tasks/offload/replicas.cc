@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
