@@ -7,12 +7,19 @@
 // The benchmark convert/STRATEGY/TASKS/PLACES measures the CPU time of the conversion alone. Its
 // counter `share` is this time divided by the strategy's own time on the same workload. For
 // strategies that ignore messages, no messages are converted.
+//
+// The benchmark memory/STRATEGY/TASKS/PLACES measures the memory of decisions as Charm++ asks for
+// them, above the memory of Charm++'s own statistics: the maximum over three decisions, because a
+// balancer keeps the loads of earlier decisions (its counter is MB).
 #include <algorithm>
 #include <benchmark/benchmark.h>
+#include <fstream>
+#include <malloc.h>
 #include <memory>
 #include <numeric>
 #include <string>
 
+#include "runtimes/charm/balancer.h"
 #include "runtimes/charm/convert.h"
 
 #include "poise/base/clock.h"
@@ -102,6 +109,44 @@ void convert(benchmark::State& state, const std::string& name, TaskId tasks, std
   state.counters["share"] = 1e3 * least_s / state.counters["decision_ms"];
 }
 
+/// Returns a field of this process's status, such as VmRSS, in MB.
+double status_mb(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (double kib = 0; word == field + ":" && status >> kib) return kib * 1024 / 1e6;
+  return 0;
+}
+
+/// From now on, VmHWM is the maximum of VmRSS since this call.
+void forget_maximum() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
+void memory(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places) {
+  Rows rows = rows_of(tasks, places);
+  const std::vector<MessageRow> records = std::move(rows.statistics.messages);
+  const std::vector<ObjectRow> objects = std::move(rows.statistics.objects);
+  rows.statistics.messages = {};
+  rows.statistics.objects = {};
+  Balancer balancer(0, name);
+  double most_mb = 0;
+  for (auto _ : state) {
+    forget_maximum();
+    const double before_mb = status_mb("VmRSS");
+    Statistics statistics = rows.statistics;
+    statistics.objects = objects;
+    statistics.more_messages = {records.size(), [&records](const MessageVisitor& visit) {
+                                  for (const MessageRow& row : records) visit(row, {});
+                                }};
+    const Decision decision = balancer.decide(statistics);
+    if (!decision.warning.empty()) state.SkipWithError(decision.warning.c_str());
+    most_mb = std::max(most_mb, status_mb("VmHWM") - before_mb);
+  }
+  state.counters["MB"] = most_mb;
+  state.counters["messages"] = static_cast<double>(records.size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,5 +160,11 @@ int main(int argc, char** argv) {
           [name, tasks, places](benchmark::State& state) { convert(state, name, tasks, places); })
           ->MinTime(0.2)
           ->Unit(benchmark::kMillisecond);
+  for (const char* name : {"greedy_refine", "nuco", "poise"})
+    benchmark::RegisterBenchmark(
+        ("memory/" + std::string(name) + "/1000000/64").c_str(),
+        [name](benchmark::State& state) { memory(state, name, 1'000'000, 64); })
+        ->Iterations(3)
+        ->Unit(benchmark::kMillisecond);
   benchmark::RunSpecifiedBenchmarks();
 }
