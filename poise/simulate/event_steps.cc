@@ -100,8 +100,9 @@ EventStep EventSteps::of_subphases(const Workload& workload, const Placement& pl
   EventStep step;
   for (std::uint32_t s = 0; s < count; ++s) {
     for (PlaceId p = 0; p < work_s.size(); ++p) work_s[p] = work[std::size_t{p} * count + s];
-    const Traffic traffic = message_traffic(machine_, workload, machine_.costs(), placement,
-                                            options_.piece_bytes, subphases.part_of_rest(s));
+    const Traffic traffic =
+        message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes,
+                        subphases.part_of_rest(s), options_.routing);
     const Iteration part = simulate_iteration(traffic, work_s, workload.overlap, options_);
     if (!subphases.overlap())
       append(step, part, lending_.has_spans);
@@ -125,8 +126,9 @@ const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
       for (auto& traffic : traffic_) traffic.reset();
       held_ = 0;
     }
-    traffic_[phase] = std::make_unique<Traffic>(
-        message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes));
+    traffic_[phase] =
+        std::make_unique<Traffic>(message_traffic(machine_, workload, machine_.costs(), placement,
+                                                  options_.piece_bytes, 1, options_.routing));
     held_ += traffic_[phase]->pairs().size();
   }
   if (lending_.options.is_on()) {
@@ -156,7 +158,7 @@ double EventSteps::migration_s(const Workload& workload, const Placement& before
   const std::vector<double> unpacking =
       unpacking_factors(machine_, workload, before, after, options_.pressure);
   return exchange_s(migration_traffic(machine_, workload, machine_.costs(), before, after,
-                                      options_.piece_bytes, unpacking),
+                                      options_.piece_bytes, unpacking, options_.routing),
                     options_);
 }
 
@@ -190,8 +192,9 @@ double EventSteps::collection_s(const Workload& workload, const Placement& place
     }
     leaders = std::move(above);
     for (auto* transfers : {&up, &down})
-      seconds += exchange_s(
-          Traffic(machine_, costs, std::move(*transfers), ends, options_.piece_bytes), options_);
+      seconds += exchange_s(Traffic(machine_, costs, std::move(*transfers), ends,
+                                    options_.piece_bytes, options_.routing),
+                            options_);
   }
   return seconds;
 }

@@ -44,6 +44,14 @@ struct Flow {
   std::uint32_t pieces = 1;
 };
 
+/// Another route that a flow may take. The model of sharing decides when the flow starts: it takes
+/// the detour if the bytes in flight let it pass sooner there.
+struct Detour {
+  static constexpr std::uint32_t kNone = ~0U;
+  std::uint32_t route = kNone;
+  double extra_s = 0;  // latency of the detour's additional hops
+};
+
 /// Sorts numbers of flows by the time at which the flows start; ties by number.
 void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers);
 

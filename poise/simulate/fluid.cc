@@ -63,6 +63,15 @@ class FairRates {
     }
   }
 
+  /// Returns the seconds that a byte of one more flow on the route would take on its resources, one
+  /// after the other, if each resource were shared evenly.
+  double passing_s_per_byte(std::uint32_t route) const {
+    double seconds = 0;
+    for (const RouteStop& stop : routes_.stops(route))
+      seconds += demand_[stop.resource].per_rate + stop.s_per_byte;
+    return seconds;
+  }
+
   /// Sets rate[route] for the active routes, which are those with flows. The resource with the
   /// smallest rate per flow is filled first, because it is the bottleneck of the flows through it.
   /// The rates of other routes must be kOver or kIdle.
@@ -174,8 +183,10 @@ class FairRates {
 /// this counter reaches a number that is known when the flow starts.
 class Fluid {
  public:
-  Fluid(const Routes& routes, std::span<const Flow> flows, double window_s)
+  Fluid(const Routes& routes, std::span<const Flow> flows, double window_s,
+        std::span<const Detour> detours)
       : flows_(flows),
+        detours_(detours),
         window_s_(window_s),
         rates_(routes),
         in_flight_(routes.count()),
@@ -189,6 +200,7 @@ class Fluid {
       if (flows[f].bytes <= 0 || routes.stops(flows[f].route).empty()) continue;
       order_.push_back(f);
       ++to_come_[flows[f].route];
+      if (has_detour(f)) ++to_come_[detours[f].route];
     }
     sort_by_start(flows, order_);
   }
@@ -213,12 +225,28 @@ class Fluid {
     }
   };
 
+  bool has_detour(std::uint32_t flow) const {
+    return !detours_.empty() && detours_[flow].route != Detour::kNone;
+  }
+
+  /// Chooses the route of a flow that starts now.
+  std::uint32_t choose_route(std::uint32_t flow) {
+    const std::uint32_t direct = flows_[flow].route;
+    --to_come_[direct];
+    if (!has_detour(flow)) return direct;
+    const std::uint32_t detour = detours_[flow].route;
+    --to_come_[detour];
+    const bool is_sooner = rates_.passing_s_per_byte(detour) < rates_.passing_s_per_byte(direct);
+    const std::uint32_t other = is_sooner ? direct : detour;
+    if (num_flows_[other] == 0 && to_come_[other] == 0) rate_[other] = kOver;
+    return is_sooner ? detour : direct;
+  }
+
   void start_flows() {
     const double until_s = now_s_ + window_s_ / 2;
     for (; next_ < order_.size() && flows_[order_[next_]].start_s <= until_s; ++next_) {
       const std::uint32_t f = order_[next_];
-      const std::uint32_t route = flows_[f].route;
-      --to_come_[route];
+      const std::uint32_t route = choose_route(f);
       rates_.add_flow(route, num_flows_[route]);
       if (num_flows_[route]++ == 0) {
         active_.push_back(route);
@@ -260,6 +288,7 @@ class Fluid {
     while (!waiting.empty() && next_end_s(route) <= until_s) {
       const std::uint32_t f = waiting.front().flow;
       end_s_[f] = std::max(flows_[f].start_s, now_s_ + next_end_s(route));
+      if (route != flows_[f].route) end_s_[f] += detours_[f].extra_s;
       std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
       waiting.pop_back();
       rates_.remove_flow(route, --num_flows_[route]);
@@ -267,6 +296,7 @@ class Fluid {
   }
 
   std::span<const Flow> flows_;
+  std::span<const Detour> detours_;
   double window_s_;
   std::vector<std::uint32_t> order_;  // of starts
   std::size_t next_ = 0;              // in order_
@@ -282,10 +312,11 @@ class Fluid {
 
 }  // namespace
 
-std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
-                                 double window_s) {
+std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows, double window_s,
+                                 std::span<const Detour> detours) {
   POISE_CHECK(window_s >= 0);
-  return Fluid(routes, flows, window_s).run();
+  POISE_CHECK(detours.empty() || detours.size() == flows.size());
+  return Fluid(routes, flows, window_s, detours).run();
 }
 
 }  // namespace poise

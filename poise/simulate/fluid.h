@@ -20,7 +20,10 @@ namespace poise {
 /// ends. If window_s is above 0, starts and ends that are less than window_s apart count as
 /// simultaneous, which bounds the number of computations; a flow may then end up to about window_s
 /// too early or too late. O(computations * stops of active routes + flows log flows).
+///
+/// `detours` has one entry per flow, or none at all. A flow takes its detour if the resources on it
+/// would pass a byte sooner in total, each shared evenly with the flows in flight on it.
 std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
-                                 double window_s = 0);
+                                 double window_s = 0, std::span<const Detour> detours = {});
 
 }  // namespace poise

@@ -110,8 +110,9 @@ Iteration simulate_iteration(const Traffic& traffic, std::span<const double> wor
   send_all(traffic, work_s, overlap, options, iteration.places, flows);
   if (options.sharing == Sharing::fluid) iteration.window_s = window_s(traffic, options);
   const std::vector<double> arrival_s =
-      options.sharing == Sharing::fluid ? fluid_ends_s(traffic.routes(), flows, iteration.window_s)
-                                        : queue_ends_s(traffic.routes(), flows);
+      options.sharing == Sharing::fluid
+          ? fluid_ends_s(traffic.routes(), flows, iteration.window_s, traffic.detours())
+          : queue_ends_s(traffic.routes(), flows, traffic.detours());
   receive_all(traffic, arrival_s, iteration.places);
   for (const PlaceRun& place : iteration.places)
     iteration.end_s = std::max(iteration.end_s, place.ends_s);

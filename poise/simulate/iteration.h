@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "poise/simulate/memory_pressure.h"
+#include "poise/simulate/routing.h"
 #include "poise/simulate/traffic.h"
 
 namespace poise {
@@ -52,6 +53,8 @@ struct EngineOptions {
   /// of this length (threads.h). If 0, a place runs one task after the other. Only replays use this
   /// option.
   double juggle_period_s = 0;
+  /// Routes of messages through the links of the network.
+  Routing routing = {};
   /// Slows down migrations into memory that is nearly full. Only replays use this option.
   MemoryPressure pressure = {};
 };

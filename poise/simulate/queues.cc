@@ -19,10 +19,22 @@ struct Arrival {
   }
 };
 
+/// Returns the seconds for which the resources of a route are occupied by the flow and, after its
+/// start, by flows that arrived before. `free_s` holds for each resource when it will be free.
+double passing_s(const Routes& routes, const Flow& flow, std::uint32_t route,
+                 std::span<const double> free_s) {
+  double seconds = 0;
+  for (const RouteStop& stop : routes.stops(route))
+    seconds += std::max(0.0, free_s[stop.resource] - flow.start_s) + flow.bytes * stop.s_per_byte;
+  return seconds;
+}
+
 }  // namespace
 
-std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows) {
+std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows,
+                                 std::span<const Detour> detours) {
   std::vector<double> end_s(flows.size()), free_s(routes.num_resources(), 0);
+  std::vector<bool> takes_detour(detours.size(), false);
   std::vector<std::uint32_t> starts;
   for (std::uint32_t f = 0; f < flows.size(); ++f) {
     end_s[f] = flows[f].start_s;
@@ -47,14 +59,22 @@ std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flo
   while (next < starts.size() || !arrivals.empty()) {
     const Arrival arrival = take();
     const Flow& flow = flows[arrival.flow];
-    const auto stops = routes.stops(flow.route);
+    const Detour detour = detours.empty() ? Detour() : detours[arrival.flow];
+    if (detour.route != Detour::kNone && arrival.stop == 0)
+      takes_detour[arrival.flow] = passing_s(routes, flow, detour.route, free_s) <
+                                   passing_s(routes, flow, flow.route, free_s);
+    const bool is_detour = detour.route != Detour::kNone && takes_detour[arrival.flow];
+    const auto stops = routes.stops(is_detour ? detour.route : flow.route);
     const RouteStop& stop = stops[arrival.stop];
     const double served_s = flow.bytes * stop.s_per_byte, piece_s = served_s / flow.pieces;
     const double start_s = std::max(arrival.at_s, free_s[stop.resource]);
     free_s[stop.resource] = start_s + served_s;
     // The last piece cannot be served before it has left the previous resource.
     end_s[arrival.flow] = std::max(start_s + served_s, end_s[arrival.flow] + piece_s);
-    if (arrival.stop + 1 == stops.size()) continue;
+    if (arrival.stop + 1 == stops.size()) {
+      if (is_detour) end_s[arrival.flow] += detour.extra_s;
+      continue;
+    }
     arrivals.push_back({start_s + piece_s, arrival.flow, arrival.stop + 1});
     std::push_heap(arrivals.begin(), arrivals.end(), std::greater<>());
   }

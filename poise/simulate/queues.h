@@ -14,6 +14,10 @@ namespace poise {
 /// continues to the next resource of its route when it has been served. The pieces of a flow follow
 /// each other, so a flow of many pieces uses several resources at once. Buffers are unlimited.
 /// O(stops log flows).
-std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows);
+///
+/// `detours` has one entry per flow, or none at all. A flow takes its detour if all resources on it
+/// would serve it sooner in total, with what they have to serve when the flow starts.
+std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows,
+                                 std::span<const Detour> detours = {});
 
 }  // namespace poise

@@ -56,6 +56,10 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
   if (plan_.every == 0)
     fail("the number of steps from one decision to the next is 0; it must be at least 1");
   if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
+  if (plan_.events) {
+    plan_.events->routing.seed = plan_.seed;
+    check_routing(machine_, plan_.events->routing);
+  }
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);
   for (Phase& phase : trace_.phases) {

@@ -30,8 +30,8 @@ struct ReplayPlan {
   std::uint64_t steps = 0;
   std::uint64_t every = 1;  // number of steps between two decisions
   Beyond beyond = Beyond::hold;
-  bool overlap = false;  // also simulate with overlap.h
-  std::uint64_t seed = 0;
+  bool overlap = false;    // also simulate with overlap.h
+  std::uint64_t seed = 0;  // of strategies, of loads, and of random routes
   /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
@@ -91,8 +91,8 @@ struct Replay {
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that
-  /// the machine does not have are ignored. Throws Error if the arguments do not fit together or
-  /// the plan has no steps.
+  /// the machine does not have are ignored. Throws Error if the arguments do not fit together, the
+  /// plan has no steps, or the machine has no links for the plan's routing.
   Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan);
 
   /// Replays with decisions, or without any if `decide` is empty. Throws whatever `decide` throws,

@@ -18,6 +18,7 @@ using Kind = ResourceRates::Kind;
 /// Total traffic along a route.
 struct Sum {
   DomainId from = 0, to = 0;
+  std::uint32_t via = NetworkRoutes::kDirect;
   double count = 0, bytes = 0;
 };
 
@@ -60,8 +61,95 @@ void find_route(const Resources& resources, DomainId from, DomainId to,
   });
 }
 
+namespace {
+
+/// The numbered routes of an exchange, with all traffic along each.
+class RouteSums {
+ public:
+  /// Returns the number of the route from domain `from` to domain `to` over `via`, and adds the
+  /// transfer to its traffic.
+  std::uint32_t add(DomainId from, DomainId to, std::uint32_t via, const Transfer& transfer) {
+    const auto next = static_cast<std::uint32_t>(sums_.size());
+    const auto [found, is_new] = known_.emplace(Key{from, to, via}, next);
+    if (is_new) sums_.push_back({from, to, via, 0, 0});
+    sums_[found->second].count += transfer.count;
+    sums_[found->second].bytes += transfer.bytes;
+    return found->second;
+  }
+
+  std::span<const Sum> sums() const { return sums_; }
+
+ private:
+  struct Key {
+    DomainId from, to;
+    std::uint32_t via;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept {
+      return (std::uint64_t{key.from} << 32U | key.to) ^ std::uint64_t{~key.via} << 20U;
+    }
+  };
+
+  std::unordered_map<Key, std::uint32_t, Hash> known_;
+  std::vector<Sum> sums_;
+};
+
+/// Lists the resources on routes, links of the network included.
+class RouteFinder {
+ public:
+  RouteFinder(const Machine& machine, const CostModel& costs, const NetworkRoutes& network)
+      : machine_(machine), resources_(machine, costs), network_(network) {}
+
+  /// Lists the stops of a route. Returns the bytes to add to each message for the gap after it.
+  double find(const Sum& sum, std::vector<RouteStop>& stops) {
+    find_route(resources_, sum.from, sum.to, crossings_);
+    const double extra = bytes_per_message(crossings_), bytes = sum.bytes + sum.count * extra;
+    stops.clear();
+    if (bytes <= 0) return extra;
+    const NodeId from = machine_.node_of(sum.from), to = machine_.node_of(sum.to);
+    bool has_links = from == to || !network_.has_links();  // they are among the stops, if any
+    for (const Crossing& crossing : crossings_) {
+      if (!has_links && is_behind_links(crossing, sum.from)) {
+        add_links(sum, bytes, stops);
+        has_links = true;
+      }
+      const bool is_uplink = crossing.kind == Kind::up || crossing.kind == Kind::down;
+      if (is_uplink && network_.divides_uplinks()) continue;
+      stops.push_back(
+          {resources_.id_of(crossing),
+           (sum.count * crossing.s_per_message + sum.bytes * crossing.s_per_byte) / bytes});
+    }
+    if (!has_links) add_links(sum, bytes, stops);
+    return extra;
+  }
+
+ private:
+  static bool is_behind_links(const Crossing& crossing, DomainId from) {
+    return crossing.kind == Kind::card_in || (crossing.kind == Kind::bus && crossing.index != from);
+  }
+
+  void add_links(const Sum& sum, double bytes, std::vector<RouteStop>& stops) {
+    network_.find(machine_.node_of(sum.from), machine_.node_of(sum.to), sum.via, links_);
+    for (const LinkStop& stop : links_) {
+      const auto next = static_cast<std::uint32_t>(link_ids_.size());
+      const ResourceId id = resources_.count() + link_ids_.emplace(stop.link, next).first->second;
+      stops.push_back({id, sum.bytes * stop.s_per_byte / bytes});
+    }
+  }
+
+  const Machine& machine_;
+  Resources resources_;
+  const NetworkRoutes& network_;
+  std::unordered_map<std::uint64_t, std::uint32_t> link_ids_;  // of links in use
+  std::vector<Crossing> crossings_;
+  std::vector<LinkStop> links_;
+};
+
+}  // namespace
+
 Traffic::Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
-                 const EndCosts& ends, std::uint64_t piece_bytes) {
+                 const EndCosts& ends, std::uint64_t piece_bytes, const Routing& routing) {
   join_pairs(transfers, machine.num_places());
   pairs_.reserve(transfers.size());
   for (const Transfer& transfer : transfers) {
@@ -70,7 +158,7 @@ Traffic::Traffic(const Machine& machine, const CostModel& costs, std::vector<Tra
                       poise::latency_s(machine, costs, transfer.from, transfer.to),
                       transfer.bytes / transfer.count});
   }
-  add_routes(machine, costs, transfers, piece_bytes);
+  add_routes(machine, costs, transfers, piece_bytes, routing);
   busiest_s_ = poise::busiest_s(routes_, flows_);
 }
 
@@ -106,33 +194,36 @@ void Traffic::join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_pla
 }
 
 void Traffic::add_routes(const Machine& machine, const CostModel& costs,
-                         std::span<const Transfer> joined, std::uint64_t piece_bytes) {
-  std::unordered_map<std::uint64_t, std::uint32_t> known;
-  std::vector<Sum> sums;
+                         std::span<const Transfer> joined, std::uint64_t piece_bytes,
+                         const Routing& routing) {
+  const NetworkRoutes network(machine, costs, routing);
+  const bool has_detours = network.has_links() && network.policy() != RoutingPolicy::minimal,
+             is_adaptive = has_detours && network.policy() == RoutingPolicy::adaptive;
+  RouteSums routes;
   flows_.resize(joined.size());
+  if (is_adaptive) detours_.resize(joined.size());
   for (std::size_t i = 0; i < joined.size(); ++i) {
     const DomainId from = machine.domain_of(joined[i].from), to = machine.domain_of(joined[i].to);
-    const auto [found, is_new] = known.emplace(std::uint64_t{from} << 32U | to, sums.size());
-    if (is_new) sums.push_back({from, to, 0, 0});
-    flows_[i].route = found->second;
-    sums[found->second].count += joined[i].count;
-    sums[found->second].bytes += joined[i].bytes;
+    const NodeId node_from = machine.node_of(from), node_to = machine.node_of(to);
+    std::uint32_t via = NetworkRoutes::kDirect;
+    double extra_s = 0;
+    if (has_detours && node_from != node_to) {
+      via = network.detour(joined[i].from, joined[i].to);
+      extra_s = network.extra_latency_s(node_from, node_to, via);
+    }
+    if (is_adaptive && via != NetworkRoutes::kDirect) {
+      detours_[i] = {routes.add(from, to, via, joined[i]), extra_s};
+      via = NetworkRoutes::kDirect;
+    } else {
+      pairs_[i].latency_s += extra_s;
+    }
+    flows_[i].route = routes.add(from, to, via, joined[i]);
   }
-  const Resources resources(machine, costs);
-  std::vector<double> extra(sums.size());
+  RouteFinder finder(machine, costs, network);
+  std::vector<double> extra;
   std::vector<RouteStop> stops;
-  std::vector<Crossing> crossings;
-  for (std::size_t route = 0; route < sums.size(); ++route) {
-    const Sum& sum = sums[route];
-    find_route(resources, sum.from, sum.to, crossings);
-    extra[route] = bytes_per_message(crossings);
-    const double bytes = sum.bytes + sum.count * extra[route];
-    stops.clear();
-    for (const Crossing& crossing : crossings)
-      if (bytes > 0)
-        stops.push_back(
-            {resources.id_of(crossing),
-             (sum.count * crossing.s_per_message + sum.bytes * crossing.s_per_byte) / bytes});
+  for (const Sum& sum : routes.sums()) {
+    extra.push_back(finder.find(sum, stops));
     routes_.add(stops);
   }
   for (std::size_t i = 0; i < joined.size(); ++i) {
@@ -143,7 +234,8 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
 }
 
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes, double part) {
+                        const Placement& placement, std::uint64_t piece_bytes, double part,
+                        const Routing& routing) {
   std::vector<Transfer> transfers;
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
@@ -154,12 +246,13 @@ Traffic message_traffic(const Machine& machine, const Workload& workload, const 
     return end_times(machine, costs, workload.loads_include, transfer.count, transfer.bytes,
                      transfer.from, transfer.to);
   };
-  return {machine, costs, std::move(transfers), ends, piece_bytes};
+  return {machine, costs, std::move(transfers), ends, piece_bytes, routing};
 }
 
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes, std::span<const double> unpacking) {
+                          std::uint64_t piece_bytes, std::span<const double> unpacking,
+                          const Routing& routing) {
   std::vector<Transfer> transfers;
   for (const Migration& move : migrations(before, after))
     transfers.emplace_back(move.from, move.to, 1, workload.tasks[move.task].bytes);
@@ -168,7 +261,7 @@ Traffic migration_traffic(const Machine& machine, const Workload& workload, cons
                           transfer.bytes * costs.seconds_per_migrated_byte;
     return EndTimes{pack_s, unpacking.empty() ? pack_s : pack_s * unpacking[transfer.to]};
   };
-  return {machine, costs, std::move(transfers), ends, piece_bytes};
+  return {machine, costs, std::move(transfers), ends, piece_bytes, routing};
 }
 
 }  // namespace poise

@@ -13,6 +13,7 @@
 #include "poise/placement/message_times.h"
 #include "poise/placement/placement.h"
 #include "poise/simulate/flows.h"
+#include "poise/simulate/routing.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
@@ -43,10 +44,10 @@ class Traffic {
   /// Costs are those of the formula `physical` (docs/model.md), even if the cost model selects
   /// another one. If resources are queues, messages travel in pieces of at most `piece_bytes`. A
   /// place sends to its partners in the order of their numbers, beginning with the one after
-  /// itself, so that not all places begin with the same partner. O(transfers log partners + routes
-  /// * tiers).
+  /// itself, so that not all places begin with the same partner. All messages from one place to
+  /// another take the same route. O(transfers log partners + routes * (tiers + hops)).
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
-          const EndCosts& ends, std::uint64_t piece_bytes = 4096);
+          const EndCosts& ends, std::uint64_t piece_bytes = 4096, const Routing& routing = {});
 
   std::uint32_t num_places() const { return first_.size() - 1; }
   /// All pairs of places that exchange data, sorted by sender.
@@ -57,18 +58,21 @@ class Traffic {
   const Routes& routes() const { return routes_; }
   /// All flows, one per pair. Each starts at 0 s.
   std::span<const Flow> flows() const { return flows_; }
+  /// The detour of each flow if routing is adaptive; otherwise empty.
+  std::span<const Detour> detours() const { return detours_; }
   /// Seconds for which the busiest shared resource is occupied.
   double busiest_s() const { return busiest_s_; }
 
  private:
   void join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_places);
   void add_routes(const Machine& machine, const CostModel& costs, std::span<const Transfer> joined,
-                  std::uint64_t piece_bytes);
+                  std::uint64_t piece_bytes, const Routing& routing);
 
   std::vector<std::size_t> first_;
   std::vector<Pair> pairs_;
   Routes routes_;
   std::vector<Flow> flows_;
+  std::vector<Detour> detours_;
   double busiest_s_ = 0;
 };
 
@@ -76,12 +80,13 @@ class Traffic {
 /// of all messages between any two tasks.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                         const Placement& placement, std::uint64_t piece_bytes = 4096,
-                        double part = 1);
+                        double part = 1, const Routing& routing = {});
 
 /// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
 /// each place how many times as long unpacking takes there; empty: once everywhere.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes = 4096, std::span<const double> unpacking = {});
+                          std::uint64_t piece_bytes = 4096, std::span<const double> unpacking = {},
+                          const Routing& routing = {});
 
 }  // namespace poise

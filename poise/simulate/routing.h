@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The links of a network, and the policies by which messages choose their routes through it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+enum class RoutingPolicy : std::uint8_t {
+  /// The shortest route: one dimension after the other on a torus or mesh, the direct link between
+  /// two groups of a dragonfly, and in a tree the root that belongs to the receiving node.
+  minimal,
+  /// A detour through a random router (torus, mesh), group (dragonfly) or root (tree): Valiant and
+  /// Brebner, "Universal schemes for parallel communication", STOC 1981.
+  random,
+  /// The minimal route or one random detour, whichever a message would pass sooner when it starts.
+  /// It knows what is in flight on both whole routes, as UGAL-G does: Singh, "Load-balanced routing
+  /// in interconnection networks", Stanford 2005.
+  adaptive
+};
+std::string_view name_of(RoutingPolicy policy);
+/// Returns the policy with this name. Throws Error if there is none.
+RoutingPolicy routing_named(std::string_view name);
+
+struct Routing {
+  /// Without a policy, messages take the minimal route on a torus, mesh or dragonfly. In a tree
+  /// they then spread evenly over the uplinks of a group, so that these are one resource.
+  std::optional<RoutingPolicy> policy = {};
+  /// Bandwidth of a link in each direction, in bytes per second; 0: that of the cards of a node. In
+  /// a tree it divides the bandwidth of an uplink into a whole number of links.
+  double link_bytes_per_s = 0;
+  std::uint64_t seed = 0;  // of random detours
+};
+
+/// Throws Error if the routing asks for links that the machine does not have.
+void check_routing(const Machine& machine, const Routing& routing);
+
+/// A link on the route of a message, with the seconds for which one byte occupies it.
+struct LinkStop {
+  std::uint64_t link = 0;  // numbers are unique but not consecutive
+  double s_per_byte = 0;
+};
+
+/// Finds routes through the network of a machine. The class keeps a reference to the machine.
+class NetworkRoutes {
+ public:
+  NetworkRoutes(const Machine& machine, const CostModel& costs, const Routing& routing);
+
+  /// Stands for the minimal route.
+  static constexpr std::uint32_t kDirect = ~0U;
+
+  /// True if messages between nodes occupy links, which find() returns.
+  bool has_links() const { return has_links_; }
+  /// True if these links are those of uplinks.
+  bool divides_uplinks() const { return has_links_ && !links_per_uplink_.empty(); }
+  /// What chooses the routes, if there are links.
+  RoutingPolicy policy() const { return policy_; }
+
+  /// Draws the detour of the messages from one place to another: the number of a router or root, or
+  /// kDirect if there is none. It depends on the two places and the seed only.
+  std::uint32_t detour(PlaceId from, PlaceId to) const;
+
+  /// Sets `links` to those between two different nodes, in the order in which a message passes
+  /// them. O(hops).
+  void find(NodeId from, NodeId to, std::uint32_t via, std::vector<LinkStop>& links) const;
+
+  /// Seconds of latency of the hops that a route has more than the minimal route.
+  double extra_latency_s(NodeId from, NodeId to, std::uint32_t via) const;
+
+ private:
+  void add_direct(std::uint32_t from, std::uint32_t to, std::vector<LinkStop>& links) const;
+  void add_grid(std::uint32_t from, std::uint32_t to, std::vector<LinkStop>& links) const;
+  void add_dragonfly(std::uint32_t from, std::uint32_t to, std::vector<LinkStop>& links) const;
+  void find_in_tree(NodeId from, NodeId to, std::uint32_t via, std::vector<LinkStop>& links) const;
+  std::uint32_t detour_of_dragonfly(std::uint32_t from, std::uint32_t to, std::uint64_t key) const;
+  /// The router of a dragonfly's group `group` that is linked to the group `other`.
+  std::uint32_t gateway(std::uint32_t group, std::uint32_t other) const;
+
+  const Machine& machine_;
+  const Network& network_;
+  RoutingPolicy policy_;
+  std::uint64_t seed_;
+  bool has_links_ = false;
+  double s_per_byte_ = 0, s_per_hop_ = 0;        // torus, mesh, dragonfly
+  std::uint32_t num_choices_ = 1;                // routers or roots
+  std::vector<std::uint32_t> links_per_uplink_;  // tree: per tier; 0: not limited
+  std::vector<double> uplink_s_per_byte_;        // of one of these links
+};
+
+}  // namespace poise
