@@ -38,7 +38,8 @@ struct Options {
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
-  std::string juggle, news_delay;
+  std::string routing, juggle, news_delay;
+  double link_bytes_per_s = 0;
   LendingOptions lending;
   MemoryPressure pressure;
   bool has_events_options = false, has_model = false, overlap = false, json = false;
@@ -69,8 +70,8 @@ void check_engine(const Options& options) {
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
     fail(
-        "--sharing, --eager, --precision, --juggle, --pressure, --place-memory and --timeline need "
-        "the event engine; add --engine events");
+        "--sharing, --routing, --link-bandwidth, --eager, --precision, --juggle, --pressure, "
+        "--place-memory and --timeline need the event engine; add --engine events");
   if (options.lending.is_on() && !options.juggle.empty())
     fail(
         "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
@@ -95,6 +96,12 @@ LendingOptions lending_of(const Options& options) {
   return lending;
 }
 
+Routing routing_of(const Options& options) {
+  Routing routing{.link_bytes_per_s = options.link_bytes_per_s};
+  if (!options.routing.empty()) routing.policy = routing_named(options.routing);
+  return routing;
+}
+
 std::optional<EngineOptions> events_of(const Options& options) {
   if (!options.uses_events()) return std::nullopt;
   const auto period_s = options.juggle.empty() ? 0 : parse_duration_s(options.juggle);
@@ -104,6 +111,7 @@ std::optional<EngineOptions> events_of(const Options& options) {
                        .eager_bytes = options.eager_bytes,
                        .precision = options.precision,
                        .juggle_period_s = *period_s,
+                       .routing = routing_of(options),
                        .pressure = options.pressure};
 }
 
@@ -250,11 +258,14 @@ Table table_of(const Simulation& simulation) {
 
 std::string plan_text(const ReplayPlan& plan) {
   return fmt::format(
-      "{} steps, a decision every {}{}{}{}", count_text(plan.steps), count_text(plan.every),
+      "{} steps, a decision every {}{}{}{}{}", count_text(plan.steps), count_text(plan.every),
       plan.loads ? "; loads " + plan.loads->text() : "",
       plan.lending.is_on() ? "; places lend tasks within a step" : "",
       plan.events ? fmt::format("; event by event, sharing: {}", name_of(plan.events->sharing))
-                  : "");
+                  : "",
+      plan.events && plan.events->routing.policy
+          ? fmt::format(", routing: {}", name_of(*plan.events->routing.policy))
+          : "");
 }
 
 std::string text_of(const Simulation& simulation) {
@@ -343,6 +354,8 @@ void add_plan(Json& json, const Options& options) {
   if (options.uses_events()) {
     json["sharing"] = options.sharing;
     json["eager_bytes"] = options.eager_bytes;
+    if (!options.routing.empty()) json["routing"] = options.routing;
+    if (options.link_bytes_per_s > 0) json["link_bytes_per_s"] = options.link_bytes_per_s;
     if (!options.juggle.empty()) json["juggle"] = options.juggle;
     if (options.pressure.factor > 1) json["pressure"] = options.pressure.factor;
     if (options.pressure.place_bytes > 0) json["place_memory"] = options.pressure.place_bytes;
@@ -518,6 +531,17 @@ void add_engine_options(CLI::App& command, Options& options) {
                   "served)")
       ->type_name("HOW")
       ->capture_default_str();
+  command
+      .add_option(
+          "--routing", options.routing,
+          "Routes through the links of a torus, mesh, dragonfly or tree: minimal, random (a "
+          "detour for each pair of places) or adaptive (the detour where it is faster)")
+      ->type_name("POLICY");
+  command
+      .add_option("--link-bandwidth", options.link_bytes_per_s,
+                  "Bytes per second of a link of the network (default: the network card's)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1.0, 1e15));
   add_count(command, "--eager", "BYTES", options.eager_bytes,
             "Larger messages wait until their receiver is ready");
   command
@@ -573,8 +597,9 @@ void add_ranges(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.remove_option(command.get_option("--seed"));
   command
-      .add_option("--seed", options.seeds,
-                  "Seed for strategies and loads that use random numbers; 1..10 shows the spread")
+      .add_option(
+          "--seed", options.seeds,
+          "Seed for strategies, loads and routes that use random numbers; 1..10 shows the spread")
       ->type_name("N")
       ->capture_default_str();
   command
@@ -628,8 +653,8 @@ void add_simulate(CLI::App& app) {
       "Example: poise simulate step.poise -s greedy,refine --steps 200 --every 20");
   command->callback([options, command] {
     options->has_model = command->count("--model") > 0;
-    for (const char* flag : {"--sharing", "--eager", "--precision", "--juggle", "--pressure",
-                             "--place-memory", "--timeline"})
+    for (const char* flag : {"--sharing", "--routing", "--link-bandwidth", "--eager", "--precision",
+                             "--juggle", "--pressure", "--place-memory", "--timeline"})
       options->has_events_options = options->has_events_options || command->count(flag) > 0;
     simulate(*options);
   });

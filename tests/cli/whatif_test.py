@@ -212,9 +212,26 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--place-memory", 4, says="--pressure")
         self.assert_refused(*self.command[:-2], *pressed, 4, says="--engine events")
 
+    def test_messages_on_a_torus_compete_for_links_and_detours_are_longer(self):
+        ring = ("simulate", "grid.poise", "-m", "torus:8 core:1", "-s", "greedy", "--steps", 2, "--engine", "events",
+                "--link-bandwidth")
+
+        def iteration_s(*options):
+            return self.json_of(*ring, *options, "--json")["results"][0]["iteration_s"]
+        self.assertGreater(iteration_s(1e4), 1.5 * iteration_s(2e4, "--routing", "minimal"))
+        self.assertEqual(iteration_s(1e4), iteration_s(1e4, "--routing", "minimal"))
+        self.assertGreater(iteration_s(1e4, "--routing", "random"), iteration_s(1e4))
+        self.assertLess(iteration_s(1e4, "--routing", "adaptive"), iteration_s(1e4, "--routing", "random"))
+        answer = self.json_of(*ring, 1e4, "--routing", "random", "--json")
+        self.assertEqual((answer["routing"], answer["link_bytes_per_s"]), ("random", 1e4))
+
     def test_invalid_options_of_a_sweep_of_simulations_are_refused(self):
         self.assert_refused(*self.command[:-1], "event", says='did you mean "events"?')
         self.assert_refused(*self.command, "--sharing", "fliud", says='did you mean "fluid"?')
+        self.assert_refused(*self.command, "--routing", "adaptiv", says='did you mean "adaptive"?')
+        self.assert_refused(*self.command, "--routing", "random", says=["node:4 core:2", "torus"])
+        self.assert_refused(*self.command, "--link-bandwidth", 1e9, says=["node:4 core:2", "torus"])
+        self.assert_refused(*self.command[:-2], "--routing", "random", says="--engine events")
         self.assert_refused(*self.command, "--model", "nuco", says="--model nuco")
         self.assert_refused(*self.command, "--precision", 2, says="--precision")
         self.assert_refused(*self.command, "--eager", -1, says="--eager")
