@@ -314,7 +314,7 @@ PAGES = {
               "median and the largest absolute value of this error over all measured cases of a cluster, with and without delays.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
-        Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on five machines. "
+        Table("Differences from SimGrid's iteration", "The table shows by what fraction the iteration that Poise predicts differs from SimGrid's, for random programs on twelve networks. "
               "Neither was compared with a real run.", differences,
               {"model": "{model}", "median": "{median:.2%}", "largest": "{largest:.2%}", "within 5 %": "{within_5_percent} of {of}"}),
         Table("Time of replays", "Each replay ran once.", replays,
