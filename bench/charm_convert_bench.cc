@@ -7,15 +7,22 @@
 // The benchmark convert/STRATEGY/TASKS/PLACES measures the CPU time of the conversion alone. Its
 // counter `share` is this time divided by the strategy's own time on the same workload. For
 // strategies that ignore messages, no messages are converted.
+//
+// The benchmark memory/STRATEGY/TASKS/PLACES measures the memory of decisions as Charm++ asks for
+// them, above the memory of Charm++'s own statistics: the maximum over three decisions, because a
+// balancer keeps the loads of earlier decisions (its counter is MB).
 #include <algorithm>
 #include <benchmark/benchmark.h>
-#include <chrono>
+#include <fstream>
+#include <malloc.h>
 #include <memory>
 #include <numeric>
 #include <string>
 
+#include "runtimes/charm/balancer.h"
 #include "runtimes/charm/convert.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/strategies/strategy.h"
@@ -59,21 +66,16 @@ Rows rows_of(TaskId tasks, std::uint32_t places) {
   rows.statistics.pes.resize(places);
   Random random(1);
   for (TaskId t = 0; t < tasks; ++t)
-    rows.statistics.objects.push_back({name_of(t, side), workload.tasks[t].load_s, 0,
-                                       static_cast<std::int32_t>(current.of(t)), true});
+    rows.statistics.objects.emplace_back(name_of(t, side), workload.tasks[t].load_s, 0,
+                                         current.of(t), true);
   shuffle(rows.statistics.objects, random);
   std::stable_sort(rows.statistics.objects.begin(), rows.statistics.objects.end(),
                    [](const ObjectRow& a, const ObjectRow& b) { return a.pe < b.pe; });
   for (const Message& message : workload.messages)
-    rows.statistics.messages.push_back({name_of(message.from, side), name_of(message.to, side), -1,
-                                        0, 0, static_cast<std::uint32_t>(message.count),
-                                        static_cast<std::uint32_t>(message.bytes)});
+    rows.statistics.messages.emplace_back(name_of(message.from, side), name_of(message.to, side),
+                                          -1, 0, 0, message.count, message.bytes);
   shuffle(rows.statistics.messages, random);
   return rows;
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Returns the minimum of the strategy's times in five runs.
@@ -82,9 +84,9 @@ double decision_s(const Choice& choice, const Rows& rows, const Converted& conve
                         rows.machine.costs(), 1};
   double least_s = 1e9;
   for (int i = 0; i < 5; ++i) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     benchmark::DoNotOptimize(choice.rebalance(problem));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   return least_s;
 }
@@ -96,15 +98,53 @@ void convert(benchmark::State& state, const std::string& name, TaskId tasks, std
       choice.strategy->ignores_messages ? Messages::leave_out : Messages::convert;
   double least_s = 1e9;
   for (auto _ : state) {
-    const double start_s = now_s();
+    const double start_s = wall_now_s();
     const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
     benchmark::DoNotOptimize(
         pes_of(result.phase.current, result.row_of_task, rows.statistics, rows.pe_map));
-    least_s = std::min(least_s, now_s() - start_s);
+    least_s = std::min(least_s, wall_now_s() - start_s);
   }
   const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
   state.counters["decision_ms"] = 1e3 * decision_s(choice, rows, result);
   state.counters["share"] = 1e3 * least_s / state.counters["decision_ms"];
+}
+
+/// Returns a field of this process's status, such as VmRSS, in MB.
+double status_mb(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (double kib = 0; word == field + ":" && status >> kib) return kib * 1024 / 1e6;
+  return 0;
+}
+
+/// From now on, VmHWM is the maximum of VmRSS since this call.
+void forget_maximum() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
+void memory(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places) {
+  Rows rows = rows_of(tasks, places);
+  const std::vector<MessageRow> records = std::move(rows.statistics.messages);
+  const std::vector<ObjectRow> objects = std::move(rows.statistics.objects);
+  rows.statistics.messages = {};
+  rows.statistics.objects = {};
+  Balancer balancer(0, name);
+  double most_mb = 0;
+  for (auto _ : state) {
+    forget_maximum();
+    const double before_mb = status_mb("VmRSS");
+    Statistics statistics = rows.statistics;
+    statistics.objects = objects;
+    statistics.more_messages = {records.size(), [&records](const MessageVisitor& visit) {
+                                  for (const MessageRow& row : records) visit(row, {});
+                                }};
+    const Decision decision = balancer.decide(statistics);
+    if (!decision.warning.empty()) state.SkipWithError(decision.warning.c_str());
+    most_mb = std::max(most_mb, status_mb("VmHWM") - before_mb);
+  }
+  state.counters["MB"] = most_mb;
+  state.counters["messages"] = static_cast<double>(records.size());
 }
 
 }  // namespace
@@ -120,5 +160,11 @@ int main(int argc, char** argv) {
           [name, tasks, places](benchmark::State& state) { convert(state, name, tasks, places); })
           ->MinTime(0.2)
           ->Unit(benchmark::kMillisecond);
+  for (const char* name : {"greedy_refine", "nuco", "poise"})
+    benchmark::RegisterBenchmark(
+        ("memory/" + std::string(name) + "/1000000/64").c_str(),
+        [name](benchmark::State& state) { memory(state, name, 1'000'000, 64); })
+        ->Iterations(3)
+        ->Unit(benchmark::kMillisecond);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -13,7 +13,6 @@
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <malloc.h>
 #include <map>
@@ -22,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -69,12 +69,6 @@ const Instance& instance(Size size) {
   return *kept;
 }
 
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 /// Resets this process's peak memory, which Linux stores.
 void restart_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_mb() {
@@ -94,7 +88,7 @@ void add_counters(benchmark::State& state, const Problem& problem, const Placeme
   state.counters["iteration_s"] = metrics.iteration_s;
   state.counters["nuco_messages"] = metrics.nuco_messages;
   state.counters["migrations"] = metrics.migrations;
-  state.counters["cut"] = cut / static_cast<double>(problem.workload.messages.size());
+  state.counters["cut"] = 1.0 * cut / problem.workload.messages.size();
 }
 
 void decide(benchmark::State& state, const Choice& choice, Size size) {
@@ -111,14 +105,14 @@ void decide(benchmark::State& state, const Choice& choice, Size size) {
   malloc_trim(0);  // freed memory would hide what the decision needs
   restart_peak();
   const double before_mb = peak_mb();
-  const double start_s = cpu_s();
+  const double start_s = process_cpu_now_s();
   try {
     for (auto _ : state) placed = choice.rebalance(problem);
   } catch (const Error& error) {
     state.SkipWithError(error.what());
     return;
   }
-  last = (cpu_s() - start_s) / state.iterations() / size.tasks;
+  last = (process_cpu_now_s() - start_s) / state.iterations() / size.tasks;
   state.counters["peak_MB"] = peak_mb();
   state.counters["decision_MB"] = peak_mb() - before_mb;
   add_counters(state, problem, placed);

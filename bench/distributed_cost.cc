@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <fmt/format.h>
 #include <mutex>
 #include <utility>
 
+#include "poise/base/clock.h"
 #include "poise/distributed/split_testing.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -18,12 +18,6 @@
 
 namespace poise {
 namespace {
-
-double cpu_s(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
 
 /// Wraps the communication functions `ranks`: each call is passed on to them, and its CPU time is
 /// added to communication_s.
@@ -34,10 +28,10 @@ struct Timed {
 
   template <typename Function>
   int timed(const Function& function) {
-    const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+    const double start_s = thread_cpu_now_s();
     ++collectives;
     const int status = function();
-    communication_s += cpu_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+    communication_s += thread_cpu_now_s() - start_s;
     return status;
   }
   static int exchange(void* self, std::uint64_t n, const std::uint32_t* to, const void* const* data,
@@ -70,28 +64,28 @@ Cost distributed(const Problem& problem) {
   std::mutex mutex;
   double communication_s = 0;
   Cost cost;
-  const double start_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+  const double start_s = process_cpu_now_s();
   simulated.run([&](const poise_communication& table) {
     Timed timed{table};
     Communicator ranks(timed.table());
-    const double before_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+    const double before_s = thread_cpu_now_s();
     outcomes.plans[table.rank] =
         plan_distributed(ranks, problem.machine, own[table.rank].view(true), strategy, 0);
     const std::scoped_lock lock(mutex);
     communication_s += timed.communication_s;
     cost.collectives = timed.collectives;
-    cost.busiest_rank_s = std::max(
-        cost.busiest_rank_s, cpu_s(CLOCK_THREAD_CPUTIME_ID) - before_s - timed.communication_s);
+    cost.busiest_rank_s =
+        std::max(cost.busiest_rank_s, thread_cpu_now_s() - before_s - timed.communication_s);
   });
-  cost.cpu_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_s - communication_s;
+  cost.cpu_s = process_cpu_now_s() - start_s - communication_s;
   cost.after = placement_of(problem, outcomes);
   return cost;
 }
 
 Cost central(const Problem& problem) {
-  const double start_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+  const double start_s = process_cpu_now_s();
   Placement after = parse_strategy("poise").rebalance(problem);
-  const double taken_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_s;
+  const double taken_s = process_cpu_now_s() - start_s;
   return {taken_s, taken_s, std::move(after), 0};
 }
 

@@ -27,6 +27,22 @@ def median_interval(samples, confidence=0.95):
     return [statistics.median(ordered), ordered[rank - 1], ordered[-rank]]
 
 
+def quantile_interval(samples, quantile, confidence=0.95):
+    """Returns [quantile, low, high]. The ends of the interval are two of the samples, chosen by the binomial distribution.
+    If there are too few samples for an upper end, it is the largest sample, and the confidence is less."""
+    ordered, count = sorted(samples), len(samples)
+    low, high, cumulated = 0, count - 1, 0.0
+    for below in range(count + 1):  # adds the probability that `below` samples are below the quantile
+        log_ways = math.lgamma(count + 1) - math.lgamma(below + 1) - math.lgamma(count - below + 1)
+        cumulated += math.exp(log_ways + below * math.log(quantile) + (count - below) * math.log(1 - quantile))
+        if cumulated <= (1 - confidence) / 2:
+            low = below
+        if cumulated >= (1 + confidence) / 2:
+            high = min(high, below)
+            break
+    return [ordered[min(count - 1, int(quantile * count))], ordered[low], ordered[high]]
+
+
 def are_apart(one, other):
     """True if two results of median_interval do not overlap."""
     return one[2] < other[1] or other[2] < one[1]

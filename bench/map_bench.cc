@@ -15,7 +15,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <functional>
@@ -26,6 +25,7 @@
 #include <tuple>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/random.h"
@@ -129,12 +129,6 @@ std::vector<Instance> all_instances() {
   return instances;
 }
 
-double cpu_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
-
 /// Hoefler and Snir's greedy mapping. It starts with the rank that sends most. Then it repeatedly
 /// takes the heaviest edge from a mapped rank to one that is not mapped, and puts that rank on the
 /// nearest free slot.
@@ -206,7 +200,7 @@ ordered_json row_of(const Instance& instance) {
                    {"ranks", instance.workload.num_tasks()}};
   double best = 0;
   for (const auto& [name, mapper] : kMappers) {
-    const double start = cpu_s();
+    const double start = process_cpu_now_s();
     Placement placement;
     try {
       placement = mapper(machine, instance.workload);
@@ -214,7 +208,7 @@ ordered_json row_of(const Instance& instance) {
       row[name] = {{"error", error.what()}};
       continue;
     }
-    const double spent = cpu_s() - start;
+    const double spent = process_cpu_now_s() - start;
     const MapCost cost = map_cost(machine, instance.workload, placement, Distance::hops);
     row[name] = {{"traffic", cost.traffic},
                  {"internode_bytes", cost.internode_bytes},

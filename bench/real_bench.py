@@ -85,14 +85,10 @@ def petsc(share):
     return Run("petsc_poisson", ("300", "4", share), r"Time of the solves: (\S+)")
 
 
-def nwchem(mpi):
-    return Run(f"nwchem.{mpi}", ("water.nw",), r"Total times .* wall: +(\S+)s", mpi=mpi)
-
-
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). In programs without an entry nobody knows what is right: their advice is shown, not judged.
 CASES = [
-    ("lammps, a third of the box full", lammps("void.lmp", 2, 300), {"objects": lammps("void.lmp", 2, 300, "once")}),
+    ("lammps, a third of the box full", lammps("in.uneven", 2, 300), {"objects": lammps("in.uneven", 2, 300, "once")}),
     ("lammps, the box full", lammps("full.lmp", 2, 300), {"nothing": None}),
     ("lammps, 3 spinning ranks on 2 cores", lammps("full.lmp", 3, 100),
      {"fewer_ranks": lammps("full.lmp", 2, 100),
@@ -103,8 +99,8 @@ CASES = [
     ("PETSc, the same number of rows", petsc("0"), {"nothing": None}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
     ("hpcc", Run("hpcc", ()), None),
-    ("NWChem, Open MPI", nwchem("openmpi"), None),
-    ("NWChem, MPICH", nwchem("mpich"), None),
+    # Debian's nwchem.mpich does not converge for this input, with or without a profile.
+    ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),
 ]
 
 

@@ -48,7 +48,7 @@ LendingScenario one_node_slow(std::uint32_t num_ranks) {
 // Returns the time of a message from the root of the termination tree to the farthest rank and
 // back.
 double depth_s(const LendingScenario& scenario) {
-  const double nodes = std::ceil(static_cast<double>(scenario.num_ranks) / kRanksPerNode);
+  const double nodes = std::ceil(1.0 * scenario.num_ranks / kRanksPerNode);
   return 2 * (2 + std::ceil(std::log(nodes) / std::log(16))) * scenario.far_latency_s;
 }
 
@@ -62,9 +62,9 @@ void simulate(benchmark::State& state, LendingScenario (*make)(std::uint32_t)) {
   state.counters["makespan_s"] = outcome.makespan_s;
   state.counters["over_ideal"] = outcome.makespan_s / ideal_s;
   state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
-  state.counters["messages_per_rank"] = static_cast<double>(outcome.messages) / scenario.num_ranks;
+  state.counters["messages_per_rank"] = 1.0 * outcome.messages / scenario.num_ranks;
   state.counters["max_messages_of_a_rank"] = outcome.max_messages_from_one;
-  state.counters["requests_per_rank"] = static_cast<double>(outcome.requests) / scenario.num_ranks;
+  state.counters["requests_per_rank"] = 1.0 * outcome.requests / scenario.num_ranks;
   state.counters["load_age_s"] = outcome.mean_load_age_s;
   state.counters["max_peer_bytes"] = outcome.max_peer_bytes;
 }

@@ -5,17 +5,20 @@
 with tasks split by hand (which shows what the host can do), and as OpenMP tasks in one process with as many
 threads. These runs alternate, and the fastest of several counts.
 
-It also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in the same
+It measures what lending loses: runs without and with it are paired, and both runs of a pair meet the same competitor
+for the cores. It also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in the same
 processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts.
 Prints tables and stores them as JSON under bench/results."""
 
 import argparse
 import json
 
+from intervals import median_interval, quantile_interval
 from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
 
-PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
+BIN = ROOT / "build" / "bin"
+PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
@@ -39,10 +42,13 @@ MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
+# Tasks of a rank, and their mean length in µs, which deviates by up to the fraction --spread.
+LOSSES = [(20000, 1), (2000, 10), (200, 100), (20, 1000), (4, 5000)]
+MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets: for the speed relative to that without lending, for the longest single run
 
 
-def measure(np, arguments, **variables):
-    out = mpiexec(np, [PROGRAM, *arguments], **SLEEPY, **variables)
+def measure(np, arguments, program=PROGRAM, **variables):
+    out = mpiexec(np, [program, *arguments], **SLEEPY, **variables)
     return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
 
 
@@ -98,7 +104,36 @@ def starts(extra):
     return rows
 
 
-PARTS = {part.__name__: part for part in (gains, balanced, helper, starts)}
+def losses(extra):
+    """Measures two ranks with the same number of tasks, and two of which the first has all. `speed` is the time without
+    lending divided by the time with it, `longer` the inverse."""
+    rows, every = [], []
+    for tasks, us in LOSSES:
+        for how in ([], ["--balanced"], ["--busy"], ["--balanced", "--busy"]):
+            row = measure(2, ["--tasks", tasks, "--us", us, "--spread", "0.5", *how, *extra], BIN / "tasks_loss")
+            longer = [with_s / without_s for without_s, with_s in row.pop("pairs_s")]
+            every += longer
+            row |= loss_of(longer)
+            rows.append(row)
+            print(f"{tasks} of {us} µs{''.join(how).replace('--', ', ')}: {said(row)}", flush=True)
+    rows.append({"np": 2, "all": True, **loss_of(every)})
+    print(f"all: {said(rows[-1])}; wanted: median {MIN_MEDIAN} at least, longest {MAX_SINGLE} at most")
+    return rows
+
+
+def loss_of(longer):
+    return {"pairs": len(longer), "speed": median_interval([1 / ratio for ratio in longer]),
+            "longer_p99": quantile_interval(longer, 0.99), "longest": max(longer),
+            "wanted_speed": MIN_MEDIAN, "wanted_longest": MAX_SINGLE}
+
+
+def said(row):
+    speed, p99 = row["speed"], row["longer_p99"]
+    return (f"median speed {speed[0]:.3f} ({speed[1]:.3f} to {speed[2]:.3f}), 99 % of runs take at most {p99[0]:.2f} "
+            f"({p99[1]:.2f} to {p99[2]:.2f}) times as long, the longest {row['longest']:.2f}")
+
+
+PARTS = {part.__name__: part for part in (gains, losses, balanced, helper, starts)}
 
 
 def main():

@@ -3,70 +3,40 @@
 // work. Runs alternate between: without lending, with lending, split by hand, and OpenMP tasks.
 // Rank 0 prints one line of JSON.
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <functional>
 #include <iostream>
 #include <memory_resource>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <thread>
 #include <vector>
 
+#include "bench/tasks/timed_work.h"
 #include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace {
 
 namespace tasks = poise::tasks;
-
-double iterations_per_us = 0;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Computes for a given number of iterations instead of a given time, so a rank that is interrupted
-// does no less work.
-std::uint64_t compute(std::uint64_t iterations) {
-  std::uint64_t x = iterations | 1;
-  for (std::uint64_t i = 0; i < iterations; ++i) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    asm volatile("" : "+r"(x));
-  }
-  return x;
-}
-
-void calibrate() {
-  double best_s = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const double begin_s = now_s();
-    compute(100000);
-    best_s = std::min(best_s, now_s() - begin_s);
-  }
-  iterations_per_us = 100000 / (best_s * 1e6);
-  MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-}
+using poise::process_cpu_now_s, poise::wall_now_s;
+using poise::bench::calibrate, poise::bench::compute_us;
 
 // The function is not inlined, so that lent tasks and OpenMP tasks run the same code.
 [[gnu::noinline]] void compute_for(std::span<const char> data, std::span<char> result, double us) {
-  compute(static_cast<std::uint64_t>(us * iterations_per_us));
+  compute_us(us);
   if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
 }
-void sleep_for(std::span<const char>, std::span<char>, double us) {
-  timespec length{static_cast<time_t>(us / 1e6), static_cast<long>(us * 1e3) % 1000000000};
-  nanosleep(&length, nullptr);
-}
+void sleep_for(std::span<const char>, std::span<char>, double us) { poise::bench::sleep_us(us); }
 const auto kCompute = tasks::function("compute", compute_for);
 const auto kSleep = tasks::function("sleep", sleep_for);
 
 // Stores the time at which the task starts. All ranks of a host share this clock.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
-  began_s[0] = now_s();
-  compute(static_cast<std::uint64_t>(100 * iterations_per_us));
+  began_s[0] = wall_now_s();
+  compute_us(100);
 });
 
 struct Case {
@@ -80,8 +50,6 @@ struct Case {
 
 using Item = std::pmr::vector<char>;
 
-double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
 // The seconds of the runs of one kind (such as those with lending), and for each run the CPU
 // seconds averaged over the ranks.
 struct Runs {
@@ -93,26 +61,18 @@ struct Runs {
   }
 };
 
-// A barrier during which waiting ranks yield their cores.
-void meet_asleep() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
 // Runs `part` on all ranks, which start together. Stores the seconds until the last rank has
 // finished, and the CPU seconds averaged over the ranks.
 template <typename Part>
 void take_time(Runs& runs, Part part) {
   int num_ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin_s = now_s(), begin_cpu_s = cpu_s();
-  part();
-  double seconds = now_s() - begin_s, cpu = cpu_s() - begin_cpu_s;
-  meet_asleep();
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  double cpu = 0;
+  const double seconds = poise::bench::seconds_of([&] {
+    const double begin_cpu_s = process_cpu_now_s();
+    part();
+    cpu = process_cpu_now_s() - begin_cpu_s;
+  });
   MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   runs.seconds.push_back(seconds);
   runs.cpu_s.push_back(cpu / num_ranks);
@@ -228,7 +188,7 @@ void measure_start(const Case& what) {
   double decided_s = 0;
   tasks::Policy policy;
   policy.decide = [&](const poise::LendingView& view) {
-    decided_s = now_s();
+    decided_s = wall_now_s();
     return std::vector<poise::Loan>{{view.others.front().rank, 1, {}}};
   };
   tasks::Context context(MPI_COMM_WORLD, {what.threads, what.settings, policy});

@@ -19,7 +19,6 @@
 // cpus.
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -30,6 +29,7 @@
 #include "bench/objective/cases.h"
 #include "bench/tuning/juggle.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
@@ -78,12 +78,6 @@ struct Variant {
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
 
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 /// Returns NAME=VALUE for half and for twice the value of each number. A list of names selects
 /// some.
 std::vector<std::string> settings_of(std::span<const Knob> knobs, const std::string& names) {
@@ -111,9 +105,9 @@ Answer answer_of(const Case& of, bool from_scratch, const std::string& setting) 
   const Choice choice =
       parse_strategy(from_scratch ? fmt::format("poise:from_scratch=1{}", setting)
                                   : fmt::format("poise:steps={}{}", of.steps, setting));
-  const double before_s = cpu_s();
+  const double before_s = process_cpu_now_s();
   const Placement placed = choice.rebalance(of.problem());
-  const double taken_s = cpu_s() - before_s;
+  const double taken_s = process_cpu_now_s() - before_s;
   const Metrics metrics = evaluate(of.machine, of.workload, of.machine.costs(), of.current, placed);
   return {from_scratch ? metrics.iteration_s : of.steps * metrics.iteration_s + metrics.migration_s,
           taken_s};

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <mpi.h>
 #include <sstream>
@@ -16,6 +15,8 @@
 #include <utility>
 #include <vector>
 #include <zoltan.h>
+
+#include "poise/base/clock.h"
 
 namespace {
 
@@ -131,12 +132,6 @@ Zoltan_Struct* prepared(Graph& graph, const char* num_places) {
   return zoltan;
 }
 
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -149,11 +144,11 @@ int main(int argc, char** argv) {
   ZOLTAN_ID_PTR import_ids = nullptr, import_local = nullptr, ids = nullptr, local = nullptr;
   int *import_processes = nullptr, *import_places = nullptr, *processes = nullptr;
   int* places = nullptr;
-  const double start_s = cpu_s();
+  const double start_s = process_cpu_now_s();
   const int done = Zoltan_LB_Partition(zoltan, &changes, &id_size, &local_size, &imports,
                                        &import_ids, &import_local, &import_processes,
                                        &import_places, &exports, &ids, &local, &processes, &places);
-  const double took_s = cpu_s() - start_s;
+  const double took_s = process_cpu_now_s() - start_s;
   if (done != ZOLTAN_OK && done != ZOLTAN_WARN) return 1;
   for (int i = 0; i < exports; ++i) graph.place[ids[i]] = places[i];
   std::ofstream answer(argv[4]);

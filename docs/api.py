@@ -11,7 +11,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # the name of each page -> its title, the guide to it, and its sources
 PAGES = {
-    "api_c": ("API: libpoise in C", "library.md", ["poise/poise.h", "poise/communication.h", "poise/plugin.h"]),
+    "api_c": ("API: libpoise in C", "library.md", ["poise/poise.h", "poise/result.h", "poise/communication.h", "faces/library/poise_mpi.h",
+                                                "poise/plugin.h"]),
     "api_tasks": ("API: tasks in C++, C and Fortran", "tasks.md",
                   ["runtimes/tasks/context.h", "runtimes/tasks/start/function.h", "runtimes/tasks/pool/item.h", "runtimes/tasks/policy.h",
                    "runtimes/tasks/counters.h", "faces/c/poise_tasks.h", "faces/fortran/poise_tasks.f90"]),

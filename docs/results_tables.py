@@ -224,6 +224,14 @@ def tuned_juggle(whole):
             yield {**row, "number": name.removeprefix("juggle:"), "value": value}
 
 
+def real_programs(whole):
+    for row in whole["results"]:
+        found = row.get("saving")
+        yield {**row, **{name: row["efficiencies"][name] for name in ("parallel", "load_balance", "communication")},
+               "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "",
+               "verdict": {None: "", True: "right", False: "**wrong**"}[row["is_right"]]}
+
+
 def verdicts(whole):
     return [{**row, "formula": formula, "programs": group, "measured": whole["measured"]}
             for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
@@ -300,6 +308,14 @@ PAGES = {
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
+    "real": ("Programs that were not written for Poise", [
+        Table("The first advice, and what following it gains", "Each program was profiled once. `predicted` is the part of the run that following the first advice saves "
+              "according to the diagnosis. `measured` is the part that it saved: the median of pairs of runs without and with the advice, "
+              "and its 95 % confidence interval. A verdict is given where the cause was planted in the program. The efficiencies are those of POP.",
+              real_programs,
+              {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
+               "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
+               "measured": "{measured_saving}", "": "{verdict}"})]),
     "trust": ("How far predicted times can be trusted", [
         Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
               "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
@@ -343,6 +359,11 @@ PAGES = {
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
         Table("From the decision to lend to the start on the other rank", "The table shows the time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
+    "faults": ("Page faults and cache misses of migrations", [
+        Table("stencil4d on two ranks", "Counts per iteration, with a decision every 10 iterations; `keep` never migrates. A run of N iterations is subtracted from one of 2 N. "
+              "Cache misses are `None` where the machine has no hardware counters.",
+              lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
+                                               "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
         Table("A slow core", "Two ranks have equal work, and another process uses the given share of one core. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),

@@ -16,8 +16,7 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
   const objects::Totals totals = objects.totals();
   if (objects.rank() != 0) return;
   fmt::print("{} iterations of {} objects on {} ranks: {:.4f} s, {:.2f} iterations/s\n", iterations,
-             objects.num_objects(), objects.num_ranks(), totals.wall_s,
-             static_cast<double>(iterations) / totals.wall_s);
+             objects.num_objects(), objects.num_ranks(), totals.wall_s, iterations / totals.wall_s);
   fmt::print(
       "imbalance {:.3f}, efficiency {:.3f}; {} migrations of {} bytes in {:.4f} s, decided "
       "in {:.4f} s\n",
@@ -25,8 +24,7 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
       totals.efficiency, totals.migrations, totals.migrated_bytes, totals.migration_s,
       totals.decision_s);
   if (totals.phase_steps == 0) return fmt::print("no step since the last decision\n");
-  const double phase_iterations =
-      static_cast<double>(totals.phase_steps * iterations) / static_cast<double>(totals.steps);
+  const double phase_iterations = 1.0 * (totals.phase_steps * iterations) / totals.steps;
   fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}, {:.4f} ms/iteration\n",
              totals.phase_imbalance, totals.phase_efficiency,
              1000 * totals.phase_wall_s / phase_iterations);

@@ -42,7 +42,7 @@ template <typename Object>
 class OpenMPTasks {
  public:
   explicit OpenMPTasks(std::vector<Object> objects) {
-    const auto num_objects = static_cast<ObjectId>(objects.size());
+    const ObjectId num_objects = objects.size();
     for (Object& object : objects)
       slots_.push_back({std::move(object), OneBuffer(num_objects), OneBuffer(num_objects), {}});
   }
@@ -77,14 +77,14 @@ class OpenMPTasks {
   }
   static std::size_t thread() {
 #ifdef _OPENMP
-    return static_cast<std::size_t>(omp_get_thread_num());
+    return omp_get_thread_num();
 #else
     return 0;
 #endif
   }
   static std::size_t num_threads() {
 #ifdef _OPENMP
-    return static_cast<std::size_t>(omp_get_num_threads());
+    return omp_get_num_threads();
 #else
     return 1;
 #endif
@@ -123,7 +123,7 @@ class OpenMPTasks {
   double step(Slot& slot) {
     const double begin_s = now_s();
     try {
-      Outbox outbox(slot.sent, static_cast<ObjectId>(&slot - slots_.data()));
+      Outbox outbox(slot.sent, &slot - slots_.data());
       slot.object.step(Inbox(slot.inbox), outbox);
     } catch (...) {
 #pragma omp critical
@@ -153,8 +153,8 @@ inline void print_results(const std::vector<Step>& steps, std::uint64_t iteratio
   fmt::print(
       "{} iterations of {} objects as tasks of OpenMP on {} threads: {:.4f} s, {:.2f} "
       "iterations/s\n",
-      iterations, num_objects, num_threads, wall_s, static_cast<double>(iterations) / wall_s);
-  fmt::print("imbalance {:.3f}\n", busiest_s * static_cast<double>(num_threads) / load_s);
+      iterations, num_objects, num_threads, wall_s, iterations / wall_s);
+  fmt::print("imbalance {:.3f}\n", busiest_s * num_threads / load_s);
 }
 
 /// Runs the program and returns whether its results are right.

@@ -37,7 +37,7 @@ struct Box {
   }
   std::size_t longest_axis() const {
     const Vector sides = high - low;
-    return static_cast<std::size_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
+    return std::max_element(sides.begin(), sides.end()) - sides.begin();
   }
   double side() const { return (high - low)[longest_axis()]; }
   /// Square of the distance from the box to a point, or 0 if the point is inside.

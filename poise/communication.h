@@ -12,6 +12,7 @@ extern "C" {
 /* Takes one message that came from rank `from`; the data are valid during the call. */
 typedef void (*poise_receive)(void* receiver, uint32_t from, const void* data, uint64_t bytes);
 
+/* How reduce() combines the values of the ranks. */
 enum poise_reduction { POISE_MAX = 0, POISE_SUM = 1 };
 
 /* Both functions are collective: all ranks call them in the same order. They return 0; another

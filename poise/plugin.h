@@ -74,6 +74,7 @@ struct poise_problem {
   double overlap;          ///< fraction of communication that is hidden, 0 to 1
 };
 
+/// What a shared object defines, the second if it wants to (see above).
 int poise_strategy(const struct poise_problem* problem, uint32_t* place_of_task);
 const char* poise_strategy_error(void);
 

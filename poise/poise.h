@@ -44,6 +44,7 @@ const char* poise_built_with(void);
 
 /* ---- Machines ------------------------------------------------------------------------------- */
 
+/* A machine: its places, their speeds, memories and distances. */
 typedef struct poise_machine poise_machine;
 
 /* "live" (this host), a name such as "NUMA32", a file (.json, or .xml of hwloc), or a text such as
@@ -54,6 +55,7 @@ int poise_machine_from_json(const char* text, uint64_t bytes, poise_machine** ma
 int poise_machine_from_hwloc_xml(const char* text, uint64_t bytes, poise_machine** machine);
 void poise_machine_destroy(poise_machine* machine);
 
+/* Tasks run at places 0 to this number - 1. */
 uint64_t poise_machine_num_places(const poise_machine* machine);
 /* The machine as JSON; the text lives as long as the machine and until it is changed. */
 int poise_machine_json(poise_machine* machine, const char** text);
@@ -65,6 +67,7 @@ int poise_machine_set_cost(poise_machine* machine, const char* name, double valu
 
 /* ---- Workloads: what the program measured in one phase --------------------------------------- */
 
+/* Tasks with their loads, and the messages between them. */
 typedef struct poise_workload poise_workload;
 
 /* load_s: per task, seconds on a place of speed 1. */
@@ -229,8 +232,10 @@ typedef struct poise_own_strategy {
    thread: `done` of `total` are finished, `what` is next. Not 0: stop, POISE_CANCELLED. */
 typedef int (*poise_progress)(void* argument, uint64_t done, uint64_t total, const char* what);
 
+/* The result of poise_compare(): one row per strategy. */
 typedef struct poise_comparison poise_comparison;
 
+/* What one strategy achieves; pointers are valid until the comparison is destroyed. */
 typedef struct poise_comparison_row {
   const char* strategy;
   const char* error; /* why it cannot work on this problem; null: it worked */
@@ -253,9 +258,11 @@ int64_t poise_comparison_best(const poise_comparison* comparison);
 /* Lower bound: no placement has a shorter iteration. */
 double poise_comparison_bound_s(const poise_comparison* comparison);
 
+/* Phases over time, and the replay of a trace: one row per strategy. */
 typedef struct poise_trace poise_trace;
 typedef struct poise_simulation poise_simulation;
 
+/* The times of one strategy in a replay, sums over all phases. */
 typedef struct poise_simulation_row {
   const char* strategy; /* the first row: "no balancing" */
   const char* error;    /* null: it worked */
@@ -305,6 +312,7 @@ void poise_trace_destroy(poise_trace* trace);
 int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
                           const poise_workload* workload, const uint32_t* place_of_task);
 
+/* What poise_trace_create() and poise_trace_add_phase() gave, or a file. */
 uint64_t poise_trace_num_phases(const poise_trace* trace);
 uint64_t poise_trace_num_places(const poise_trace* trace);
 /* Copies of the trace's machine (POISE_BAD_INPUT if it records none) and of a phase. */
@@ -316,6 +324,7 @@ int poise_trace_places(const poise_trace* trace, uint64_t phase, uint32_t* place
 
 /* ---- Everything as arrays -------------------------------------------------------------------- */
 
+/* A problem whose arrays are owned by this object. */
 typedef struct poise_arrays poise_arrays;
 
 /* A problem as the plain arrays of plugin.h. `machine` may be null; the members about places are

@@ -2,6 +2,7 @@
 // The result codes of Poise's C interfaces: libpoise (poise/poise.h) and tasks (poise/tasks.h).
 #pragma once
 
+/* What a function of these interfaces returns. */
 enum poise_result {
   POISE_OK = 0,
   POISE_FAILED = 1,    /* the system fails (disk, memory), or a task failed */

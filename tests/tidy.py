@@ -23,7 +23,8 @@ MAX_SUBJECT = 60  # limit for the first line of a commit message, in characters
 # Messages of commits that are not ancestors of this one are checked. A merged message cannot be mended, so commits that
 # break a rule and were merged all the same are listed by their full hashes.
 FIRST_BASE = "82c4d2e667ec401f64abed132975c9eb2a5942ef"
-MERGED_COMMITS = ("0e027725bcc94b67cc18c78be83caedba28d23dc",)
+MERGED_COMMITS = ("0e027725bcc94b67cc18c78be83caedba28d23dc", "da3304ab8c96b36d471da8ea7f89dcf07c775b30")
+MAX_CASTS = 6.3  # static_casts per 1000 lines of C++ without tests (STYLE.md says when a cast is written)
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines needs a body that says why
 # Example programs for users. Each has a folder of its own and is short enough to be read as a whole.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
@@ -46,17 +47,20 @@ DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
 # What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
 # are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
 PURE = [
-    ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
-     {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
+    ("reads a clock", r"poise/base/clock\.h", {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
     ("starts a thread", r"std::j?thread\b|std::async|pthread_create", {"base/in_parallel.h", "machine/probe.cc"}),
     ("starts a process", r"\bfork\(|\bposix_spawn", {"machine/sandbox.cc"}),
     ("prints", r"std::(cout|cerr|clog)|\bf?printf\(|fmt::print|\bputs\(", {"base/check.cc"}),
     ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
     ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
 ]
+# Clocks are read by the functions of one header. Examples for users (miniapps/) and MPI programs written in C read a clock of
+# their own language or library.
+CLOCK_HEADER = "poise/base/clock.h"
+CLOCKS = r"(steady|system|high_resolution)_clock|\bclock_gettime\(|\bgettimeofday\(|\bstd::clock\(|\bomp_get_wtime\(|\bMPI_Wtime\("
 # A test must not depend on the speed of the machine, so tests read no wall clock. Exceptions, each with its reason. Tests
 # with the label `timed` are repeated once if they fail (tests/run.py).
-WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\b(clock|wall|wall_now)_s\(\)"
+WALL_CLOCK = (r"(steady|system|high_resolution)_clock|CLOCK_(MONOTONIC|REALTIME)|\bMPI_Wtime\(|\bwall_now_n?s\(\)"
               r"|\btime\.(time|monotonic|perf_counter)(_ns)?\(")
 LIMIT = "ends a wait that would hang, long before the time limit of the test"
 TIMED = "has the label timed"
@@ -66,6 +70,7 @@ CLOCKS_IN_TESTS = {
     "runtimes/objects/collection_test.cc": TIMED,
     "runtimes/tasks/pool/pool_test.cc": "passes the time in",
     "runtimes/tasks/transport/parker_test.cc": "a sleep must not be too short; it may be longer on a busy machine",
+    "runtimes/profile/tick_clock_test.cc": "compares two clocks; no result depends on how long anything took",
     "tests/cli/completion_test.py": LIMIT,
     "tests/cli/juggle_faults_test.py": TIMED,
     "tests/cli/juggle_programs_test.py": TIMED,
@@ -79,6 +84,29 @@ CLOCKS_IN_TESTS = {
     "tests/tasks/replicas_test.cc": LIMIT,
     "tests/vm/vm_test.py": "times are checked only if the host was idle",
 }
+# Numbers that were tuned stand in the lists of their rooms (ARCHITECTURE.md), each in a line with unit and effect. These
+# folders may define other numbers only if they follow from arithmetic, from a format or from the program's own structure.
+LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies")
+NUMBER = r"\bconstexpr (?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) (k[A-Z]\w*)"
+UNTUNED_NUMBERS = {
+    "kRounding": "rounding errors of a sum", "kRoundingSlack": "rounding errors of a sum", "kEqual": "rounding errors of a sum",
+    "kNever": "infinity", "kInfinity": "infinity", "kWorthwhile": "rounding errors of a sum",
+    "kNone": "marks a missing index", "kNobody": "marks a missing index", "kNowhere": "marks a missing index",
+    "kOutside": "marks a missing index", "kGone": "marks a missing index",
+    "kFree": "marks a missing index", "kNothing": "marks a missing index", "kWinsTies": "below any time", "kTotalCost": "range of a library's integers",
+    "kTotalWeight": "range of a library's integers", "kTotalLoad": "range of a library's integers",
+    "kFinestFactor": "resolution of a library's integers", "kMinShare": "a library's limit",
+    "kFirstTemperature": "from the list", "kLastTemperature": "from the list", "kMaxEntries": "limit of memory",
+    "kRow": "distance of a prefetch", "kFewWeights": "size of a cache", "kEntries": "size of a cache",
+}
+# Headers that programs of users include. Each type and free function in them has a comment above it or its group.
+PUBLIC_HEADERS = {
+    "poise/communication.h", "poise/plugin.h", "poise/poise.h", "poise/result.h", "faces/c/poise_tasks.h",
+    "faces/library/poise_mpi.h", "poise/strategies/strategy.h", "runtimes/tasks/context.h", "runtimes/objects/collection.h",
+    "runtimes/objects/mail.h", "runtimes/objects/options.h", "runtimes/objects/totals.h",
+}
+DECLARATION = (r"(?:inline |constexpr |extern |static )*(?:(?:class|struct|enum class|enum) \w+[^;]*\{|typedef\b|using\b"
+               r"|[A-Za-z_][\w:<>,\s*&]*[ *&]\w+\()")
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 # The glossary: there is one word per idea, the usual word of the field. Each retired word is listed with its
@@ -252,6 +280,36 @@ def reads_wall_clock(lines):
     return [number for number, line in enumerate(lines, 1) if re.search(WALL_CLOCK, line.split("//")[0])]
 
 
+def check_numbers(path, lines):
+    if not str(path).startswith(LISTED_ROOMS) or path.name == "tuning.h" or path.name.endswith(("_test.cc", "_testing.h")):
+        return
+    for number, line in enumerate(lines, 1):
+        for name in re.findall(NUMBER, line):
+            if name not in UNTUNED_NUMBERS:
+                complain(path, number, f"{name} belongs to the tuning.h of its folder, with unit and effect")
+
+
+def check_documented(path, lines):
+    """Checks that a comment stands above each type and function of a public header, or above the group without blank
+    lines to which it belongs."""
+    is_documented = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith(("namespace", 'extern "C"')):
+            is_documented = False
+        elif re.match(r"\s*(//|/?\*)", line):
+            is_documented = True
+        elif re.match(DECLARATION, line) and not is_documented:
+            complain(path, number, "a public header says what each type and function is for")
+
+
+def check_one_clock(path, lines):
+    if path.parts[0] == "miniapps" or path.suffix not in (".h", ".cc") or str(path) == CLOCK_HEADER:
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(CLOCKS, line.split("//")[0]):
+            complain(path, number, f"read clocks by the functions of {CLOCK_HEADER}")
+
+
 def check_clocks_in_tests(path, lines):
     if not re.search(r"_test\.(cc|c|py)$", path.name):
         return
@@ -261,6 +319,19 @@ def check_clocks_in_tests(path, lines):
                  "label timed and a row in CLOCKS_IN_TESTS (tests/tidy.py)")
     if is_listed and not found:
         complain(path, 1, "reads no wall clock; remove its row in CLOCKS_IN_TESTS (tests/tidy.py)")
+
+
+def num_casts(path, lines):
+    """Returns how many static_casts a file has and of how many lines, or (0, 0) for tests and other languages."""
+    if path.suffix not in (".h", ".cc") or path.name.endswith("_test.cc"):
+        return 0, 0
+    return sum(line.count("static_cast<") for line in lines), len(lines)
+
+
+def check_casts(casts, lines):
+    if lines and 1000 * casts / lines > MAX_CASTS:
+        complain("tests/tidy.py", 1, f"{casts} static_casts in {lines} lines; at most {MAX_CASTS} per 1000: choose types "
+                 "that need no cast")
 
 
 def check_miniapps():
@@ -305,7 +376,7 @@ def check_poise_alone():
         for called in re.findall(r"\b(\w+)\(", code):
             if called in others:
                 complain("poise/strategies/poise.cc", number, f"calls {called}, another row of the table")
-        included = re.match(r'#include "poise/strategies/(?!poise\.h)', code)
+        included = re.match(r'#include "poise/strategies/(?!(?:poise|tuning)\.h)', code)
         if included:
             complain("poise/strategies/poise.cc", number, "includes other strategies")
 
@@ -342,6 +413,7 @@ def check_commits(base):
 
 
 def check_tree():
+    casts = all_lines = 0
     for path in tracked_files():
         if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
             complain(path, 1, "name the folder by what lives there")
@@ -359,11 +431,18 @@ def check_tree():
         if path.suffix == ".py":
             check_python(path, text)
             continue
+        check_one_clock(path, lines)
+        check_numbers(path, lines)
         check_includes(path, lines)
         check_functions(path, lines)
         check_pure(path, lines)
         check_runtimes(path, lines)
         check_opening(path, lines)
+        if str(path) in PUBLIC_HEADERS:
+            check_documented(path, lines)
+        found, length = num_casts(path, lines)
+        casts, all_lines = casts + found, all_lines + length
+    check_casts(casts, all_lines)
     check_strategies()
     check_poise_alone()
     check_miniapps()

@@ -67,6 +67,8 @@ def parts(tier):
              options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
         Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
              options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
+        Part("charm", "Charm++ on several processes", ("full",), [sys.executable, "tests/charm/processes.py"],
+             packages=("charm",)),
         Part("vm", "an emulated machine of four memory domains", ("full",), [sys.executable, "tests/vm/vm_test.py", "-v"],
              preset="ci", targets=("poise_command", "phases"), environment={"PYTHONDONTWRITEBYTECODE": "1"}, packages=("vm",)),
     ]

@@ -2,18 +2,13 @@
 
 #include "apps/analysis/decision.h"
 
-#include <ctime>
 #include <sys/resource.h>
+
+#include "poise/base/clock.h"
 
 namespace poise::apps {
 
 namespace {
-
-double seconds_of(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
 
 /// CPU time of this process and of its children that have ended, because a strategy may be a
 /// program.
@@ -21,18 +16,17 @@ double cpu_time_s() {
   rusage children{};
   ::getrusage(RUSAGE_CHILDREN, &children);
   const auto seconds = [](const timeval& time) { return time.tv_sec + 1e-6 * time.tv_usec; };
-  return seconds_of(CLOCK_PROCESS_CPUTIME_ID) + seconds(children.ru_utime) +
-         seconds(children.ru_stime);
+  return process_cpu_now_s() + seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
 }  // namespace
 
 Decision decide(const Contender& contender, const Problem& problem) {
-  const double wall_s = seconds_of(CLOCK_MONOTONIC);
+  const double wall_s = wall_now_s();
   const double cpu_s = cpu_time_s();
   Decision decision{contender.decide(problem)};
   decision.cpu_s = cpu_time_s() - cpu_s;
-  decision.wall_s = seconds_of(CLOCK_MONOTONIC) - wall_s;
+  decision.wall_s = wall_now_s() - wall_s;
   check(decision.placement, problem.workload.num_tasks(), problem.machine.num_places());
   return decision;
 }

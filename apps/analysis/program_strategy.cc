@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 
 #include "apps/analysis/problem_arrays.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/trace/placement_file.h"
@@ -29,8 +30,6 @@ extern char** environ;
 namespace poise::apps {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Maximum size of an answer. A larger answer cannot be the placement of any trace that Poise
 /// reads.
@@ -128,21 +127,19 @@ class NoSigpipe {
   void (*before_)(int);
 };
 
-int milliseconds_until(Clock::time_point end) {
-  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-  return std::clamp<long long>(rest, 0, 1'000'000);
+int milliseconds_until(double end_s) {
+  return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, 1e3) * 1e3);
 }
 
 /// Writes the problem and reads the answer at the same time, so that neither side waits for the
-/// other. Returns false if the answer is not complete at the time `end`.
-bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer,
-              Clock::time_point end) {
+/// other. Returns false if the answer is not complete at the time `end_s`.
+bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer, double end_s) {
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);
   std::array<char, 1 << 16> buffer;
   for (;;) {
     if (question.empty()) in.close(1);
     std::array<pollfd, 2> ends{{{out[0], POLLIN, 0}, {in[1], POLLOUT, 0}}};
-    const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(end));
+    const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(end_s));
     if (ready == 0) return false;
     if (ready < 0 && errno != EINTR) return false;
     if (ends[1].revents != 0 && in[1] >= 0) {
@@ -160,11 +157,11 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
 }
 
 /// Waits for the end of a program that closed its output but may still run. Returns its wait
-/// status, or nothing if it still runs at the time `end`.
-std::optional<int> status_until(Child& child, Clock::time_point end) {
+/// status, or nothing if it still runs at the time `end_s`.
+std::optional<int> status_until(Child& child, double end_s) {
   for (;;) {
     if (const auto status = child.wait(WNOHANG)) return status;
-    if (Clock::now() >= end) return std::nullopt;
+    if (wall_now_s() >= end_s) return std::nullopt;
     ::poll(nullptr, 0, 1);
   }
 }
@@ -173,14 +170,13 @@ std::optional<int> status_until(Child& child, Clock::time_point end) {
 
 Placement placement_of_program(const std::string& command, const Problem& problem, double limit_s) {
   const std::string question = json_of(ProblemArrays(problem).problem());
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(limit_s));
+  const double end_s = wall_now_s() + limit_s;
   const NoSigpipe no_sigpipe;
   Pipe in, out;
   Child child(command, in, out);
   std::string answer;
   std::optional<int> status;
-  if (exchange(question, in, out, answer, end)) status = status_until(child, end);
+  if (exchange(question, in, out, answer, end_s)) status = status_until(child, end_s);
   if (!status) fail("exec:{}: the command did not end within {} s", command, limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));

@@ -49,7 +49,7 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
   };
   Replay replay = replayer.run(contender ? again : Decide());
   const std::string lent =
-      replayer.plan().lends ? fmt::format(", {} tasks lent", replay.loans.tasks) : "";
+      replayer.plan().lending.is_on() ? fmt::format(", {} tasks lent", replay.loans.tasks) : "";
   return {row.strategy + lent, std::move(replay.places)};
 }
 

@@ -104,7 +104,7 @@ std::string table_of(const MapCost& before, const MapCost& after, std::string_vi
     table.rows.push_back(
         {.cells = {std::move(name), bytes_text(was), bytes_text(is), change_text(is, was)}});
   };
-  const auto number = [](std::uint64_t bytes) { return static_cast<double>(bytes); };
+  const auto number = [](std::uint64_t bytes) -> double { return bytes; };
   add(fmt::format("bytes x {}", distance), before.traffic, after.traffic);
   add("between nodes", number(before.internode_bytes), number(after.internode_bytes));
   add("busiest node", number(before.busiest_node_bytes), number(after.busiest_node_bytes));

@@ -3,7 +3,6 @@
 // makes it faster.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -20,6 +19,7 @@
 #include "apps/text/format.h"
 #include "runtimes/profile/to_measured.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/diagnosis/diagnose.h"
@@ -193,9 +193,9 @@ class Launch {
   }
 
   juggle::Ending run() {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin_s = wall_now_s();
     const juggle::Ending ending = run_command(words_);
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seconds_ = wall_now_s() - begin_s;
     if (!ending.text.empty()) note(ending.text);
     return ending;
   }

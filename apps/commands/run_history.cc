@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 
@@ -111,8 +112,7 @@ void write_history(const std::string& path, const RunHistory& history) {
             {"predicted", history.predicted}};
   json["runs"] = Json::array();
   for (const TimedRun& run : history.runs)
-    json["runs"].push_back(
-        {{"how", kKinds[static_cast<std::size_t>(run.kind)]}, {"seconds", run.seconds}});
+    json["runs"].push_back({{"how", kKinds[index_of(run.kind)]}, {"seconds", run.seconds}});
   write_file(path, json.dump(1) + "\n");
 }
 

@@ -38,9 +38,10 @@ struct Options {
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
-  std::string juggle;
+  std::string juggle, news_delay;
+  LendingOptions lending;
   MemoryPressure pressure;
-  bool has_events_options = false, has_model = false, overlap = false, lend = false, json = false;
+  bool has_events_options = false, has_model = false, overlap = false, json = false;
 
   bool uses_events() const { return engine == "events"; }
 };
@@ -70,14 +71,28 @@ void check_engine(const Options& options) {
     fail(
         "--sharing, --eager, --precision, --juggle, --pressure, --place-memory and --timeline need "
         "the event engine; add --engine events");
-  if (options.lend && !options.juggle.empty())
+  if (options.lending.is_on() && !options.juggle.empty())
     fail(
         "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
-        "other places, and --juggle lets the tasks of a place share its core as threads");
+        "other places, as --replicate does, and --juggle lets the tasks of a place share its core "
+        "as threads");
   if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
     fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events computes message times by the physical model; leave out --model nuco");
+}
+
+LendingOptions lending_of(const Options& options) {
+  LendingOptions lending = options.lending;
+  if (!lending.is_on() && !options.news_delay.empty())
+    fail("--news-delay has an effect only on places that help one another; add --lend");
+  if (lending.shares_tokens && lending.replicated_share == 0)
+    fail("--shared-tokens is about copies of tasks; add --replicate, such as --replicate 0.5");
+  if (options.news_delay.empty()) return lending;
+  const auto delay_s = parse_duration_s(options.news_delay);
+  if (!delay_s) fail("--news-delay takes a time such as 10ms, not \"{}\"", options.news_delay);
+  lending.news_delay_s = *delay_s;
+  return lending;
 }
 
 std::optional<EngineOptions> events_of(const Options& options) {
@@ -123,7 +138,7 @@ ReplayPlan plan_of(const Options& options) {
           .overlap = options.overlap,
           .events = events_of(options),
           .loads = std::move(loads),
-          .lends = options.lend,
+          .lending = lending_of(options),
           .subphases = subphases_of(options.subphases)};
 }
 
@@ -189,7 +204,7 @@ void add_event_columns(Table& table, const Simulation& simulation) {
 
 void add_loan_columns(Table& table, const Simulation& simulation) {
   add_column(table, simulation, "lent\ntasks",
-             [](const Replay& replay) { return static_cast<double>(replay.loans.tasks); });
+             [](const Replay& replay) -> double { return replay.loans.tasks; });
   add_column(
       table, simulation, "lent", [](const Replay& replay) { return replay.loans.bytes; },
       byte_unit);
@@ -207,7 +222,7 @@ Table table_of(const Simulation& simulation) {
                           is_best});
   }
   const auto number = [](auto member) {
-    return [member](const Replay& replay) { return static_cast<double>(replay.*member); };
+    return [member](const Replay& replay) -> double { return replay.*member; };
   };
   const auto migration_cost = [&](auto member) {
     return [&, member](const Replay& replay) {
@@ -226,7 +241,7 @@ Table table_of(const Simulation& simulation) {
   add_column(table, simulation, "deciding", number(&Replay::decision_s), time_unit);
   add_column(table, simulation, "moved\ntasks", number(&Replay::migrations));
   add_column(table, simulation, "moved", migration_cost(&Replay::migrated_bytes), byte_unit);
-  if (simulation.plan.lends) add_loan_columns(table, simulation);
+  if (simulation.plan.lending.is_on()) add_loan_columns(table, simulation);
   if (simulation.plan.overlap)
     add_column(table, simulation, "over-\nlapped", number(&Replay::overlapped_s), time_unit);
   if (simulation.plan.events) add_event_columns(table, simulation);
@@ -237,7 +252,7 @@ std::string plan_text(const ReplayPlan& plan) {
   return fmt::format(
       "{} steps, a decision every {}{}{}{}", count_text(plan.steps), count_text(plan.every),
       plan.loads ? "; loads " + plan.loads->text() : "",
-      plan.lends ? "; places lend tasks within a step" : "",
+      plan.lending.is_on() ? "; places lend tasks within a step" : "",
       plan.events ? fmt::format("; event by event, sharing: {}", name_of(plan.events->sharing))
                   : "");
 }
@@ -309,8 +324,10 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
     json["formula_s"] = replay.formula_s;
   }
   json["series"] = series_of(replay, simulation.plan.overlap);
-  if (simulation.plan.lends) {
+  if (simulation.plan.lending.is_on()) {
     json["lent_tasks"] = replay.loans.tasks;
+    if (simulation.plan.lending.replicated_share > 0) json["copies_run"] = replay.loans.copies_run;
+    json["ran_on_other_nodes"] = replay.loans.ran_on_other_nodes;
     json["lent_bytes"] = replay.loans.bytes;
     json["lending_saved_s"] = replay.loans.saved_s;
     add_loans(json["series"], replay);
@@ -330,7 +347,12 @@ void add_plan(Json& json, const Options& options) {
     if (options.pressure.factor > 1) json["pressure"] = options.pressure.factor;
     if (options.pressure.place_bytes > 0) json["place_memory"] = options.pressure.place_bytes;
   }
-  if (options.lend) json["lend"] = true;
+  if (options.lending.lends) json["lend"] = true;
+  if (options.lending.replicated_share > 0) {
+    json["replicate"] = options.lending.replicated_share;
+    json["shared_tokens"] = options.lending.shares_tokens;
+  }
+  if (!options.news_delay.empty()) json["news_delay"] = options.news_delay;
   if (options.subphases != kSubphases[0]) json["subphases"] = options.subphases;
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
@@ -388,7 +410,7 @@ void check_timeline(const Options& options, const Replayer& replayer) {
   // With lending, every task may add a span (one activity of a place) to the timeline in every
   // step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
-                      (options.lend ? static_cast<double>(replayer.num_objects()) : 0);
+                      (options.lending.is_on() ? static_cast<double>(replayer.num_objects()) : 0);
   const double size = options.steps * rows;
   if (!options.timeline.empty() && size > kMaxTimeline)
     fail("--timeline: {} steps of {} places are too many to record; use fewer --steps",
@@ -407,7 +429,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
   Simulation simulation = simulate_all(replayer, contenders, cost);
   simulation.has_sizes = has_sizes(inputs.phase().workload);
   std::vector<Timeline> timelines;
-  const bool is_small = static_cast<double>(plan.steps) * replayer.machine().num_places() <= 1e6;
+  const bool is_small = 1.0 * plan.steps * replayer.machine().num_places() <= 1e6;
   if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
     timelines = timelines_of(inputs, simulation, contenders);
   if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
@@ -517,8 +539,21 @@ void add_engine_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1.0, 1e6));
   add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
             "Memory of a place, for --pressure (default: that of its domain, if known)");
-  command.add_flag("--lend", options.lend,
+  command.add_flag("--lend", options.lending.lends,
                    "Places lend tasks to one another within a step, as with the tasks runtime");
+  command
+      .add_option("--replicate", options.lending.replicated_share,
+                  "At the start of a step each place copies this share of its tasks to others; an "
+                  "idle place runs a copy if the task has not started")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_flag("--shared-tokens", options.lending.shares_tokens,
+                   "An idle place takes a copied task by an atomic operation on shared memory, "
+                   "instead of asking its owner");
+  command
+      .add_option("--news-delay", options.news_delay,
+                  "Messages about loads, requests and answers arrive this much later, such as 10ms")
+      ->type_name("TIME");
   command
       .add_option("--timeline", options.timeline,
                   "Write what every place did under the best strategy, as JSON")

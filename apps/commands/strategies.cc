@@ -12,7 +12,9 @@
 #include "apps/text/output.h"
 
 #include "poise/online/juggle_tuning.h"
+#include "poise/partition/tuning.h"
 #include "poise/strategies/strategy.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::apps {
 
@@ -39,6 +41,8 @@ std::string text_of_all_tuning() {
   std::string text;
   for (const Strategy& strategy : strategies())
     text += text_of_tuning(strategy.name, strategy.tuning);
+  text += text_of_tuning("fixed numbers of strategies", kStrategiesNumbers);
+  text += text_of_tuning("fixed numbers of the partitioner", kPartitionNumbers);
   return text + text_of_tuning("poise juggle (not a strategy: --tuning or POISE_JUGGLE_TUNING)",
                                kJuggleKnobs);
 }

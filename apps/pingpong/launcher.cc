@@ -17,14 +17,14 @@
 #include <thread>
 #include <unistd.h>
 
+#include "poise/base/clock.h"
+
 namespace poise::apps {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kMaxErrorBytes = 1 << 16;
-constexpr auto kGrace = std::chrono::seconds(2);
+constexpr double kGrace_s = 2;
 
 [[noreturn]] void fail_at(const char* step) {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
@@ -68,8 +68,8 @@ class Child {
   ~Child() {
     if (is_done_) return;
     ::kill(-pid_, SIGTERM);
-    const auto deadline = Clock::now() + kGrace;
-    while (!is_over() && Clock::now() < deadline)
+    const double deadline_s = wall_now_s() + kGrace_s;
+    while (!is_over() && wall_now_s() < deadline_s)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ::kill(-pid_, SIGKILL);
     if (!is_done_) ::waitpid(pid_, &status_, 0);
@@ -134,11 +134,11 @@ void run_lines(const std::string& command, double timeout_s,
   Child child(command, out, err);
   out.close_end(1);
   err.close_end(1);
-  const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
+  const double deadline_s = wall_now_s() + timeout_s;
   std::string lines, errors;
   bool out_is_open = true, err_is_open = true;
   while (out_is_open || err_is_open || !child.is_over()) {
-    if (Clock::now() > deadline)
+    if (wall_now_s() > deadline_s)
       throw std::runtime_error(
           fmt::format("\"{}\" did not end within {:.0f} s{}", command, timeout_s, said(errors)));
     pollfd ends[] = {{out_is_open ? out.ends[0] : -1, POLLIN, 0},

@@ -72,8 +72,7 @@ class Listener {
     message_times_.push_back(
         {json.at("bytes").get<std::uint64_t>(), {ns.at(0), ns.at(1), ns.at(2)}});
     if (progress_ && num_pairs_ > 0)
-      progress_(times_.pairs.size() / static_cast<double>(num_pairs_),
-                fmt::format("messages {} to {}", from, to));
+      progress_(1.0 * times_.pairs.size() / num_pairs_, fmt::format("messages {} to {}", from, to));
   }
   void end_pair() {
     if (message_times_.empty()) return;

@@ -21,17 +21,17 @@
 #include <thread>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/text.h"
 #include "poise/machine/hosts.h"
 #include "poise/machine/spread.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kOrderTag = 1, kCountTag = 2, kBallTag = 3, kResultTag = 4;
 constexpr int kBytes[] = {8, 64, 512, 4096, 32768, 262144, 2097152};
-constexpr std::chrono::microseconds kEager(100), kNap(10);
+constexpr double kEager_s = 100e-6;
+constexpr std::chrono::microseconds kSleep(10);
 constexpr std::size_t kMinStretches = 9;
 constexpr double kMaxStretches = 20000, kStretchNs = 20000;
 
@@ -66,14 +66,14 @@ void wait_for(int source, int tag) {
   }
 }
 
-/// Polls without a pause for kEager, then sleeps for kNap between polls, because the partner, or
-/// the process that transfers the message, may share the core.
+/// Polls without a pause for kEager_s, then sleeps for kSleep between polls, because the partner,
+/// or the process that transfers the message, may share the core.
 void wait_for(MPI_Request request) {
-  const auto start = Clock::now();
+  const double start_s = poise::wall_now_s();
   for (int is_done = 0;;) {
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (is_done != 0) return;
-    if (Clock::now() - start > kEager) std::this_thread::sleep_for(kNap);
+    if (poise::wall_now_s() - start_s > kEager_s) std::this_thread::sleep_for(kSleep);
   }
 }
 
@@ -96,13 +96,12 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
   std::vector<double> times_ns;
   for (std::size_t s = 0; s < stretches; ++s) {
-    const auto start = Clock::now();
+    const double start_s = poise::wall_now_s();
     for (int i = 0; i < rounds; ++i) {
       throw_ball(partner, ball);
       catch_ball(partner, ball);
     }
-    times_ns.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
-                       (2.0 * rounds));
+    times_ns.push_back(1e9 * (poise::wall_now_s() - start_s) / (2.0 * rounds));
   }
   return times_ns;
 }
@@ -114,8 +113,8 @@ Result serve(int partner, std::vector<char>& ball, double seconds) {
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
   const int rounds = static_cast<int>(std::clamp(kStretchNs / round_ns, 1.0, 1000.0));
   const double in_time = seconds * 1e9 / (round_ns * rounds);
-  const auto stretches = static_cast<std::size_t>(
-      std::clamp(in_time, static_cast<double>(kMinStretches), kMaxStretches));
+  const auto stretches =
+      static_cast<std::size_t>(std::clamp<double>(in_time, kMinStretches, kMaxStretches));
   const poise::Spread spread = poise::spread_of(play(partner, ball, stretches, rounds));
   const std::uint64_t end = 0;
   MPI_Send(&end, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
@@ -232,7 +231,7 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
                              json_string(hosts[a]), json_string(hosts[b]), kBytes[i],
                              results[i].median_ns, results[i].low_ns, results[i].high_ns));
   }
-  for (int r = 1; r < static_cast<int>(host_of_rank.size()); ++r) send_order(r, {-1, 0, 0});
+  for (int r = 1; r < std::ssize(host_of_rank); ++r) send_order(r, {-1, 0, 0});
   print_line(R"({"done":true})");
 }
 

@@ -26,7 +26,7 @@ struct Column {
 };
 
 Value number(auto member) {
-  return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
+  return [member](const Row& row) -> double { return row.metrics.*member; };
 }
 
 /// Returns a function that gives the cost of a row's migrations: their bytes or their time, as
@@ -45,7 +45,7 @@ std::vector<Column> more_columns(const Comparison& comparison) {
       {"hop-\nbytes", number(&Metrics::hop_bytes), byte_unit},
       {"inter-\nnode", number(&Metrics::internode_bytes), byte_unit},
       {"NUCO\nmessages", number(&Metrics::nuco_messages)},
-      {"moved\nat least", [](const Row& row) { return static_cast<double>(row.least.tasks); }},
+      {"moved\nat least", [](const Row& row) -> double { return row.least.tasks; }},
       {"moved\nbytes", migration_cost(comparison, &Metrics::migrated_bytes), byte_unit},
       {"moving", migration_cost(comparison, &Metrics::migration_s), time_unit},
       {"deciding", [](const Row& row) { return row.decision_s; }, time_unit},

@@ -17,9 +17,7 @@ struct CurvePoint {
   double iteration_s = 0, migration_s = 0;
   std::uint64_t tasks = 0, bytes = 0;  // moved
   double share = 0;                    // of all tasks
-  double total_s(std::uint64_t every) const {
-    return static_cast<double>(every) * iteration_s + migration_s;
-  }
+  double total_s(std::uint64_t every) const { return every * iteration_s + migration_s; }
 };
 
 /// Returns the points of the curve. At the first point all tasks move that `placement` proposes to

@@ -12,6 +12,8 @@
 
 #include "apps/text/format.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::apps {
 
 namespace {
@@ -248,7 +250,7 @@ std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std:
 }
 
 std::string remedy_text(Remedy remedy) {
-  std::string text(kRemedies[static_cast<std::size_t>(remedy)]);
+  std::string text(kRemedies[index_of(remedy)]);
   std::ranges::replace(text, '_', ' ');
   return text;
 }
@@ -280,9 +282,8 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
     text += fmt::format("  {:{}}{:<{}}{:>10.1f} %{:>10.1f} %{:>10.3f}\n", "", 2 * depth, name,
                         27 - 2 * depth, 100 * x, 100 * y, x > 0 ? y / x : 0);
   };
-  text +=
-      fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Ranks", before.num_ranks(), after.num_ranks(),
-                  static_cast<double>(after.num_ranks()) / before.num_ranks());
+  text += fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Ranks", before.num_ranks(),
+                      after.num_ranks(), 1.0 * after.num_ranks() / before.num_ranks());
   text += fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Run time", seconds_text(a.run_s),
                       seconds_text(b.run_s), b.run_s / a.run_s);
   line(0, "Global efficiency", a.parallel, b.parallel * work);
@@ -301,9 +302,8 @@ std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
                               work < 0.98   ? "it repeats work, or computes slower"
                               : work > 1.02 ? "it has less work, or computes faster"
                                             : "the same work"));
-  text += wrapped(
-      "", fmt::format("It is {:.2f} times as fast on {:.2f} times the ranks.", a.run_s / b.run_s,
-                      static_cast<double>(after.num_ranks()) / before.num_ranks()));
+  text += wrapped("", fmt::format("It is {:.2f} times as fast on {:.2f} times the ranks.",
+                                  a.run_s / b.run_s, 1.0 * after.num_ranks() / before.num_ranks()));
   return text;
 }
 
@@ -315,7 +315,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
   json["efficiencies"] = json_of(diagnosis.whole);
   for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e);
   const Imbalance& i = diagnosis.imbalance;
-  json["imbalance"] = {{"kind", kKinds[static_cast<std::size_t>(i.kind)]},
+  json["imbalance"] = {{"kind", kKinds[index_of(i.kind)]},
                        {"total_s", i.total_s},
                        {"persistent_s", i.persistent_s},
                        {"periodic_s", i.periodic_s},
@@ -340,7 +340,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                                      {"gain", found.cause.gain},
                                      {"text", found.cause.text}});
   for (const Advice& advice : diagnosis.advice)
-    json["advice"].push_back({{"remedy", kRemedies[static_cast<std::size_t>(advice.remedy)]},
+    json["advice"].push_back({{"remedy", kRemedies[index_of(advice.remedy)]},
                               {"saved_s", advice.saved.value},
                               {"half_width_s", advice.saved.half_width},
                               {"is_bound", advice.is_bound}});

@@ -136,7 +136,7 @@ std::string heat_cells(const Traffic& traffic, double largest, double left, doub
   for (int shade = 1; shade <= kShades; ++shade)
     if (const std::string& path = paths[shade]; !path.empty())
       out += fmt::format("<path class=\"heat\" fill-opacity=\"{:.4g}\" d=\"{}\"/>\n",
-                         static_cast<double>(shade) / kShades, path);
+                         1.0 * shade / kShades, path);
   return out;
 }
 
@@ -173,7 +173,7 @@ std::string heat_scale(const Traffic& traffic, double largest, double left, doub
     out += fmt::format(
         "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"8\" height=\"12\" class=\"heat\" "
         "fill-opacity=\"{:.4g}\"/>\n",
-        left + 4 + 8 * shade, y, static_cast<double>(shade) / kShades);
+        left + 4 + 8 * shade, y, 1.0 * shade / kShades);
   return out +
          svg_text(left + 20 + 8 * kShades, y + 10, "start faint", amount_text(traffic, largest));
 }

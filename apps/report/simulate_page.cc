@@ -157,7 +157,7 @@ std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulatio
                               count_cell(replay.decisions),
                               count_cell(replay.migrations),
                               bytes_cell(replay.migrated_bytes)};
-  if (simulation.plan.lends) {
+  if (simulation.plan.lending.is_on()) {
     cells.push_back(count_cell(replay.loans.tasks));
     cells.push_back(bytes_cell(replay.loans.bytes));
     cells.push_back(seconds_cell(replay.loans.saved_s));
@@ -170,7 +170,7 @@ std::string table_of(const Simulation& simulation) {
   std::vector<std::string> headings{"strategy",   "total",      "vs none",    "vs bound",
                                     "efficiency", "iterations", "migrating",  "deciding",
                                     "decisions",  "moves",      "moved bytes"};
-  if (simulation.plan.lends)
+  if (simulation.plan.lending.is_on())
     headings.insert(headings.end(), {"lent tasks", "lent bytes", "saved by lending"});
   if (simulation.plan.overlap) headings.emplace_back("overlapped");
   std::vector<PageRow> rows;

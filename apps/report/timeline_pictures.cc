@@ -13,6 +13,8 @@
 #include "apps/report/page_table.h"
 #include "apps/text/format.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::apps {
 
 namespace {
@@ -30,7 +32,7 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   std::vector<std::array<double, 3>> columns(kColumns);
   const double column_s = until_s / kColumns;
   for (const Span& span : spans) {
-    const auto activity = static_cast<std::size_t>(span.activity);
+    const auto activity = index_of(span.activity);
     for (int c = std::clamp(static_cast<int>(span.start_s / column_s), 0, kColumns - 1);
          c < kColumns && c * column_s < span.end_s; ++c)
       columns[c][activity] += std::max(

@@ -60,7 +60,7 @@ Case case_of(std::size_t machine, std::size_t program, std::uint64_t seed) {
   made.placement = Placement(places);
   for (Message& message : made.workload.messages)
     message.bytes = 1000 + random.below(200'000) * message.count;
-  made.workload.overlap = static_cast<double>(random.below(3)) / 2;
+  made.workload.overlap = random.below(3) / 2.0;
   made.options.eager_bytes = seed % 3 == 0 ? 1'000'000'000 : 65536;
   made.name = fmt::format("{} on machine {}, seed {}", kPrograms[program], machine, seed);
   scale_loads(made);

@@ -3,11 +3,11 @@
 // seconds and the largest memory of the process as JSON.
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <sys/resource.h>
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/placement.h"
@@ -17,8 +17,6 @@
 namespace {
 
 using namespace poise;
-
-double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Places objects in blocks, and moves a tenth of them to random places.
 Placement mostly_blocked(TaskId objects, std::uint32_t places) {
@@ -49,12 +47,12 @@ int main(int argc, char** argv) {
   plan.events = EngineOptions{.sharing = sharing_named(argv[6])};
   if (argc == 8) plan.events->precision = std::atof(argv[7]);
   if (std::string(argv[5]) == "drifting") plan.loads = parse_load_model("drift");
-  const double made_s = cpu_s();
+  const double made_s = process_cpu_now_s();
   const Replayer replayer(std::move(trace), machine, mostly_blocked(tasks, machine.num_places()),
                           plan);
-  const double ready_s = cpu_s();
+  const double ready_s = process_cpu_now_s();
   const Replay replay = replayer.run({});
-  const double run_s = cpu_s() - ready_s;
+  const double run_s = process_cpu_now_s() - ready_s;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const nlohmann::ordered_json row{{"machine", argv[1]},

@@ -3,7 +3,6 @@
 #include "bench/mapping/peers.h"
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/placement_file.h"
@@ -23,12 +23,6 @@ namespace {
 constexpr std::string_view kLibraries[] = {"metis", "scotch"};
 
 constexpr const char* kVariants[] = {"scotch:effort=best", "scotch:remap=1"};
-
-double cpu_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
 
 }  // namespace
 
@@ -58,9 +52,9 @@ std::optional<Answer> answer_of(const Choice& choice, const Instance& instance) 
   try {
     double spent_s = 0;
     for (int call = 0; call < kMaxCalls && spent_s < kEnough_s; ++call) {
-      const double start_s = cpu_s();
+      const double start_s = process_cpu_now_s();
       answer.placement = choice.rebalance(problem);
-      const double took_s = cpu_s() - start_s;
+      const double took_s = process_cpu_now_s() - start_s;
       answer.decision_s = std::min(answer.decision_s, took_s);
       spent_s += took_s;
     }

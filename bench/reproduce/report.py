@@ -55,6 +55,16 @@ def checks_cells(row):
              check["outcome"]] for check in row["checks"]]
 
 
+MAX_POINTS = 60  # of a figure in the page; the stored row has all
+
+
+def figure_cells(row):
+    """Returns (headings, rows) of the table of a section's figure. A longer figure shows evenly spaced points."""
+    points = row["figure"]
+    shown = points[::-(-len(points) // MAX_POINTS)]
+    return list(points[0]), [[value if isinstance(value, str) else number(value) for value in point.values()] for point in shown]
+
+
 HEADINGS = ["statement", "paper", "ours", "assumed inputs varied", "outcome"]
 
 
@@ -80,6 +90,7 @@ def markdown(rows, headlines, stamp):
         for row in members:
             lines += [f"### {row['title']}", "", f"**{row['verdict']}**. {row['sentence']}", ""]
             lines += (table(HEADINGS, checks_cells(row)) + [""]) if row["checks"] else []
+            lines += (table(*figure_cells(row)) + [""]) if "figure" in row else []
             lines += [f"- {line}" for line in inputs_lines(row)]
             lines += [f"- sensitivity: {sensitivity_line(row)}"] if row["sensitivity"] else []
             lines.append("")
@@ -112,6 +123,8 @@ def html_section(row):
              f'{html.escape(row["sentence"])}</p>\n']
     if row["checks"]:
         parts.append(html_table(row["id"], HEADINGS, checks_cells(row)))
+    if "figure" in row:
+        parts.append(html_table(f"{row['id']}-points", *figure_cells(row)))
     notes = inputs_lines(row) + ([f"sensitivity: {sensitivity_line(row)}"] if row["sensitivity"] else [])
     if notes:
         parts.append("<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in notes) + "</ul>\n")

@@ -30,7 +30,8 @@ class Assumed:
 class Section:
     """A section. `compute(lab, inputs)` returns the checks; `inputs` maps the name of each item of `assumed` to a
     value. The table shows the two figures of the first check: "theirs" (the paper's) and "ours". Without `compute`, the
-    section cannot be decided, and `why_not` says why."""
+    section cannot be decided, and `why_not` says why. `figure(lab, inputs)` returns the points of a plot, as
+    dictionaries with the same keys, for the page and for the stored row."""
     id: str
     title: str
     compute: typing.Callable | None = None
@@ -39,6 +40,7 @@ class Section:
     used: tuple = ()
     remark: str = ""
     why_not: str = ""
+    figure: typing.Callable | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +111,7 @@ def row_of(section, paper, lab):
         return undecided(section, paper, section.why_not)
     try:
         checks, varied = computed(section, lab)
+        points = section.figure(lab, inputs_of(section)) if section.figure else []
         decided = verdict(checks, [other for _, _, other in varied])
     except (Trouble, ValueError, KeyError, IndexError, ZeroDivisionError, subprocess.SubprocessError) as failed:
         return undecided(section, paper, f"Broken input: {type(failed).__name__}: {failed}")
@@ -119,7 +122,7 @@ def row_of(section, paper, lab):
     return undecided(section, paper, sentence) | {
         "theirs": first.theirs, "ours": first.ours.mean,
         "ratio": first.ours.mean / first.theirs if first.theirs else None,
-        "verdict": decided, "checks": rows, "sensitivity": sensitivity}
+        "verdict": decided, "checks": rows, "sensitivity": sensitivity} | ({"figure": points} if points else {})
 
 
 def is_decided(row):

@@ -23,11 +23,13 @@
 #include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace {
 
 namespace tasks = poise::tasks;
+using poise::wall_now_s;
 
 // Ranks agree on the start of a step this long in advance, so that all know it in time.
 constexpr double kStartMargin_s = 0.02;
@@ -46,12 +48,6 @@ struct Step {
 
 double slowness_here = 1;
 
-double now_s() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 void sleep_until(double when_s) {
   timespec when{static_cast<time_t>(when_s), 0};
   when.tv_nsec = static_cast<long>((when_s - when.tv_sec) * 1e9);
@@ -61,7 +57,7 @@ void sleep_until(double when_s) {
 
 const auto kSleep =
     tasks::function("sleep", [](std::span<const char>, std::span<char>, double seconds) {
-      sleep_until(now_s() + seconds * slowness_here);
+      sleep_until(wall_now_s() + seconds * slowness_here);
     });
 
 // A reduction during which waiting ranks leave their cores to others.
@@ -70,7 +66,7 @@ double max_of_all(double value) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(&value, &greatest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
   for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
-    sleep_until(now_s() + 1e-3);
+    sleep_until(wall_now_s() + 1e-3);
   return greatest;
 }
 
@@ -94,7 +90,7 @@ std::vector<Step> read_steps(const std::string& path, int rank) {
 double time_once(tasks::Context& context, const Step& step, std::vector<char>& data) {
   slowness_here = step.slowness;
   data.resize(2 * step.bytes * step.own_s.size());
-  const double start_s = max_of_all(now_s()) + kStartMargin_s;
+  const double start_s = max_of_all(wall_now_s()) + kStartMargin_s;
   sleep_until(start_s);
   for (std::size_t i = 0; i < step.own_s.size(); ++i) {
     const auto both = std::span(data).subspan(2 * step.bytes * i, 2 * step.bytes);
@@ -102,7 +98,7 @@ double time_once(tasks::Context& context, const Step& step, std::vector<char>& d
                    step.own_s[i]);
   }
   context.wait();
-  return max_of_all(now_s() - start_s);
+  return max_of_all(wall_now_s() - start_s);
 }
 
 void run(const Settings& settings) {

@@ -21,6 +21,7 @@
 #include "bench/trust/replay.h"
 #include "miniapps/arguments.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 
@@ -41,12 +42,6 @@ struct Settings {
   std::uint64_t seed = 1;
 };
 
-double now_s() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 void sleep_until(double when_s) {
   timespec when{static_cast<time_t>(when_s), 0};
   when.tv_nsec = static_cast<long>((when_s - when.tv_sec) * 1e9);
@@ -60,7 +55,7 @@ void wait_for(std::vector<MPI_Request>& requests, int poll_us) {
     int done = 0;
     MPI_Testall(requests.size(), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
-    sleep_until(now_s() + 1e-6 * poll_us);
+    sleep_until(poise::wall_now_s() + 1e-6 * poll_us);
   }
 }
 
@@ -92,7 +87,7 @@ class Part {
     post_sends(sent);
     wait_for(requests_, poll_us);
     if (overlap_) sleep_until(start_s + work_s_);
-    return now_s() - start_s;
+    return poise::wall_now_s() - start_s;
   }
 
   std::size_t bytes_sent() const { return longest_of(out_); }
@@ -155,8 +150,8 @@ class Part {
 double time_once(Part& part, const Settings& settings, double& margin_s, std::vector<char>& sent,
                  std::vector<char>& received) {
   for (int tries = 0; tries < kMaxTries; ++tries) {
-    const double start_s = max_of_all(now_s(), settings.poll_us) + margin_s;
-    const bool late = now_s() > start_s;
+    const double start_s = max_of_all(poise::wall_now_s(), settings.poll_us) + margin_s;
+    const bool late = poise::wall_now_s() > start_s;
     const double taken_s = part.run(start_s, settings.poll_us, sent, received);
     const double slowest_s = max_of_all(taken_s, settings.poll_us);
     if (max_of_all(late ? 1 : 0, settings.poll_us) == 0) return slowest_s;

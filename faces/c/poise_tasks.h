@@ -17,6 +17,7 @@ extern "C" {
 /* The text of the last error on this thread; valid until the next call on it. */
 const char* poise_tasks_last_error(void);
 
+/* How a task uses an item: reads it, writes it, both, or gets a copy. */
 enum poise_mode { POISE_IN, POISE_OUT, POISE_INOUT, POISE_LITERAL };
 
 /* Literals are copied at submission; other data must stay valid until the task is done. */
@@ -33,6 +34,7 @@ typedef int poise_function;
 /* Registers a function under a name, on every rank before a context is created. */
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id);
 
+/* A context: the tasks that its ranks share. */
 typedef struct poise_tasks poise_tasks;
 
 /* `settings` is a text such as "policy=paired,pull=0", or null. Wrong POISE_TASKS_* variables end
@@ -60,6 +62,7 @@ typedef struct poise_annotation {
   const char* text;
 } poise_annotation;
 
+/* Options of a task; all zeros are the defaults. */
 typedef struct poise_with {
   double cost;      /* relative to other tasks of the function; 0 means 1 */
   int32_t priority; /* higher first; default 0 */

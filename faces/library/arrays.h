@@ -15,7 +15,7 @@ template <typename T>
 std::span<const T> array(const T* data, std::uint64_t size, const char* name) {
   if (data == nullptr && size > 0)
     fail("{} is null; it must be an array of {} entries", name, size);
-  return {data, static_cast<std::size_t>(size)};
+  return {data, size};
 }
 
 /// Returns the index as the caller wrote it. Languages without unsigned numbers may pass negative

@@ -18,6 +18,7 @@
 #include <poise/communication.h>
 #include <stdlib.h>
 
+/* What the functions below need to know of a communicator. */
 typedef struct poise_mpi {
   MPI_Comm comm; /* a copy: its messages meet no others */
   int tag;       /* 0 or 1: of this exchange, so that the next one's messages wait */
@@ -103,6 +104,7 @@ static inline int poise_mpi_exchange(void* context, uint64_t num_sends, const ui
   return failure != MPI_SUCCESS ? failure : result;
 }
 
+/* Combines the values of all ranks in place; all get the result. */
 static inline int poise_mpi_reduce(void* context, int reduction, uint64_t count, uint64_t* values) {
   return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_UINT64_T,
                        reduction == POISE_MAX ? MPI_MAX : MPI_SUM, ((poise_mpi*)context)->comm);
@@ -125,4 +127,5 @@ static inline int poise_mpi_start(MPI_Comm comm, poise_mpi* mpi, poise_communica
   return MPI_SUCCESS;
 }
 
+/* Collective. Frees what poise_mpi_start() made. */
 static inline int poise_mpi_end(poise_mpi* mpi) { return MPI_Comm_free(&mpi->comm); }

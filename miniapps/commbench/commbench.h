@@ -127,7 +127,7 @@ struct Program : Settings {
             .received = {}};
   }
   Sums sum_of(const Talker& talker) const { return {talker.state, talker.sent, talker.received}; }
-  double checksum(const Sums& sums) const { return static_cast<double>(sums.state >> 11); }
+  double checksum(const Sums& sums) const { return sums.state >> 11; }
   void check(const Sums&, const Sums& last) const {
     fmt::print("{} messages of {} bytes sent, {} of {} received\n", last.sent.messages,
                last.sent.bytes, last.received.messages, last.received.bytes);

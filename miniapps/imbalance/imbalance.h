@@ -26,7 +26,7 @@ struct Site {
   void step(const Inbox& inbox, Outbox& outbox) {
     double sum = value;
     for (const Mail& mail : inbox) sum += mail.as<double>();
-    value = sum / static_cast<double>(1 + inbox.size());
+    value = sum / (1 + inbox.size());
     work(static_cast<std::uint64_t>(load()));
     if (jump == 0) rounds += growth * nearness(0);
     ++now;
@@ -87,12 +87,10 @@ struct Program {
     site.rounds = rounds;
     site.growth = growth * rounds;
     site.table.resize(bytes / sizeof(std::uint64_t));
-    site.value = static_cast<double>(mix(id) >> 40);
+    site.value = mix(id) >> 40;
     return site;
   }
-  double sum_of(const Site& site) const {
-    return site.value + static_cast<double>(site.state % 1024);
-  }
+  double sum_of(const Site& site) const { return site.value + site.state % 1024; }
   double checksum(double sum) const { return sum; }
 };
 

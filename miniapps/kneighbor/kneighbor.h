@@ -59,7 +59,7 @@ struct Program {
   std::uint64_t steps() const { return iterations; }
   Node object(ObjectId id) const { return Node{id, objects, k, bytes, work, mix(id)}; }
   std::uint64_t sum_of(const Node& node) const { return node.state; }
-  double checksum(std::uint64_t sum) const { return static_cast<double>(sum >> 11); }
+  double checksum(std::uint64_t sum) const { return sum >> 11; }
 };
 
 }  // namespace poise::miniapps::kneighbor

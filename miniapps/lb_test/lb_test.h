@@ -65,12 +65,11 @@ struct Program {
     const double work_ms = (least_ms + (most_ms - least_ms) * x * x * x * x) * scale;
     (sleeps ? worker.sleep_us : worker.rounds) =
         static_cast<std::uint64_t>(work_ms * (sleeps ? 1000 : kRoundsPerMs));
-    for (std::uint32_t n = 0; n < degree; ++n)
-      worker.neighbours.push_back(static_cast<ObjectId>(random.below(objects)));
+    for (std::uint32_t n = 0; n < degree; ++n) worker.neighbours.push_back(random.below(objects));
     return worker;
   }
   std::uint64_t sum_of(const Worker& worker) const { return worker.state; }
-  double checksum(std::uint64_t sum) const { return static_cast<double>(sum >> 11); }
+  double checksum(std::uint64_t sum) const { return sum >> 11; }
 };
 
 }  // namespace poise::miniapps::lb_test

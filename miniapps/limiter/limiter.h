@@ -59,8 +59,7 @@ struct Piece {
   }
 
   double position(std::size_t cell, double within) const {
-    return settings.length() *
-           (double{1} * id * settings.cells + static_cast<double>(cell) + within);
+    return settings.length() * (double{1} * id * settings.cells + cell + within);
   }
   double steps_per_length() const { return settings.time_step() / settings.length(); }
   const Side& below(std::size_t cell) const {
@@ -76,8 +75,7 @@ struct Piece {
       tell(outbox, cells.front().refused, cells.back().refused);
     } else {
       if (now > 0) settle(inbox);
-      for (Cell& cell : cells)
-        iterations += static_cast<std::uint64_t>(cell.predict(steps_per_length()));
+      for (Cell& cell : cells) iterations += cell.predict(steps_per_length());
       tell(outbox, cells.front().side[0], cells.back().side[1]);
     }
     ++now;
@@ -180,7 +178,7 @@ struct Program {
 
   Sum sum_of(const Piece& piece) const {
     Sum sum;
-    const double time = static_cast<double>(piece.now / 2) * settings.time_step();
+    const double time = piece.now / 2 * settings.time_step();
     for (std::size_t c = 0; c < piece.cells.size(); ++c)
       for (std::size_t i = 0; i < kNodes; ++i) {
         const double weight = settings.length() * kScheme.weight[i];
@@ -192,13 +190,12 @@ struct Program {
           sum.error += weight * std::abs(state[0] -
                                          settings.at(piece.position(c, kScheme.node[i]) - time)[0]);
       }
-    sum.iterations = static_cast<double>(piece.iterations);
-    sum.refusals = static_cast<double>(piece.refusals);
+    sum.iterations = piece.iterations;
+    sum.refusals = piece.refusals;
     return sum;
   }
   void check(const Sum& first, const Sum& last) const {
-    const double cell_steps =
-        double{1} * settings.pieces * settings.cells * static_cast<double>(iterations);
+    const double cell_steps = double{1} * settings.pieces * settings.cells * iterations;
     fmt::print(
         "{:.3g} iterations per cell and step, {:.4g}% refused; mass by {:.1e}, energy by {:.1e}, "
         "density off by {:.1e}\n",

@@ -57,7 +57,7 @@ inline Scheme make_scheme() {
       s.until[i][j] = integral(c, s.node[i]);
     }
     for (std::size_t part = 0; part < kParts; ++part) {
-      const auto at = static_cast<double>(part);
+      const double at = part;
       s.average[part][j] = kParts * (integral(c, (at + 1) / kParts) - integral(c, at / kParts));
     }
   }

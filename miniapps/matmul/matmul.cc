@@ -33,7 +33,7 @@ struct Product {
   Product(int n, int number) : a(n * n), b(a.size()), c(a.size()) {
     for (std::size_t i = 0; i < a.size(); ++i) {
       a[i] = (i + number) % 7;
-      b[i] = static_cast<double>(i % 5) - 2;
+      b[i] = i % 5 - 2.0;
     }
   }
   /// Checks c x = a (b x) for x = (1, 2, 3, ...). Exact, because all numbers are small integers.

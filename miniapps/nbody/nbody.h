@@ -38,7 +38,7 @@ struct Field {
   void add(const Vector& from, const Vector& at, std::size_t num_particles) {
     const Vector d = at - from;
     const double inverse = 1 / std::sqrt(kSoftening * kSoftening + dot(d, d));
-    const double strength = static_cast<double>(num_particles) * inverse;
+    const double strength = num_particles * inverse;
     acceleration += strength * inverse * inverse * d;
     potential -= strength;
   }
@@ -69,7 +69,7 @@ struct Group : Box {
     const std::size_t size = members.size();
     for (const Vector& at : members) {
       add(at);
-      centre += 1.0 / static_cast<double>(size) * at;
+      centre += 1.0 / size * at;
     }
     if (size > kLeaf) halves = {Group(members.first(size / 2)), Group(members.subspan(size / 2))};
   }
@@ -205,7 +205,7 @@ inline std::vector<Particle> clusters(std::uint32_t num_particles) {
   };
   std::vector<Particle> all;
   const auto add = [&](double until_share, double mass, const Vector& centre, double radius) {
-    while (static_cast<double>(all.size()) < until_share * num_particles) {
+    while (all.size() < until_share * num_particles) {
       const double share = random.uniform(), r = radius * share * share;
       all.push_back({centre, arrow(0.8 * std::sqrt(mass * share / std::hypot(r, kSoftening)))});
       all.back().at += arrow(r);

@@ -26,7 +26,7 @@ inline double sine(std::uint64_t i, std::uint64_t n) {
   i %= 2 * n;
   if (i >= n) return -sine(i - n, n);
   if (2 * i > n) i = n - i;
-  const double x = kPi * static_cast<double>(i) / static_cast<double>(n);
+  const double x = kPi * i / n;
   double sum = 0;
   for (int k = 25; k >= 3; k -= 2) sum = (1 + sum) * -(x * x) / (k * (k - 1));
   return x * (1 + sum);
@@ -37,7 +37,7 @@ struct Grid {
   std::uint32_t blocks = 0, points = 0;
 
   std::uint64_t intervals() const { return std::uint64_t{blocks} * points + 1; }  // per axis
-  double spacing() const { return 1.0 / static_cast<double>(intervals()); }
+  double spacing() const { return 1.0 / intervals(); }
   /// Eigenvalue of -∇² for this mode.
   static double eigenvalue(const Mode& mode) {
     double sum = 0;
@@ -198,7 +198,7 @@ struct Program {
   Sums sum_of(const Block& block) const {
     std::array<double, 3> progress{};
     for (std::size_t m = 0; m < progress.size(); ++m)
-      progress[m] = grid.progress(kSolution[m], static_cast<double>(iterations));
+      progress[m] = grid.progress(kSolution[m], iterations);
     Sums sums;
     block.for_each_point([&](std::size_t, std::size_t p, const std::array<double, 3>& modes) {
       const double value = block.values[p];

@@ -113,8 +113,7 @@ struct Patch {
 
   std::uint32_t width() const { return settings.cells << level; }
   std::chrono::duration<double, std::micro> sleep() const {
-    return std::chrono::duration<double, std::micro>(settings.sleep_us *
-                                                     static_cast<double>(cells.size()));
+    return std::chrono::duration<double, std::micro>(settings.sleep_us * cells.size());
   }
   /// Returns the position of the centre of a patch's cell `i` along one axis, as a fraction of the
   /// ocean's side. Cells are numbered as if all had the smallest size.
@@ -233,7 +232,7 @@ struct Patch {
         for (std::size_t k = 0; k < m; ++k) {
           const std::size_t own = k * n / m * across + (end == 1 ? (n - 1) * stride : 0);
           const Cell& other = others[k * others.size() / m];
-          const double share = static_cast<double>(n) / static_cast<double>(m);
+          const double share = 1.0 * n / m;
           const Flux f = end == 1 ? flux(cells[own], other, axis) : flux(other, cells[own], axis);
           leave(next[own], f, end == 1 ? f.lower_push : f.upper_push, axis,
                 end == 1 ? share : -share);
@@ -293,7 +292,7 @@ struct Program {
   Sum sum_of(const Patch& patch) const {
     Sum sum;
     const double area = 1.0 / (static_cast<double>(patch.cells.size()) * num_objects());
-    sum.num_cells = static_cast<double>(patch.cells.size());
+    sum.num_cells = patch.cells.size();
     for (const Cell& cell : patch.cells) {
       const auto [mx, my] = cell.momentum;
       sum.water += area * cell.height;

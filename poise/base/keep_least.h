@@ -12,7 +12,7 @@ namespace poise {
 template <typename T, typename Less>
 void keep_least(std::vector<T>& items, std::size_t count, Less less) {
   if (items.size() <= count) return;
-  const auto end = items.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto end = items.begin() + count;
   std::nth_element(items.begin(), end, items.end(), less);
   items.erase(end, items.end());
 }

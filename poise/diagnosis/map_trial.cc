@@ -53,7 +53,7 @@ double noise_of(std::span<const double> logs) {
   double squares = 0;
   for (std::size_t i = 1; i < logs.size(); ++i)
     squares += (logs[i] - logs[i - 1]) * (logs[i] - logs[i - 1]);
-  return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
+  return std::sqrt(squares / (2.0 * (logs.size() - 1)));
 }
 
 /// Tests after each pair of runs, oldest pair first, whether to keep or to drop the map. The first

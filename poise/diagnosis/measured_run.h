@@ -55,7 +55,7 @@ struct MeasuredRun {
   // slows them down. The member `threads` is 0 for a node on which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
   bool knows_waiting = true;  // false: `waited` may be 0 because nothing is known
-  std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
+  std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 
 /// Throws Error if there are no ranks or phases, if phases differ in the number of ranks, or if a

@@ -64,10 +64,8 @@ class Generator {
     for (std::size_t p = 0; p < num_phases_; ++p) {
       std::vector<double> loads(num_ranks_, 1), passing = deviations();
       for (std::size_t r = 0; r < num_ranks_; ++r) {
-        loads[r] +=
-            share(Cause::persistent) * lasting[r] + share(Cause::random) * passing[r] +
-            share(Cause::drifting) * bump(static_cast<double>(r) - drift * static_cast<double>(p)) +
-            0.002 * random_.normal();
+        loads[r] += share(Cause::persistent) * lasting[r] + share(Cause::random) * passing[r] +
+                    share(Cause::drifting) * bump(r - drift * p) + 0.002 * random_.normal();
         loads[r] = std::max(0.01, loads[r]);
       }
       add_phase(p, loads);
@@ -82,7 +80,7 @@ class Generator {
     return sum;
   }
 
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.below(n)); }
+  std::size_t below(std::size_t n) { return random_.below(n); }
 
   void choose_machine() {
     const std::size_t nodes = 2 + below(3), cores = 4 * (1 + below(2));
@@ -96,8 +94,8 @@ class Generator {
     num_phases_ = 40 + below(80);
     for (std::size_t r = 0; r < num_ranks_; ++r) {
       const std::size_t node = r / per_node;
-      result_.run.node_of_rank.push_back(static_cast<std::uint32_t>(node));
-      places_.push_back(static_cast<PlaceId>(node * cores + r % per_node % cores));
+      result_.run.node_of_rank.push_back(node);
+      places_.push_back(node * cores + r % per_node % cores);
     }
     if (share(Cause::mapping) > 0)
       for (std::size_t r = num_ranks_; r > 1; --r) {
@@ -113,20 +111,18 @@ class Generator {
   std::vector<double> deviations() {
     std::vector<double> x(num_ranks_);
     for (double& v : x) v = std::abs(random_.normal());
-    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(num_ranks_);
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / num_ranks_;
     const double largest = *std::max_element(x.begin(), x.end());
     for (double& v : x) v = (v - mean) / (largest - mean);
     return x;
   }
 
   /// One period of a cosine wave over the ranks.
-  double bump(double at) const {
-    return std::cos(2 * 3.14159265358979 * at / static_cast<double>(num_ranks_));
-  }
+  double bump(double at) const { return std::cos(2 * 3.14159265358979 * at / num_ranks_); }
 
   std::vector<Message> messages() const {
     std::vector<Message> list;
-    const auto n = static_cast<TaskId>(num_ranks_);
+    const TaskId n = num_ranks_;
     for (TaskId r = 0; r < n; ++r) {
       if (share(Cause::mapping) > 0)
         for (const TaskId to : {(r + 1) % n, (r + n - 1) % n}) list.push_back({r, to, 10, 100000});

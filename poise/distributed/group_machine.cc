@@ -86,8 +86,7 @@ class GroupMachine {
       const std::uint32_t old_kind = machine_.parts().kind_of_node[node];
       std::vector<std::uint32_t> key{old_kind};
       for (const DomainId d : domains) key.push_back(d - machine_.first_domain(node));
-      const auto [found, is_new] =
-          known.try_emplace(key, static_cast<std::uint32_t>(parts_.node_kinds.size()));
+      const auto [found, is_new] = known.try_emplace(key, parts_.node_kinds.size());
       parts_.kind_of_node.push_back(found->second);
       if (!is_new) continue;
       NodeKind kind{static_cast<std::uint32_t>(domains.size()), {}, {}};

@@ -127,7 +127,7 @@ class LeaderProblem {
         ports_.begin(), ports_.end(), edge.other_leader,
         [](const PortGroup& group, std::uint32_t leader) { return group.leader < leader; });
     return static_cast<TaskId>(guests_.size()) + port->first_task +
-           static_cast<TaskId>(mix(edge.other.index) % port->num_tasks);
+           mix(edge.other.index) % port->num_tasks;
   }
 
   void add_messages() {

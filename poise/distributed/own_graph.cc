@@ -32,8 +32,7 @@ class OwnIds {
 
   std::uint32_t find(std::uint64_t id) const {
     if (table_.size() > 0) return table_.find(id);
-    return !ids_.empty() && id - ids_[0] < ids_.size() ? static_cast<std::uint32_t>(id - ids_[0])
-                                                       : IdTable::kNone;
+    return !ids_.empty() && id - ids_[0] < ids_.size() ? id - ids_[0] : IdTable::kNone;
   }
 
  private:

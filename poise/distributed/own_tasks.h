@@ -26,7 +26,7 @@ struct OwnTasks {
   double background_s = 0;                       // work of this rank's place that is not a task's
   LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
 
-  std::uint32_t num_tasks() const { return static_cast<std::uint32_t>(ids.size()); }
+  std::uint32_t num_tasks() const { return ids.size(); }
   std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }
   std::uint64_t bytes_of_message(std::size_t i) const {
     return message_bytes.empty() ? 0 : message_bytes[i];

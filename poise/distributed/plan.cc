@@ -77,7 +77,7 @@ class Cycle {
   MergeLimits limits_of(std::size_t level, double weight) const {
     const auto siblings =
         static_cast<double>(groups_.children(level + 1, ranks_.rank()).size() - 1);
-    const double average = static_cast<double>(ranks_.num_ranks()) / groups_.num_groups(level);
+    const double average = 1.0 * ranks_.num_ranks() / groups_.num_groups(level);
     const double share = limits_.vertices / siblings;
     const double vertices = limits_.vertices;
     return {
@@ -283,7 +283,7 @@ AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTa
   double load_s = own.background_s * machine.speed_of(ranks.rank());
   for (const double task_s : own.load_s) load_s += task_s;
   return {.load_s = ranks.sum(load_s) / ranks.num_ranks(),
-          .tasks = static_cast<double>(ranks.sum(own.ids.size())) / ranks.num_ranks()};
+          .tasks = 1.0 * ranks.sum(own.ids.size()) / ranks.num_ranks()};
 }
 
 /// True if messages may take a noticeable part of the time.

@@ -22,9 +22,7 @@ class RankGroups {
 
   std::size_t num_levels() const { return first_.size(); }
   std::size_t top() const { return first_.size() - 1; }
-  std::uint32_t num_groups(std::size_t level) const {
-    return static_cast<std::uint32_t>(first_[level].size()) - 1;
-  }
+  std::uint32_t num_groups(std::size_t level) const { return first_[level].size() - 1; }
   /// Group g of a level contains the ranks first(level)[g] to first(level)[g + 1] - 1.
   std::span<const std::uint32_t> first(std::size_t level) const { return first_[level]; }
   std::uint32_t group_of(std::size_t level, std::uint32_t rank) const;

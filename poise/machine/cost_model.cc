@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 
@@ -15,7 +16,7 @@ constexpr std::array<std::string_view, 2> kNames{"nuco", "physical"};
 
 }  // namespace
 
-std::string_view name_of(CostFormula formula) { return kNames[static_cast<std::size_t>(formula)]; }
+std::string_view name_of(CostFormula formula) { return kNames[index_of(formula)]; }
 
 CostFormula formula_named(std::string_view name) {
   for (const auto formula : {CostFormula::nuco, CostFormula::physical})

@@ -513,7 +513,7 @@ void check_size(std::string_view text) {
           "\"pu:\" and brackets",
           text, kMaxSyntheticUnits);
     is_named = false;
-    at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
+    at = behind_count = std::max<std::size_t>(at + 1, end - owned.data());
   }
 }
 

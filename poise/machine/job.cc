@@ -188,8 +188,7 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   const bool are_known = std::all_of(hosts.begin(), hosts.end(),
                                      [](const JobHost& h) { return !h.leaf_switch.empty(); });
   std::map<std::string, std::uint32_t> first_seen;
-  for (const JobHost& host : hosts)
-    first_seen.try_emplace(host.leaf_switch, static_cast<std::uint32_t>(first_seen.size()));
+  for (const JobHost& host : hosts) first_seen.try_emplace(host.leaf_switch, first_seen.size());
   if (are_known) {
     std::map<std::uint32_t, std::vector<JobHost>> groups;
     for (JobHost& host : hosts) groups[first_seen[host.leaf_switch]].push_back(std::move(host));

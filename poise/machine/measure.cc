@@ -150,7 +150,7 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
   POISE_CHECK(machine.num_nodes() == 1);
   std::vector<std::pair<std::string, Pairs>> levels;
   std::size_t level_probes = 0;
-  for (int l = -1; l + 1 < static_cast<int>(machine.levels().size()); ++l) {
+  for (int l = -1; l + 1 < std::ssize(machine.levels()); ++l) {
     Pairs pairs = sample_pairs(machine, l);
     level_probes += pairs.size();
     if (!pairs.empty())
@@ -196,8 +196,7 @@ Machine with_measurement(const Machine& machine, Measurement measurement) {
     }
   parts.numa_source = Source::measured;
   const double local_ns = local_latency_ns(machine, measurement);
-  const double places_per_domain =
-      static_cast<double>(machine.num_places()) / machine.num_domains();
+  const double places_per_domain = 1.0 * machine.num_places() / machine.num_domains();
   parts.costs.seconds_per_message = four_digits(local_ns * 1e-9);
   parts.costs.seconds_per_byte = places_per_domain / (measurement.gigabytes_per_s[0].median * 1e9);
   parts.costs.inside.latency_s = four_digits(local_ns * 1e-9);

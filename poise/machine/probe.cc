@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <ctime>
 #include <exception>
 #include <fmt/format.h>
 #include <map>
@@ -18,14 +16,13 @@
 #include <thread>
 #include <unistd.h>
 
+#include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/spread.h"
 
 namespace poise {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
@@ -35,27 +32,20 @@ constexpr double kPatienceSeconds =
     2;  // how long to wait for a thread whose core is busy with other work
 constexpr std::uint64_t kCycleSeed = 1;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(double start_s) { return wall_now_s() - start_s; }
 
 /// Measures the CPU time of the calling thread, so that other programs on its core do not count. On
 /// a busy core, the measurement ends after twice the time by the wall clock.
 class Stopwatch {
  public:
-  double seconds() const { return cpu_seconds() - began_; }
+  double seconds() const { return thread_cpu_now_s() - began_; }
   bool is_time_up(double seconds_s) const {
     return seconds() >= seconds_s || seconds_since(began_on_wall_) >= 2 * seconds_s;
   }
 
  private:
-  static double cpu_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return time.tv_sec + 1e-9 * time.tv_nsec;
-  }
-  double began_ = cpu_seconds();
-  Clock::time_point began_on_wall_ = Clock::now();
+  double began_ = thread_cpu_now_s();
+  double began_on_wall_ = wall_now_s();
 };
 
 /// Pins the calling thread and sets the default memory policy, by which a page belongs to the
@@ -232,8 +222,8 @@ void answer(Game& game) {
 std::optional<double> serve(Game& game, double seconds) {
   constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
   std::vector<double> stretches_ns;
-  const auto began = Clock::now();
-  auto stretch = began;
+  const double began = wall_now_s();
+  double stretch = began;
   for (std::uint64_t round = 1;; ++round) {
     const std::uint64_t turn = 2 * round - 1;
     game.ball.turn.store(turn, std::memory_order_release);
@@ -244,7 +234,7 @@ std::optional<double> serve(Game& game, double seconds) {
     if (round > kWarmup) stretches_ns.push_back(seconds_since(stretch) * 1e9 / (2 * kTurnsPerLook));
     if (round > kWarmup && seconds_since(began) >= seconds)
       return spread_of(std::move(stretches_ns)).median;
-    stretch = Clock::now();
+    stretch = wall_now_s();
   }
 }
 
@@ -292,7 +282,7 @@ class BandwidthProbe {
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
             // All threads start together; otherwise the first would have the memory to itself. A
             // thread waits for the others for at most kPatienceSeconds.
-            const auto came = Clock::now();
+            const double came = wall_now_s();
             --waiting;
             while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();
             bytes_per_s[i] = run(triads_[i], seconds);
@@ -327,7 +317,7 @@ class BandwidthProbe {
     double bytes = 0;
     do {
       triad.run();
-      bytes += 24 * static_cast<double>(triad.count);
+      bytes += 24.0 * triad.count;
     } while (!watch.is_time_up(seconds));
     return bytes / watch.seconds();
   }

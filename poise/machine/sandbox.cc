@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -16,13 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // A complete answer ends with one of these bytes; a truncated one does not.
 constexpr char kResult = '\1';
@@ -85,13 +84,13 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 /// Reads until the other end closes; false if that does not happen before the deadline.
-bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
+bool read_all(int fd, double deadline_s, std::string& bytes) {
   char buffer[1 << 14];
   while (true) {
-    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    if (remaining.count() <= 0) return false;
+    const double remaining_s = deadline_s - wall_now_s();
+    if (remaining_s <= 0) return false;
     pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, std::min<long>(remaining.count(), 60000)) <= 0) continue;
+    if (::poll(&ready, 1, std::ceil(std::min(remaining_s, 60.0) * 1e3)) <= 0) continue;
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return count == 0;
@@ -113,10 +112,9 @@ std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
     ::close(ends[0]);
     fail("cannot start a process: {}", std::strerror(why));
   }
-  const auto patience = std::chrono::duration<double>(limits.seconds);
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+  const double deadline_s = wall_now_s() + limits.seconds;
   std::string answer;
-  const bool is_done = read_all(ends[0], deadline, answer);
+  const bool is_done = read_all(ends[0], deadline_s, answer);
   ::close(ends[0]);
   ::kill(child, SIGKILL);  // its answer is complete
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "poise/base/enum_index.h"
+
 namespace poise {
 
 namespace {
@@ -131,7 +133,7 @@ bool is_for_user(JuggleCause::Kind kind) { return kind == Kind::spinning || kind
 const char* name_of(JuggleCause::Kind kind) {
   constexpr const char* kNames[] = {"unknown", "spinning", "one_cpu", "bound_unevenly",
                                     "quota",   "stranger", "nothing"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return kNames[index_of(kind)];
 }
 
 }  // namespace poise

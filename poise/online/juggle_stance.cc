@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "poise/base/enum_index.h"
 #include "poise/online/juggle_tuning.h"
 
 namespace poise {
@@ -16,7 +17,7 @@ constexpr std::string_view kActions[] = {"left to the kernel", "rotated", "one p
 
 }  // namespace
 
-std::string_view name_of(JuggleAction action) { return kActions[static_cast<std::size_t>(action)]; }
+std::string_view name_of(JuggleAction action) { return kActions[index_of(action)]; }
 
 double phase_length_s(double broken_windows_per_s) {
   return broken_windows_per_s <= 0 ? 1e9 : 2 / broken_windows_per_s;

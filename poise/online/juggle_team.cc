@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/online/juggle_tuning.h"
@@ -56,9 +57,7 @@ JugglePolicy juggle_policy_named(std::string_view name) {
   fail("{}", unknown_name("policy", name, kPolicies));
 }
 
-std::string_view name_of(JugglePolicy policy) {
-  return kPolicies[static_cast<std::size_t>(policy)];
-}
+std::string_view name_of(JugglePolicy policy) { return kPolicies[index_of(policy)]; }
 
 JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
     : settings_(settings),
@@ -285,7 +284,7 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
 
 void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double average_s = average_progress(members_);
-  const double crowd = members_.size() / static_cast<double>(places_.size());
+  const double crowd = 1.0 * members_.size() / places_.size();
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
     const bool is_busy = member.gained_s > tuning().noise * real_s ||

@@ -225,7 +225,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
   if (is_new && !signs.is_bound) signs.asleep = 1;
   if (crew.team.empty()) return signs;
-  const double share = crew.team.size() / static_cast<double>(crew.places.size());
+  const double share = 1.0 * crew.team.size() / crew.places.size();
   const double lag_s = period_s / std::max(1.0, std::ceil(share) * std::floor(share));
   signs.spread_lags = (most_s - least_s) / lag_s;
   return signs;

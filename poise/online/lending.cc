@@ -44,7 +44,7 @@ double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
     tasks -= 1;
-  return std::min(tasks, static_cast<double>(view.queued));
+  return std::min<double>(tasks, view.queued);
 }
 
 // Number of tasks that this rank can finish by end_s while it sends `lent` tasks away.
@@ -277,8 +277,7 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   if (end_s > alone_s * (1 - min_gain)) return {};
   std::vector<Loan> loans;
   for (Taker& taker : takers)
-    loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
-                     std::move(taker.names)});
+    loans.emplace_back(taker.other->rank, taker.names.size(), std::move(taker.names));
   return loans;
 }
 

@@ -95,6 +95,10 @@ class LendingAgent {
     return steal_.unresponsive(peers_, wait_, now_s);
   }
 
+  /// For ranks with copies of tasks: which of `count` > 0 copies to ask for. It is a random one:
+  /// the owner would often refuse the oldest, because it is about to start that task itself.
+  std::size_t replica_to_claim(std::size_t count) { return random_.below(count); }
+
   // Learning.
   void learn_slowness(std::uint32_t rank, double seconds, double expected_s);
   double slowness_of(std::uint32_t rank) const;

@@ -85,6 +85,9 @@ inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
 /// numbers are the seconds between two such loans, and the maximum fraction of time that they may
 /// cost.
 inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
+/// Seconds for which a rank lends tasks of unknown time before it starts one of them, which may be
+/// long. If all are short, they return, and lending was wasted for at most about this time.
+inline constexpr double kUnknownTimeLoan_s = 200e-6;
 /// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
 inline constexpr std::size_t kMaxPending = 64;
 /// Of the ranks that have not sent a steal request, a decision considers at most this number: those

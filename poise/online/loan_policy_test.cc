@@ -72,7 +72,8 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(LoanPolicy, lends_one_task_per_thread_to_each_requesting_rank_while_run_times_are_unknown) {
+TEST(LoanPolicy,
+     lends_tasks_of_unknown_time_to_requesting_ranks_and_more_if_it_is_about_to_start_one) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -81,9 +82,14 @@ TEST(LoanPolicy, lends_one_task_per_thread_to_each_requesting_rank_while_run_tim
   thieves.add({3, 1, 0.5, false});
   QueueState queue = queue_of(10, 0);
   queue.all_times_known = false;
-  LoanProblem problem;
-  policy.pose(problem, queue, peers, thieves, {}, kNow);
-  EXPECT_THAT(policy.loans(problem, queue, {}, 1, kNoNames), testing::ElementsAre(Loan{3, 2}));
+  // Rank 3 has two threads. Rank 4 is idle, too, and may send a request soon.
+  for (const auto& [running, tasks] : {std::pair(1u, 2u), std::pair(0u, 4u)}) {
+    queue.running = running;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, thieves, {}, kNow);
+    EXPECT_THAT(policy.loans(problem, queue, {}, 1, kNoNames),
+                testing::ElementsAre(Loan{3, tasks}));
+  }
 }
 
 TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {

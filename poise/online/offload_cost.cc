@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "poise/online/lending_tuning.h"
@@ -10,18 +11,33 @@ namespace poise {
 
 namespace {
 
-// Returns loans of functions whose run time is unknown: one task per thread for each idle rank that
-// sends a request. The lender keeps one task for each of its threads, minus the threads that pinned
-// tasks will occupy.
-std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue) {
-  std::vector<Loan> loans;
+// Returns loans of functions whose run time is unknown. The lender keeps one task for each of its
+// threads, minus the threads that pinned tasks will occupy. Each idle rank that sends a request
+// gets one task per thread.
+//
+// It gets more if a thread of the lender is about to start a task of unknown time: the task may be
+// long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
+// get equal parts of what can be lent in kUnknownTimeLoan_s. If the lender's own task was short,
+// the lender requests tasks in turn.
+std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
+                                       const LendingCosts& costs) {
+  std::vector<const Borrower*> idle;
+  for (std::size_t i = 0; i < problem.others.size(); ++i)
+    if (problem.known[i].queued == 0 && problem.known[i].in_flight == 0)
+      idle.push_back(&problem.others[i]);
+  const double threads = problem.view.threads;
   const double pinned = queue.queued - queue.lendable;
-  double remaining = queue.lendable - std::max(0.0, problem.view.threads - pinned);
-  for (std::size_t i = 0; i < problem.others.size(); ++i) {
-    const Borrower& other = problem.others[i];
-    if (problem.known[i].queued > 0 || problem.known[i].in_flight > 0) continue;
-    const double tasks = std::min<double>(remaining, other.threads);
-    if (tasks >= 1 && other.asks) loans.push_back({other.rank, static_cast<std::uint32_t>(tasks)});
+  double remaining = queue.lendable - std::max(0.0, threads - pinned);
+  const bool starts_one = queue.running < threads;
+  const double affordable =
+      starts_one ? lending_tuning::kUnknownTimeLoan_s / costs.overhead_s(queue, queue.mean_bytes())
+                 : 0;
+  const double part = std::floor(std::min(remaining, affordable) / idle.size());
+  std::vector<Loan> loans;
+  for (const Borrower* const other : idle) {
+    const double tasks = std::min(remaining, std::max(part, other->threads));
+    if (tasks >= 1 && other->asks)
+      loans.push_back({other->rank, static_cast<std::uint32_t>(tasks)});
     remaining -= tasks;
   }
   return loans;
@@ -62,8 +78,9 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
 }  // namespace
 
 std::vector<Loan> offload_cost(const LoanQuestion& question, OffloadMemory& memory) {
-  return question.queue.all_times_known ? loans_by_cost(question, memory)
-                                        : loans_to_learn_times(question.problem, question.queue);
+  return question.queue.all_times_known
+             ? loans_by_cost(question, memory)
+             : loans_to_learn_times(question.problem, question.queue, question.costs);
 }
 
 }  // namespace poise

@@ -26,18 +26,14 @@ struct QueueState {
   // over lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
-  bool tasks_differ = false;    // true if some lendable task has a cost other than 1
+  bool tasks_differ = false;    // in cost, or their functions differ in time by kLongTask
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // the same, with the bytes of their results
   TaskOverhead finishing;       // cost to finish tasks that other ranks ran
 
-  double mean_s() const { return lendable > 0 ? queued_s / static_cast<double>(lendable) : 0; }
-  double mean_deviation_s() const {
-    return lendable > 0 ? queued_deviation_s / static_cast<double>(lendable) : 0;
-  }
-  double mean_bytes() const {
-    return lendable > 0 ? bytes_both / static_cast<double>(lendable) : 0;
-  }
+  double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
+  double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
+  double mean_bytes() const { return lendable > 0 ? bytes_both / lendable : 0; }
 };
 
 /// What a rank has learnt about the cost of lending.

@@ -44,7 +44,7 @@ void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
   peers_[peer].rank = rank;
   // place_of() compares `rank` with the entries to which the index refers, so it must be called
   // before the index refers to the new entry.
-  index_[place_of(rank)] = static_cast<std::uint32_t>(peer) + 1;
+  index_[place_of(rank)] = peer + 1;
 }
 
 // Removes a rank from the hash index. Moves later entries back into the freed slot if a search for

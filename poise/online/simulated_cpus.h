@@ -61,7 +61,7 @@ class SimulatedCpus {
   /// Adds another program that computes all the time.
   void add_stranger(const std::vector<PlaceId>& own = {}) { add({.own = own}); }
   void end(int program) {
-    programs[static_cast<std::size_t>(program)].has_ended = true;
+    programs[program].has_ended = true;
     for (std::size_t t = 0; t < threads.size(); ++t)
       if (threads[t].program == program) leave_queue(t);
   }
@@ -106,7 +106,7 @@ class SimulatedCpus {
 
  private:
   bool is_seen(const Thread& thread) const {
-    return thread.program >= 0 && !programs[static_cast<std::size_t>(thread.program)].has_ended;
+    return thread.program >= 0 && !programs[thread.program].has_ended;
   }
   ThreadReading reading_of(const Thread& thread) const {
     ThreadReading reading{.key = thread.key, .run_s = thread.run_s, .wait_s = thread.wait_s};
@@ -123,8 +123,7 @@ class SimulatedCpus {
     return {.is_inside = thread.waits && sleeps, .since_yield_s = now_s - thread.yielded_s};
   }
   SimulatedWait wait_of(const Thread& thread) const {
-    return thread.program < 0 ? SimulatedWait::none
-                              : programs[static_cast<std::size_t>(thread.program)].wait;
+    return thread.program < 0 ? SimulatedWait::none : programs[thread.program].wait;
   }
   void react() {
     std::vector<JuggleTeam::Wait> waits;
@@ -232,7 +231,7 @@ class SimulatedCpus {
     return thread.rest_s <= kStepS / 2 && wait_of(thread) != SimulatedWait::none;
   }
   void arrive(std::size_t t) {
-    Program& program = programs[static_cast<std::size_t>(threads[t].program)];
+    Program& program = programs[threads[t].program];
     threads[t].waits = true;
     if (program.wait == SimulatedWait::sleep) leave_queue(t);
     for (const Thread& other : threads)

@@ -15,7 +15,7 @@ namespace poise {
 class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
-    const double count = static_cast<double>(tasks);
+    const double count = tasks;
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count / lending_tuning::kTasksForFullWeight);

@@ -35,7 +35,7 @@ class TaskTimes {
   void learn(std::uint32_t function, double seconds, double cost, std::size_t batch_size = 1) {
     if (cost <= 0) return;
     Known& known = known_[function];
-    const double average = per_unit(function), count = static_cast<double>(batch_size);
+    const double average = per_unit(function), count = batch_size;
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
     // The weight of the batch in the average depends on its expected time, not on its measured
     // time. Otherwise tasks that were preempted would dominate the average.

@@ -24,8 +24,8 @@ class Distances {
     const UnitCosts unit = unit_costs(problem.machine, problem.costs);
     double number_s = 0, bytes_s = 0;
     for (const Message& message : problem.workload.messages) {
-      number_s += static_cast<double>(message.count) * unit.message_s;
-      bytes_s += static_cast<double>(message.bytes) * unit.byte_s;
+      number_s += message.count * unit.message_s;
+      bytes_s += message.bytes * unit.byte_s;
     }
     return number_s + bytes_s == 0 ? 1 : number_s / (number_s + bytes_s);
   }

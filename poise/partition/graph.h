@@ -20,7 +20,7 @@ struct Graph {
   std::vector<double> affinity;  // per entry of `to`: bytes or messages in both directions
   std::vector<double> weight;    // per vertex
 
-  Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
+  Vertex num_vertices() const { return weight.size(); }
   std::size_t degree(Vertex v) const { return first[v + 1] - first[v]; }
 };
 

@@ -245,7 +245,7 @@ class LoadCap {
       const PlaceId pieces = std::min<std::size_t>(tuning_.candidates, size);
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
-          return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
+          return range.first + std::uint64_t{size} * piece / pieces;
         };
         const PlaceId q = places.least_in(at(i), at(i + 1));
         if (q != p && places.busy_s(q) < busy_s_[p]) found.push_back(q);

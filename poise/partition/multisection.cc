@@ -33,7 +33,7 @@ double power(double base, double exponent) { return portable_exp(portable_log(ba
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
-  return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
+  return 1.0 * (inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
 /// The groups of one level into which a range of places is divided, and the vertices that are fixed
@@ -42,7 +42,7 @@ struct Siblings {
   std::vector<PlaceId> starts;  // first place of each group, then one past the last
   std::vector<Part> fixed;      // per vertex its group or kFree; empty: all are free
 
-  Part count() const { return static_cast<Part>(starts.size()) - 1; }
+  Part count() const { return starts.size() - 1; }
   std::span<const PlaceId> places() const { return std::span(starts).first(count()); }
 };
 
@@ -139,8 +139,7 @@ class Multisection {
     for (const Vertex name : names) {
       const Part place = sections_.fixed[name];
       const auto after = std::ranges::upper_bound(siblings.starts, place);
-      siblings.fixed.push_back(
-          place == kFree ? kFree : static_cast<Part>(after - siblings.starts.begin() - 1));
+      siblings.fixed.push_back(place == kFree ? kFree : after - siblings.starts.begin() - 1);
     }
     return siblings;
   }

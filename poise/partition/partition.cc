@@ -9,19 +9,11 @@
 #include "poise/partition/bisection.h"
 #include "poise/partition/coarsening.h"
 #include "poise/partition/parts.h"
+#include "poise/partition/tuning.h"
 
 namespace poise::graphs {
 
 namespace {
-
-constexpr Part kMaxWays = 64;
-constexpr Vertex kCoarseVerticesPerPart = 30;
-constexpr Vertex kMinCoarseVertices = 96;
-/// Fraction of the tolerance that one bisection may use, because several bisections share the
-/// tolerance.
-constexpr double kSlackOfBisection = 0.4;
-/// Coarsening stops if a level would keep more than this fraction of its vertices.
-constexpr double kWorthwhileShrink = 0.9;
 
 double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -33,7 +25,9 @@ double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_ve
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)
-      : shares_(shares), part_of_(part_of), slack_(kSlackOfBisection * shares.tolerance) {}
+      : shares_(shares),
+        part_of_(part_of),
+        slack_(kPartitionTuning.slack_of_bisection * shares.tolerance) {}
 
   /// Splits a subgraph among the parts [first, last). names[v] is the number of vertex v in the
   /// whole graph.
@@ -95,14 +89,15 @@ std::vector<Part> fixed_groups(std::span<const Part> fixed, const Matching& matc
 
 Hierarchy coarsen(const Graph& graph, const Shares& shares) {
   const Vertex parts = shares.of_part.size();
-  const Vertex wanted = std::max(kMinCoarseVertices, kCoarseVerticesPerPart * parts);
+  const Vertex wanted =
+      std::max(kPartitionTuning.min_coarse, kPartitionTuning.coarse_per_part * parts);
   const double max_weight = 1.5 * sum(graph.weight) / wanted;
   Hierarchy hierarchy;
   const Graph* finest = &graph;
   const std::vector<Part>* fixed = &shares.fixed;
   while (finest->num_vertices() > wanted) {
     Matching matching = match_heavy_edges(*finest, *fixed, max_weight);
-    if (matching.num_groups > kWorthwhileShrink * finest->num_vertices()) break;
+    if (matching.num_groups > kPartitionTuning.max_kept_of_level * finest->num_vertices()) break;
     hierarchy.fixed.push_back(fixed_groups(*fixed, matching));
     hierarchy.graphs.push_back(contract(*finest, matching.group_of, matching.num_groups));
     hierarchy.coarse_of.push_back(std::move(matching.group_of));
@@ -180,7 +175,7 @@ std::vector<Part> in_stages(const Graph& graph, const Shares& shares) {
 std::vector<Part> partition(const Graph& graph, const Shares& shares) {
   const std::size_t parts = shares.of_part.size();
   if (parts == 1) return std::vector<Part>(graph.num_vertices(), 0);
-  return parts <= kMaxWays ? multilevel(graph, shares) : in_stages(graph, shares);
+  return parts <= kPartitionTuning.max_ways ? multilevel(graph, shares) : in_stages(graph, shares);
 }
 
 double cut(const Graph& graph, std::span<const Part> part_of) {

@@ -10,24 +10,14 @@
 #include <vector>
 
 #include "poise/partition/climb.h"
+#include "poise/partition/tuning.h"
 
 namespace poise::graphs {
 
 namespace {
 
-constexpr int kGreedyPasses = 4;
-constexpr int kClimbs = 2;
-/// A climb ends after kPatience + n / kPatienceShare moves without a new best state, where n is the
-/// number of vertices that can move at first.
-constexpr std::size_t kPatience = 50, kPatienceShare = 50;
-/// After a move, neighbours of higher degree than this keep their gains: one move changes them
-/// little, and computing them again each time would take quadratic time.
-constexpr Vertex kMaxDegree = 256;
 /// Sums of gains whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-/// Maximum number of times that a vertex may leave overweight parts. Without a limit, two parts
-/// could exchange the same vertex forever.
-constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {
  public:
@@ -55,7 +45,8 @@ class Improvement {
     std::vector<std::uint8_t> reliefs(graph_.num_vertices(), 0);
     GainQueue queue(graph_.num_vertices());  // keys are gains per weight
     const auto enqueue = [&](Vertex v) {
-      if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kMaxReliefs) return;
+      if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kPartitionTuning.max_reliefs)
+        return;
       const Target target = best_target(v, true);
       if (target.part != part_of_[v])
         queue.push(v, target.gain / std::max(graph_.weight[v], 1e-300));
@@ -74,7 +65,7 @@ class Improvement {
       move(v, target.part);
       enqueue(v);
       for (const Vertex u : neighbours(v))
-        if (graph_.degree(u) <= kMaxDegree) enqueue(u);
+        if (graph_.degree(u) <= kPartitionTuning.max_degree) enqueue(u);
     }
   }
 
@@ -97,7 +88,9 @@ class Improvement {
 
   bool climb() {
     return climb_by_gain(graph_, *this, [](std::size_t num_offered) {
-      return ClimbLimits{kPatience + num_offered / kPatienceShare, kMaxDegree, kRounding};
+      return ClimbLimits{
+          kPartitionTuning.climb_patience + num_offered / kPartitionTuning.climb_patience_share,
+          kPartitionTuning.max_degree, kRounding};
     });
   }
 
@@ -176,9 +169,9 @@ void improve_parts(const Graph& graph, const Shares& shares, double spare,
   if (graph.num_vertices() == 0) return;
   Improvement improvement(graph, shares, spare, part_of);
   improvement.relieve();
-  for (int pass = 0; pass < kGreedyPasses && improvement.pass(); ++pass) {
+  for (int pass = 0; pass < kPartitionTuning.greedy_passes && improvement.pass(); ++pass) {
   }
-  for (int i = 0; i < kClimbs && improvement.climb(); ++i) {
+  for (int i = 0; i < kPartitionTuning.climbs_of_parts && improvement.climb(); ++i) {
   }
 }
 

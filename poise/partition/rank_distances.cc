@@ -2,14 +2,9 @@
 
 #include "poise/partition/rank_distances.h"
 
+#include "poise/partition/tuning.h"
+
 namespace poise {
-
-namespace {
-
-constexpr NodeId kMaxTabulatedNodes = 1024;
-constexpr PlaceId kMaxTabulatedPlaces = 512;  // of a node
-
-}  // namespace
 
 RankDistances::RankDistances(const Machine& machine, Distance distance)
     : machine_(machine), distance_(distance), num_nodes_(machine.num_nodes()) {
@@ -17,14 +12,14 @@ RankDistances::RankDistances(const Machine& machine, Distance distance)
   for (NodeId node = 0; node < num_nodes_; ++node)
     first_place_.push_back(machine.first_place(machine.first_domain(node)));
   size_ = num_nodes_ > 1 ? first_place_[1] : machine.num_places();
-  if (num_nodes_ <= kMaxTabulatedNodes) {
+  if (num_nodes_ <= kPartitionTuning.max_tabulated_nodes) {
     between_.resize(std::size_t{num_nodes_} * num_nodes_);
     for (NodeId a = 0; a < num_nodes_; ++a)
       for (NodeId b = 0; b < a; ++b)
         between_[std::size_t{a} * num_nodes_ + b] = between_[std::size_t{b} * num_nodes_ + a] =
             static_cast<float>(exact(first_place_[a], first_place_[b]));
   }
-  if (size_ > kMaxTabulatedPlaces || !nodes_are_alike()) return;
+  if (size_ > kPartitionTuning.max_tabulated_places || !nodes_are_alike()) return;
   for (PlaceId a = 0; a < size_; ++a)
     for (PlaceId b = 0; b < size_; ++b)
       inside_.push_back(a == b ? 0 : static_cast<float>(exact(a, b)));

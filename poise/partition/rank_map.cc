@@ -9,6 +9,7 @@
 
 #include "poise/partition/exhaustive_map.h"
 #include "poise/partition/rank_sections.h"
+#include "poise/partition/tuning.h"
 
 namespace poise {
 
@@ -17,10 +18,6 @@ namespace {
 using graphs::Graph;
 using graphs::Vertex;
 
-constexpr unsigned kAttempts = 4;  // seeds per bisection
-constexpr TaskId kMaxRanksToTryAll = 9;
-// Maximum number of partial maps that are tried; this many take about half a second.
-constexpr std::size_t kMaxVisits = 4'000'000;
 /// Sums of traffic whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;
 
@@ -76,10 +73,10 @@ class RankMapping {
 
   /// See map_ranks().
   Placement map(const Placement* current) const {
-    std::vector<Slot> best = cut_into_slots(problem_, kAttempts);
+    std::vector<Slot> best = cut_into_slots(problem_, kPartitionTuning.bisection_attempts);
     search_by_swaps(problem_, {}, options_.effort, best);
-    if (workload_.num_tasks() <= kMaxRanksToTryAll) {
-      try_all_maps(problem_, workload_.num_tasks(), kMaxVisits, best);
+    if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
+      try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
       return placed(best);
     }
     const Placement base = base_of(current);

@@ -10,6 +10,7 @@
 
 #include "poise/base/random.h"
 #include "poise/partition/multilevel_bisection.h"
+#include "poise/partition/tuning.h"
 
 namespace poise {
 
@@ -22,9 +23,6 @@ struct Region {
   std::vector<Slot> slots;
   std::vector<Vertex> members;
 };
-
-constexpr std::size_t kSamples =
-    4;  // number of slots that represent a region when distances are estimated
 
 class Halving {
  public:
@@ -172,7 +170,7 @@ class Halving {
   }
 
   double distance(const Region& half, Slot to) const {
-    const std::size_t samples = std::min(kSamples, half.slots.size());
+    const std::size_t samples = std::min(kPartitionTuning.region_samples, half.slots.size());
     double sum = 0;
     for (std::size_t i = 0; i < samples; ++i)
       sum += problem_.distances(

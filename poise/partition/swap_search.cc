@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/random.h"
+#include "poise/partition/tuning.h"
 
 namespace poise {
 
@@ -16,28 +17,12 @@ namespace {
 using graphs::Graph;
 using graphs::Vertex;
 
-constexpr int kDescentPasses = 20;
-constexpr int kCoolingSteps = 200;
-constexpr double kEndTemperature = 0.02;  // final temperature relative to the start temperature
 /// Start temperatures of annealing, as multiples of the mean amount by which a swap changes the
 /// traffic. A hot start destroys the initial map, which pays only if there is time to find a better
 /// one.
 constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
-constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
-// Maximum number of random draws to find a vertex whose move could lower the traffic.
-constexpr int kDraws = 4;
-// Number of trial swaps from which the start temperature is computed.
-constexpr int kSamples = 2000;
-/// One in this many candidates for a swap is drawn from all slots. The others are near the partner
-/// to which the swap should bring a vertex closer.
-constexpr std::uint64_t kAnywhereOneIn = 64;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-12;
-// A trial takes longer for a vertex of high degree, so descent tries fewer partners of such a
-// vertex: kDescentDegrees / degree, but at least kMinPartners and at most kMaxPartners.
-constexpr std::size_t kDescentDegrees = 2048, kMinPartners = 4, kMaxPartners = 32;
-constexpr double kDescentScansPerEdge = 200;
-constexpr Slot kSlotsOfGroup = 8;  // descent tries at most this many slots around each partner
 
 /// The bytes by which each node exceeds the limits of the search.
 class Excess {
@@ -148,13 +133,13 @@ class SwapSearch {
     if (connected_.size() < 2) return;
     const double mean = mean_change();
     if (mean <= 0) return;
-    const double edges = static_cast<double>(graph_.to.size()) / 2;
+    const double edges = graph_.to.size() / 2.0;
     double budget = std::min(effort_.scans_per_edge * edges,
                              effort_.max_scans * std::min(1.0, effort_.large_edges / edges));
     for (const double temperature : kTemperatures) {
       const bool is_last = temperature == kTemperatures.back();
       const double scans = is_last ? budget : budget / 2;
-      if (!is_last && scans < temperature * kScansPerEdgeWhenHot * edges) continue;
+      if (!is_last && scans < temperature * kPartitionTuning.hot_scans * edges) continue;
       cool_down(temperature * mean, scans);
       budget -= scans;
     }
@@ -165,8 +150,8 @@ class SwapSearch {
   void descend() {
     std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
     scans_ = 0;
-    const double most = kDescentScansPerEdge * graph_.to.size();
-    for (int pass = 0; pass < kDescentPasses; ++pass) {
+    const double most = kPartitionTuning.descent_scans * graph_.to.size();
+    for (int pass = 0; pass < kPartitionTuning.descent_passes; ++pass) {
       bool any = false;
       for (const Vertex v : connected_) {
         if (scans_ > most) return;
@@ -179,12 +164,13 @@ class SwapSearch {
  private:
   /// Anneals from this temperature until `budget` edges were examined. Keeps the best map.
   void cool_down(double temperature, double budget) {
-    const double cooling = portable_exp(portable_log(kEndTemperature) / kCoolingSteps);
+    const double cooling = portable_exp(portable_log(kPartitionTuning.end_temperature) /
+                                        kPartitionTuning.cooling_steps);
     std::vector<Slot> best = slot_of_;
     double now = 0, best_change = 0;
     scans_ = 0;
-    for (int step = 1; step <= kCoolingSteps; ++step, temperature *= cooling) {
-      while (scans_ < budget * step / kCoolingSteps) now += try_one(temperature);
+    for (int step = 1; step <= kPartitionTuning.cooling_steps; ++step, temperature *= cooling) {
+      while (scans_ < budget * step / kPartitionTuning.cooling_steps) now += try_one(temperature);
       if (now < best_change) best = slot_of_, best_change = now;
     }
     if (now > best_change) restore(best);
@@ -256,10 +242,10 @@ class SwapSearch {
   }
 
   /// Draws random edges until it finds one whose two ends could be closer to each other, or until
-  /// it has drawn kDraws edges. Returns the edge drawn last.
+  /// it has drawn max_draws edges. Returns the edge drawn last.
   std::pair<Vertex, Vertex> edge_to_shorten() {
     Vertex v = 0, partner = 0;
-    for (int draw = 0; draw < kDraws; ++draw) {
+    for (int draw = 0; draw < kPartitionTuning.max_draws; ++draw) {
       v = connected_[random_.below(connected_.size())];
       partner = neighbour(v);
       if (problem_.distances(where_[v], where_[partner]) > nearest_) break;
@@ -271,13 +257,14 @@ class SwapSearch {
   /// vertex is on a slot near the partner's, preferably with its own partners elsewhere, or it is a
   /// few edges away from the partner in the graph. Rarely, it is any vertex.
   Vertex candidate(Vertex partner) {
-    if (random_.below(kAnywhereOneIn) == 0) return vertex_at_[random_.below(vertex_at_.size())];
+    if (random_.below(kPartitionTuning.anywhere_one_in) == 0)
+      return vertex_at_[random_.below(vertex_at_.size())];
     const std::uint64_t kind = random_.below(groups_.size() + 1);
     Vertex u = partner;
     if (kind < groups_.size()) {
       const Slot at = slot_of_[partner];
       const Slot first = groups_[kind].first[at], last = groups_[kind].last[at];
-      for (int draw = 0; draw < kDraws; ++draw) {
+      for (int draw = 0; draw < kPartitionTuning.max_draws; ++draw) {
         u = vertex_at_[first + random_.below(last - first)];
         if (graph_.degree(u) == 0) break;
         const Slot other = slot_of_[neighbour(u)];
@@ -292,7 +279,7 @@ class SwapSearch {
   double mean_change() {
     double sum = 0;
     int count = 0;
-    for (int i = 0; i < kSamples; ++i) {
+    for (int i = 0; i < kPartitionTuning.temperature_samples; ++i) {
       const auto [v, partner] = edge_to_shorten();
       const Vertex u = candidate(partner);
       if (v == u) continue;
@@ -332,7 +319,9 @@ class SwapSearch {
   void gather_near(Vertex v) {
     near_.clear();
     const std::size_t degree = graph_.degree(v);
-    const std::size_t partners = std::clamp(kDescentDegrees / degree, kMinPartners, kMaxPartners);
+    const std::size_t partners =
+        std::clamp(kPartitionTuning.descent_degrees / degree, kPartitionTuning.min_partners,
+                   kPartitionTuning.max_partners);
     const std::size_t stride = (degree + partners - 1) / partners;
     const Slot own = slot_of_[v];
     for (std::size_t i = 0; i < degree; i += stride) {
@@ -343,7 +332,8 @@ class SwapSearch {
       });
       if (group == groups_.rend()) continue;
       const Slot first = group->first[at], size = group->last[at] - first;
-      const Slot step = (size + kSlotsOfGroup - 1) / kSlotsOfGroup;
+      const Slot step =
+          (size + kPartitionTuning.slots_of_group - 1) / kPartitionTuning.slots_of_group;
       for (Slot s = at % step; s < size; s += step) near_.push_back(first + s);
     }
     std::sort(near_.begin(), near_.end());

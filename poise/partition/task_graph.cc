@@ -22,7 +22,7 @@ std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskI
 }
 
 double weight_of(const Link& link, const UnitCosts& unit) {
-  const auto count = static_cast<double>(link.count), bytes = static_cast<double>(link.bytes);
+  const double count = link.count, bytes = link.bytes;
   const bool is_free = unit.message_s == 0 && unit.byte_s == 0;
   return is_free ? count + bytes : count * unit.message_s + bytes * unit.byte_s;
 }

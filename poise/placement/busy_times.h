@@ -46,7 +46,7 @@ class BusyTimes {
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
             const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
 
-  SpotId num_spots() const { return static_cast<SpotId>(busy_s_.size()); }
+  SpotId num_spots() const { return busy_s_.size(); }
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest of all busy times. O(spots).
   double peak_s() const;

@@ -22,7 +22,7 @@ Placement initial_placement(std::string_view name, TaskId num_tasks, std::uint32
 
 /// The place of a task if consecutive tasks form blocks of nearly equal size.
 inline PlaceId blocked_place(TaskId task, TaskId num_tasks, std::uint32_t num_places) {
-  return static_cast<PlaceId>(std::uint64_t{task} * num_places / num_tasks);
+  return std::uint64_t{task} * num_places / num_tasks;
 }
 
 /// Calls visit(task, place) for each task in order, without storing the placement.

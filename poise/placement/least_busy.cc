@@ -45,7 +45,7 @@ void LeastBusy::set(PlaceId p, double busy_s) {
     const std::uint64_t sibling_is_left = node % 2;  // so the sibling wins ties
     // Selects the winner with masks, because a branch would be mispredicted half of the time.
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
-    winner ^= (winner ^ sibling) & static_cast<PlaceId>(loses);
+    winner ^= (winner ^ sibling) & loses;
     rank ^= (rank ^ sibling_rank) & loses;
     // If the winner at this node is not p and has not changed, no node above changes.
     if (winner_[node / 2] == winner && winner != p) return;

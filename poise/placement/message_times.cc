@@ -108,8 +108,7 @@ class MessageTally {
           });
     };
     for_each_message([&](const Message& message, PlaceId from, PlaceId to) {
-      const auto count = static_cast<double>(message.count),
-                 bytes = static_cast<double>(message.bytes);
+      const double count = message.count, bytes = message.bytes;
       const auto facts = [&](DomainId, DomainId) {
         return Sum{0, 0, ends(1, 0, from, to), ends(0, 1, from, to),
                    poise::latency_s(machine_, costs_, from, to)};
@@ -200,7 +199,7 @@ MessageTimes message_times_without_waiting(const Machine& machine, const Workloa
 double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,
                           PlaceId from, PlaceId to) {
   if (from == to) return 0;
-  const auto count = static_cast<double>(message.count), bytes = static_cast<double>(message.bytes);
+  const double count = message.count, bytes = message.bytes;
   const EndTimes ends = end_times(machine, costs, LoadsInclude::none, count, bytes, from, to);
   const double slowest_s =
       ResourceRates(machine, costs)

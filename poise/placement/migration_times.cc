@@ -26,6 +26,8 @@ MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placemen
   seconds_.assign(first_resource_ + (resources_ ? resources_->count() : 0), 0);
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for_each_use(t, places_[t], [&](Index i, double seconds) { seconds_[i] += seconds; });
+  most_place_s_ = busiest_place_s();
+  most_resource_s_ = busiest_resource_s();
 }
 
 /// Calls visit(index, seconds) for each place and resource on which the migration of t from its
@@ -118,7 +120,11 @@ void MigrationTimes::move(TaskId t, PlaceId to) {
   change(t, places_[t], -1);
   change(t, to, 1);
   places_[t] = to;
-  for (const auto& [i, seconds] : changes_) seconds_[i] += seconds;
+  for (const auto& [i, seconds] : changes_) {
+    seconds_[i] += seconds;
+    double& most_s = i < first_resource_ ? most_place_s_ : most_resource_s_;
+    most_s = std::max(most_s, seconds_[i]);
+  }
 }
 
 }  // namespace poise

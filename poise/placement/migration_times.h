@@ -38,6 +38,9 @@ class MigrationTimes {
   /// exception for a task's home.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
+  /// Upper bound on seconds(): the longest times of a place and of a resource since construction.
+  /// O(1).
+  double most_so_far_s() const { return most_place_s_ + most_resource_s_; }
 
   double busiest_place_s() const;
   double busiest_resource_s() const;
@@ -64,6 +67,7 @@ class MigrationTimes {
   std::vector<PlaceId> places_;
   Index first_resource_;
   std::vector<double> seconds_;  // places (nuco: as senders, then as receivers), then resources
+  double most_place_s_, most_resource_s_;          // longest so far, see most_so_far_s()
   std::vector<std::pair<Index, double>> changes_;  // scratch
 };
 

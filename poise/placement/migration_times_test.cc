@@ -2,6 +2,7 @@
 
 #include "poise/placement/migration_times.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "tests/support/random_problem.h"
@@ -25,6 +26,8 @@ TEST(MigrationTimes,
     MigrationTimes times(problem, problem.current);
     Placement placement = problem.current;
     EXPECT_EQ(times.seconds(), 0);
+    EXPECT_EQ(times.most_so_far_s(), 0);
+    double longest_s = 0;
     for (int move = 0; move < 60; ++move) {
       const auto t = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
       const auto to = static_cast<PlaceId>(random.below(owned.machine.num_places()));
@@ -39,6 +42,8 @@ TEST(MigrationTimes,
         EXPECT_EQ(fits, times.seconds() <= limit_s || to == problem.current.of(t));
       }
       EXPECT_GE(times.seconds(), cost_s * (1 - 1e-9));
+      longest_s = std::max(longest_s, times.seconds());
+      EXPECT_GE(times.most_so_far_s(), longest_s * (1 - 1e-9));
       EXPECT_LE(times.seconds(), cost_s * (is_physical ? 2 : 1) * (1 + 1e-9) + 1e-15);
     }
     EXPECT_NEAR(MigrationTimes(problem, placement).seconds(), times.seconds(),

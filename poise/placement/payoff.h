@@ -21,9 +21,7 @@ struct PayoffQuestion {
 inline double payoff_s(const PayoffQuestion& question) {
   if (question.steps == 0) return -question.cost_s;
   const double saved_s = question.busiest_s - question.reachable_imbalance * question.average_s;
-  return saved_s / static_cast<double>(question.steps) *
-             static_cast<double>(question.steps_to_come) -
-         question.cost_s;
+  return saved_s / question.steps * question.steps_to_come - question.cost_s;
 }
 
 }  // namespace poise

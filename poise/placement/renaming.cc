@@ -173,8 +173,7 @@ Placement renamed_in_level(const Machine& machine, const Workload& workload,
   for (std::uint32_t g = 0; g + 1 < first_place.size(); ++g) {
     const PlaceId first = first_place[g], size = first_place[g + 1] - first;
     const std::uint32_t parent = level == 0 ? 0 : machine.group_of(level - 1, first);
-    const auto kind =
-        kinds.try_emplace({parent, size}, static_cast<std::uint32_t>(kinds.size())).first->second;
+    const auto kind = kinds.try_emplace({parent, size}, kinds.size()).first->second;
     const auto of_group = shares.subspan(first, size);
     groups.push_back({kind, std::accumulate(of_group.begin(), of_group.end(), 0.0)});
   }

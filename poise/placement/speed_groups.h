@@ -27,7 +27,7 @@ struct SpeedGroup {
   /// number of places of the group.
   PlaceId index_from(PlaceId p) const {
     if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));
-    return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());
+    return std::lower_bound(places.begin(), places.end(), p) - places.begin();
   }
 };
 

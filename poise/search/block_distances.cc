@@ -9,7 +9,7 @@ namespace poise {
 
 BlockDistances::BlockDistances(const DistanceTree& tree)
     : tree_(&tree),
-      num_children_(tree.num_levels() > 1 ? static_cast<std::uint32_t>(tree.level(1).size()) : 0),
+      num_children_(tree.num_levels() > 1 ? tree.level(1).size() : 0),
       block_size_(1),
       lightest_(num_children_) {
   while (block_size_ * block_size_ < num_children_) block_size_ *= 2;

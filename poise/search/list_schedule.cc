@@ -99,8 +99,7 @@ class Scheduler {
   /// Returns a lower bound on a sum of message weights. `messages` is the sum of the same weights,
   /// but added up in another order and therefore rounded differently.
   double less_rounding(double messages) const {
-    return messages -
-           kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
+    return messages - kRoundingSlack * (std::abs(messages) + 2.0 * num_messages_);
   }
   double cost(double speed, double busy_s, double messages) const {
     const double done_s = has_equal_speeds_ ? busy_s : busy_s + load_s_ / speed;

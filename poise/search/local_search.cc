@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -14,9 +15,6 @@ namespace poise {
 namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
-/// If the number of cores is limited, places may be full. Then, on a machine with at most this many
-/// places, a task may try every place as a destination.
-constexpr PlaceId kFewPlaces = 64;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -51,6 +49,29 @@ void LocalSearch::limit_migration(double limit_s) {
   migration_limit_s_ = limit_s;
 }
 
+void LocalSearch::remember_shortest(double steps) {
+  steps_to_pay_ = steps;
+  shortest_s_ = std::numeric_limits<double>::infinity();
+  moves_since_.clear();
+}
+
+Placement LocalSearch::shortest() const {
+  Placement shortest = placement();
+  for (auto move = moves_since_.rbegin(); move != moves_since_.rend(); ++move)
+    shortest.move(move->task, move->from);
+  return shortest;
+}
+
+/// Remembers the placement if its total time is the shortest so far. No place is busier than
+/// peak_s.
+void LocalSearch::note_total(double peak_s) {
+  if (steps_to_pay_ == 0) return;
+  const double total_s = steps_to_pay_ * peak_s + moved_->most_so_far_s();
+  if (total_s >= shortest_s_) return;
+  shortest_s_ = total_s;
+  moves_since_.clear();
+}
+
 double LocalSearch::peak_s() const { return times_.peak_s(); }
 
 double LocalSearch::average_s() const {
@@ -82,7 +103,7 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  if (room_.has_few_cores() && machine_.num_places() <= kFewPlaces)  // places may be full
+  if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)  // places may be full
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
@@ -265,6 +286,7 @@ void LocalSearch::open(PlaceId p) {
 }
 
 void LocalSearch::relocate(TaskId t, PlaceId to) {
+  if (steps_to_pay_ != 0) moves_since_.push_back({t, times_.place_of(t), to});
   auto& row = tasks_at_[times_.place_of(t)];
   *std::find(row.begin(), row.end(), t) = row.back();
   row.pop_back();
@@ -373,13 +395,13 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const double stage_scans =
-      std::min(static_cast<double>(tuning_.min_scans) + tuning_.scans_per_entry * entries,
-               static_cast<double>(tuning_.max_scans));
+  const double stage_scans = std::min<double>(tuning_.min_scans + tuning_.scans_per_entry * entries,
+                                              static_cast<double>(tuning_.max_scans));
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
+  double stuck_s = 0;      // busy time of the busiest place that found no step
   while (!queue_.empty() && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
@@ -408,11 +430,15 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       }
     }
     is_open_[p] = false;
+    note_total(std::max(busy_s, stuck_s));
     if (improve(p, stage)) {
       open(p);
       has_moved = true;
+    } else {
+      stuck_s = std::max(stuck_s, busy_s);
     }
   }
+  if (steps_to_pay_ != 0) note_total(this->peak_s());
   queue_ = {};
   return scans() - scans_before;
 }

@@ -45,6 +45,10 @@ class LocalSearch {
   /// this (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
+  /// From now on, remembers the placement with the shortest total time: `steps` times the largest
+  /// busy time, plus the time of migration. Needs a call of limit_migration() before.
+  void remember_shortest(double steps);
+
   /// Takes steps until none gains, a limit of the stage is reached, or `max_scans` scans have been
   /// made. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
@@ -56,6 +60,8 @@ class LocalSearch {
   double peak_s() const;
   double average_s() const;
   Placement placement() const { return Placement(times_.places()); }
+  /// The placement that remember_shortest() asks for. O(tasks + steps since then).
+  Placement shortest() const;
 
  private:
   struct Step {
@@ -76,6 +82,7 @@ class LocalSearch {
     return room_.fits_exchange(t, u) &&
            (!moved_ || moved_->fits_exchange(t, u, migration_limit_s_));
   }
+  void note_total(double peak_s);
   double change_of_trial() const;
   double change_of_exchange(TaskId t, TaskId u);
   void try_moves(TaskId t, double limit);
@@ -106,7 +113,10 @@ class LocalSearch {
   Room room_;
   std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
   double migration_limit_s_ = 0;
-  std::vector<double> potential_of_;  // per place, at the current exponent and scale
+  double steps_to_pay_ = 0;             // iterations in the total time; 0: no total is remembered
+  double shortest_s_ = 0;               // shortest total time so far
+  std::vector<Migration> moves_since_;  // the moves made since then
+  std::vector<double> potential_of_;    // per place, at the current exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 

@@ -11,20 +11,11 @@
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
 #include "poise/placement/room.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
 namespace {
-
-/// The points that are tried on the way from a new placement, `far`, back to the current one. Each
-/// point has one of these fractions f: its iteration may take f * d longer than that of `far`,
-/// where d is the iteration time of the current placement minus that of `far`. The points are
-/// denser at small fractions, where the total time changes most.
-constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions that curve_to_current() uses instead of kParts: more of them, because users see
-/// that curve.
-constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
-                                  1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 class Returns {
  public:
@@ -153,8 +144,8 @@ class SingleReturns {
 };
 
 /// Goes from the placement `far` back to the current one. Calls take(outcome) with one point per
-/// fraction in `parts` (see kParts), in this order, until take() returns false. Finally, in any
-/// case, calls take() with the current placement.
+/// fraction in `parts` (see kReturnParts), in this order, until take() returns false. Finally, in
+/// any case, calls take() with the current placement.
 template <typename Take>
 void for_each_point(const Way& way, const Outcome& far, std::span<const double> parts,
                     const Take& take) {
@@ -190,7 +181,7 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
 
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
   std::vector<Outcome> curve;
-  for_each_point(way, outcome_of(way.problem, far), kShownParts, [&](Outcome outcome) {
+  for_each_point(way, outcome_of(way.problem, far), kShownReturnParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
@@ -202,7 +193,7 @@ Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);
-  const auto parts = std::span(kParts).first(is_cheap ? 1 : std::size(kParts));
+  const auto parts = std::span(kReturnParts).first(is_cheap ? 1 : std::size(kReturnParts));
   for_each_point(way, far, parts, [&](Outcome outcome) {
     if (!points.empty() && total_s(outcome) > total_s(points.back())) ++rises;
     points.push_back(std::move(outcome));

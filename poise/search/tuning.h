@@ -26,6 +26,7 @@ namespace poise {
   X(double,        tolerance,                 0.03,  1e-4, 1,     "of the ideal",      "what is this close to the ideal is left alone: loads of a new placement, iteration above its bound, time of messages") \
   X(double,        same_total,                0.001, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(std::size_t,   candidates,                12,    1,    1000,  "places or tasks",   "places that are tried for a task, and tasks that are tried at a full place: those it communicates with most, the nearest, the least busy, the heaviest") \
+  X(std::uint32_t, few_places,                64,    0,    1e6,   "places",            "if the number of cores is limited, places may be full: a task then tries every place of a machine with at most this many") \
   X(std::size_t,   max_table,                 16777216, 1, 1e12,  "entries",           "steps that need a larger table (nodes times nodes, tasks times subphases) are left out: 8 bytes each, 128 MB") \
   /* Local search (search/local_search.h): the potential is the sum of (busy / peak)^exponent over places. Only places busier */ \
   /* than 1 - 1 / exponent of the peak give tasks away; those less busy count for less than 1 / e of the busiest. */ \
@@ -76,6 +77,15 @@ static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.same_total < kTuning.tolerance);
 static_assert(kTuning.min_scans < kTuning.max_scans);
 static_assert(kTuning.max_kept < 1);
+
+/// The points that are tried on the way from a new placement, `far`, back to the current one
+/// (returns.h). Each point has one of these fractions f: its iteration may take f * d longer than
+/// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
+/// points are denser at small fractions, where the total time changes most.
+inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
+/// The fractions that curve_to_current() uses instead: more of them, because users see that curve.
+inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
+                                               1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 /// The numbers of Tuning as knobs: name, default value, range, help and unit of each.
 inline constexpr auto kTuningKnobs = std::to_array<Knob>({

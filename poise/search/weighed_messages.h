@@ -35,7 +35,7 @@ class WeighedMessages {
   /// Sum over distinct weights, in ascending order, of weight times count.
   double sum() const {
     double sum = 0;
-    for (const Term& term : terms_) sum += term.weight * static_cast<double>(term.count);
+    for (const Term& term : terms_) sum += term.weight * term.count;
     return sum;
   }
 

@@ -73,7 +73,8 @@ EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, Ste
 /// of lending and of the step do not compete.
 EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
                            const Placement& placement) const {
-  LendingScenario scenario = lending_scenario(machine_, workload, placement, LendingNetwork::links);
+  LendingScenario scenario =
+      lending_scenario(machine_, workload, placement, lending_.options, LendingNetwork::links);
   scenario.has_spans = lending_.has_spans;
   LentStep lent = lent_step(scenario);
   std::vector<double> left_s;
@@ -128,7 +129,7 @@ const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
         message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes));
     held_ += traffic_[phase]->pairs().size();
   }
-  if (lending_.is_on) {
+  if (lending_.options.is_on()) {
     steps_[phase] = lent(*traffic_[phase], workload, placement);
     return *steps_[phase];
   }

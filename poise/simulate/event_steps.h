@@ -13,10 +13,10 @@
 
 namespace poise {
 
-/// Two settings: is_on, whether places lend tasks to one another, and has_spans, whether a record
-/// is kept of what each place does.
+/// How places lend tasks to one another, and whether a record is kept of what each place does.
 struct StepLending {
-  bool is_on = false, has_spans = false;
+  LendingOptions options = {};
+  bool has_spans = false;
 };
 
 struct EventStep {

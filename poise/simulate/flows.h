@@ -21,7 +21,7 @@ class Routes {
   /// are left out; two stops at the same resource are merged.
   std::uint32_t add(std::span<const RouteStop> stops);
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
+  std::uint32_t count() const { return first_.size() - 1; }
   std::uint32_t num_resources() const { return num_resources_; }
   std::size_t num_stops() const { return stops_.size(); }
   std::span<const RouteStop> stops(std::uint32_t route) const {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "poise/base/check.h"
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/simulate/fluid.h"
@@ -78,14 +79,14 @@ void receive_all(const Traffic& traffic, std::span<const double> arrival_s,
 double window_s(const Traffic& traffic, const EngineOptions& options) {
   if (options.precision) return *options.precision * traffic.busiest_s();
   const double stops = traffic.routes().num_stops();
-  const double computations = 2 * static_cast<double>(traffic.flows().size());
+  const double computations = 2.0 * traffic.flows().size();
   if (computations * stops <= kMaxExactVisits) return 0;
   return traffic.busiest_s() / std::clamp(kMaxVisits / stops, kMinComputations, kMaxComputations);
 }
 
 }  // namespace
 
-std::string_view name_of(Sharing sharing) { return kSharings[static_cast<std::size_t>(sharing)]; }
+std::string_view name_of(Sharing sharing) { return kSharings[index_of(sharing)]; }
 
 Sharing sharing_named(std::string_view name) {
   for (const auto sharing : {Sharing::fluid, Sharing::queue})

@@ -52,8 +52,7 @@ class Team {
   double horizon_s() const {
     double owed_s = 0;
     for (const Shared& place : places_) owed_s = std::max(owed_s, place.owed_s);
-    return owed_s + 2 * static_cast<double>(program_.threads) *
-                        *std::max_element(work_s_.begin(), work_s_.end());
+    return owed_s + 2.0 * program_.threads * *std::max_element(work_s_.begin(), work_s_.end());
   }
 
  private:
@@ -219,9 +218,7 @@ void Team::sort_domain(DomainId d) {
   // Sorts threads by progress, the least advanced first and blocked threads last. The balancer
   // knows only what a thread has done, not what it has left.
   const auto done_s = [&](ThreadId t) {
-    return rest_s_[t] <= 0
-               ? kNever
-               : (static_cast<double>(phase_) - 1) * work_s_[t] + work_s_[t] - rest_s_[t];
+    return rest_s_[t] <= 0 ? kNever : (phase_ - 1.0) * work_s_[t] + work_s_[t] - rest_s_[t];
   };
   std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
     return done_s(a) != done_s(b) ? done_s(a) < done_s(b) : a < b;
@@ -358,7 +355,7 @@ void check(const JuggleRun& run) {
   const double threads = run.program.threads;
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
-      points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
+      points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
   constexpr double kMaxThreadSteps = 1e10;
   if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
     fail("simulation: {} threads on {} cpus are too many; the maximum is {} threads and {} cpus",

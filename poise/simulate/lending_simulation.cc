@@ -17,6 +17,7 @@
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
 #include "poise/simulate/lending_links.h"
+#include "poise/simulate/lending_replicas.h"
 
 namespace poise {
 
@@ -35,7 +36,8 @@ constexpr double kMinIdle_s = 10e-6;  // shorter pauses between tasks are not re
 struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
-  double ran_s = 0;  // once it has run
+  double ran_s = 0;          // once it has run
+  std::uint64_t ticket = 0;  // of a task that has a copy; then count is 1
 };
 
 std::uint64_t count_of(const auto& runs) {
@@ -45,13 +47,25 @@ std::uint64_t count_of(const auto& runs) {
 }
 
 struct Mail {
-  enum class Kind : std::uint8_t { tasks, results, request, decline, load, termination };
+  enum class Kind : std::uint8_t {
+    tasks,
+    results,
+    copies,
+    request,
+    decline,
+    claim,
+    grant,  // of a claim; without a run it is refused
+    load,
+    termination
+  };
   Kind kind = Kind::load;
   std::uint32_t from = 0, to = 0;
   News news;
   double requested_at_s = 0;
   bool is_lasting = false;
-  std::vector<Run> runs;     // of kind tasks and results: what it carries
+  std::vector<Run> runs;  // of kind tasks, results and grant
+  std::vector<SimulatedCopy> copies;
+  std::uint64_t ticket = 0;  // of kind claim
   double receiver_s = 0;     // CPU time to receive it
   double byte_s = 0;         // seconds per byte that it travelled; 0: not known
   TerminationMessage round;  // of kind termination
@@ -81,6 +95,7 @@ struct Rank {
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // of borrowed tasks, not yet sent
   double oldest_result_s = 0;
+  SimulatedCopies copies;  // of tasks of other ranks
   std::vector<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
   std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
@@ -110,6 +125,10 @@ class Simulation {
   void lend_to(Rank& rank, const Loan& loan);
   std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
   void steal(Rank& rank);
+  void replicate(Rank& rank);
+  void claim(Rank& rank);
+  std::optional<Run> take_copied(Rank& owner, std::uint64_t ticket);
+  void run_copy(Rank& rank, const Run& run);
   void detect(Rank& rank);
   void start_task(Rank& rank);
   void submit(Rank& rank, const Run& run);
@@ -146,7 +165,7 @@ class Simulation {
   std::unordered_map<std::uint64_t, double> last_arrival_s_;  // by pair of ranks
   std::vector<double> card_free_s_, bytes_out_;               // by node
   std::optional<LendingLinks> links_;
-  std::uint64_t order_ = 0, created_ = 0, finished_ = 0;
+  std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken
   std::uint32_t ranks_done_ = 0;  // ranks that have left the last wait or, if they meet, this one
   double began_s_ = 0;            // when the ranks met
@@ -183,6 +202,8 @@ void Simulation::begin_wait(double at_s) {
   ranks_done_ = 0;
   outcome_.lent = 0;
   outcome_.lent_bytes = 0;
+  outcome_.ran_on_other_nodes = 0;
+  outcome_.copies = outcome_.copies_run = 0;
   for (std::uint32_t rank = 0; rank < scenario_.num_ranks; ++rank) {
     ranks_[rank].did = {};
     push(at_s + (rank < scenario_.enter_s.size() ? scenario_.enter_s[rank] : 0), Kind::enter, rank);
@@ -196,6 +217,7 @@ void Simulation::leave(Rank& rank) {
     complain(fmt::format("rank {} left the last wait while {} tasks were unfinished",
                          number_of(rank), created_ - finished_));
   rank.agent.leave();
+  rank.copies.drop();
   rank.did.left_s = left_s - began_s_;
   if (is_last || scenario_.meets)
     ++ranks_done_;
@@ -229,6 +251,7 @@ void Simulation::enter(Rank& rank) {
   if (number < scenario_.work.size())
     for (const SimulatedWork& work : scenario_.work[number])
       submit(rank, {number, work.tasks, work.children, work.task_s});
+  replicate(rank);
   send_rounds(rank, out);
   step(rank);
 }
@@ -303,7 +326,8 @@ double Simulation::arrival_s(Mail& mail, double bytes) {
     const auto passage = links_->carry(place_of(mail.from), place_of(to), bytes, sent_s);
     cpu_s_ += passage.sender_s;
     mail.receiver_s = passage.receiver_s;
-    if (!mail.runs.empty() && scenario_.bytes_per_task / 2 >= kLargeBytes)
+    const bool has_data = mail.kind != Mail::Kind::grant && !mail.runs.empty();
+    if (has_data && scenario_.bytes_per_task / 2 >= kLargeBytes)
       mail.byte_s = (passage.arrival_s - sent_s) / bytes;
     return in_order_s(mail.from, to, passage.arrival_s);
   }
@@ -329,9 +353,12 @@ double Simulation::in_order_s(std::uint32_t from, std::uint32_t to, double at_s)
 void Simulation::send(Rank& rank, Mail&& mail) {
   ++outcome_.messages;
   ++rank.messages;
-  const double task_bytes = count_of(mail.runs) * scenario_.bytes_per_task / 2;
+  const auto with_data =
+      mail.copies.size() + (mail.kind == Mail::Kind::grant ? 0 : count_of(mail.runs));
+  const double task_bytes = with_data * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
-  const double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
+  double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
+  if (with_data == 0 && mail.kind != Mail::Kind::termination) at_s += scenario_.news_delay_s;
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
     free_mails_.push_back(mails_.size());
@@ -377,6 +404,7 @@ void Simulation::receive_results(Rank& rank, const Mail& mail) {
       rank.times.learn(0, run.ran_s / rank.agent.slowness_of(mail.from), cost_of(run));
   }
   rank.finished += tasks;
+  if (node_of(mail.from) != node_of(mail.to)) outcome_.ran_on_other_nodes += tasks;
   finished_ += tasks;
   outcome_.makespan_s = now_s_ - began_s_;
 }
@@ -398,6 +426,20 @@ void Simulation::handle(Rank& rank, Mail& mail) {
     }
     case Mail::Kind::decline:
       rank.agent.was_declined(mail.from, mail.requested_at_s, now_s_);
+      break;
+    case Mail::Kind::copies:
+      cpu_s_ += static_cast<double>(mail.copies.size()) * scenario_.task_overhead_s;
+      rank.copies.keep(mail.copies);
+      break;
+    case Mail::Kind::claim: {
+      Mail answer = mail_to(rank, Mail::Kind::grant, mail.from);
+      if (const auto run = take_copied(rank, mail.ticket)) answer.runs = {*run};
+      send(rank, std::move(answer));
+      break;
+    }
+    case Mail::Kind::grant:
+      rank.copies.answered();
+      for (const Run& run : mail.runs) run_copy(rank, run);
       break;
     case Mail::Kind::load: break;
     case Mail::Kind::termination: {
@@ -508,6 +550,68 @@ void Simulation::steal(Rank& rank) {
   send(rank, std::move(mail));
 }
 
+// Gives tickets to the last tasks of the queue, and sends their copies.
+void Simulation::replicate(Rank& rank) {
+  if (scenario_.num_ranks < 2) return;
+  const auto number = number_of(rank);
+  const auto count =
+      static_cast<std::uint64_t>(scenario_.replicated_share * static_cast<double>(rank.num_own));
+  std::map<std::uint32_t, std::vector<SimulatedCopy>> by_rank;
+  for (Run run : take(rank, count, false)) {
+    rank.num_own += run.count;
+    rank.queued_cost += cost_of(run);
+    for (std::uint32_t left = std::exchange(run.count, 1); left > 0; --left) {
+      run.ticket = ++last_ticket_;
+      rank.own.push_back(run);
+      by_rank[rank_of_copy(number, run.ticket, scenario_.num_ranks)].push_back(
+          {run.ticket, number});
+    }
+  }
+  for (auto& [to, copies] : by_rank) {
+    outcome_.copies += copies.size();
+    cpu_s_ += static_cast<double>(copies.size()) * scenario_.task_overhead_s;
+    Mail mail = mail_to(rank, Mail::Kind::copies, to);
+    mail.copies = std::move(copies);
+    send(rank, std::move(mail));
+  }
+}
+
+// If the rank has nothing to do, it asks the owner of a copy whether it may run it.
+void Simulation::claim(Rank& rank) {
+  while (rank.queued() == 0 && !rank.is_running()) {
+    const auto copy = rank.copies.claim(rank.agent);
+    if (!copy) return;
+    if (!scenario_.shares_tokens) {
+      Mail mail = mail_to(rank, Mail::Kind::claim, copy->owner);
+      mail.ticket = copy->ticket;
+      send(rank, std::move(mail));
+      return;
+    }
+    rank.copies.answered();
+    if (const auto run = take_copied(ranks_[copy->owner], copy->ticket)) run_copy(rank, *run);
+  }
+}
+
+// Removes the task from the queue of its owner. Returns nothing if it has started or is lent.
+std::optional<Run> Simulation::take_copied(Rank& owner, std::uint64_t ticket) {
+  const auto found = std::find_if(owner.own.begin(), owner.own.end(),
+                                  [ticket](const Run& run) { return run.ticket == ticket; });
+  if (found == owner.own.end()) return std::nullopt;
+  const Run run = *found;
+  owner.own.erase(found);
+  --owner.num_own;
+  owner.queued_cost -= cost_of(run);
+  return run;
+}
+
+void Simulation::run_copy(Rank& rank, const Run& run) {
+  ++outcome_.copies_run;
+  rank.borrowed.push_back(run);
+  ++rank.num_borrowed;
+  ++rank.tasks_here;
+  rank.queued_cost += cost_of(run);
+}
+
 void Simulation::detect(Rank& rank) {
   if (rank.detector.done() || rank.queued() > 0 || rank.is_running() || rank.tasks_here > 0 ||
       rank.created != rank.finished)
@@ -544,6 +648,7 @@ void Simulation::step(Rank& rank) {
   if (rank.agent.is_inside()) {
     lend(rank);
     steal(rank);
+    claim(rank);
     if (scenario_.num_ranks > 1 && rank.agent.gossip_is_due(state_of(rank), now_s_)) {
       const std::uint32_t to = rank.agent.next_gossip_target();
       send(rank, mail_to(rank, Mail::Kind::load, to));

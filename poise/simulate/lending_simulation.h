@@ -5,7 +5,7 @@
 // The simulation covers tasks and their times; messages with latency, bytes, overhead and random
 // delays; ranks of different speed that enter the wait late; progress threads; and either network
 // cards that send one byte after the other, or all links of a machine (lending_links.h). It does
-// not cover the load table in shared memory, replication, and several threads per rank.
+// not cover the load table in shared memory, and several threads per rank.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,17 @@ struct LendingScenario {
   /// The fraction stall_share of all messages waits for stall_s seconds, so that later messages
   /// arrive with them in one burst.
   double stall_share = 0, stall_s = 0;
+  /// Additional time that every message about loads, requests and their answers takes: all but
+  /// those with tasks, results or copies, and those that detect the end. So a rank learns late that
+  /// another one is slow or idle.
+  double news_delay_s = 0;
+  /// When a rank enters the wait, it copies this share of its tasks, the last ones of its queue,
+  /// each to one other rank; all others take turns. A rank with nothing to do asks the owners of
+  /// its copies one by one whether it may run them.
+  double replicated_share = 0;
+  /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
+  /// asking the owner.
+  bool shares_tokens = false;
   /// Time after which a progress thread handles a message that arrives during a task. If it is
   /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
@@ -79,10 +90,12 @@ struct SimulatedRank {
 };
 
 struct LendingOutcome {
-  double makespan_s = 0;              // when the last task had finished, its result back
-  double end_s = 0;                   // when the last rank had left the last wait
-  std::uint64_t tasks = 0, lent = 0;  // tasks; those lent, each time that one is lent
-  double lent_bytes = 0;              // of lent tasks and their results
+  double makespan_s = 0;                     // when the last task had finished, its result back
+  double end_s = 0;                          // when the last rank had left the last wait
+  std::uint64_t tasks = 0, lent = 0;         // tasks; those lent, each time that one is lent
+  std::uint64_t ran_on_other_nodes = 0;      // tasks, of lent and copied ones
+  double lent_bytes = 0;                     // of lent tasks, copies, and their results
+  std::uint64_t copies = 0, copies_run = 0;  // of tasks; those that ran where the copy was
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
   double mean_load_age_s = 0;  // of the load of the victim when a request is sent to a known one

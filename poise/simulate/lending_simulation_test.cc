@@ -39,6 +39,9 @@ LendingScenario random_scenario(std::uint64_t seed) {
   scenario.settings.loans.push = random.below(4) > 0;
   scenario.settings.loans.batch_bytes = random.below(2) ? 4 << 20 : 1000;
   if (random.below(2)) scenario.progress_s = random.uniform(0, 1e-3);
+  if (random.below(3) == 0) scenario.replicated_share = random.uniform();
+  scenario.shares_tokens = random.below(2);
+  if (random.below(3) == 0) scenario.news_delay_s = random.uniform(0, 5e-3);
   scenario.max_events = 5'000'000;
   scenario.recount_every = 50;
   return scenario;
@@ -76,6 +79,38 @@ double efficiency(const LendingScenario& scenario) {
   return ideal_makespan_s(scenario) / outcome.makespan_s;
 }
 
+// Four ranks with 100 tasks of 10 ms each; the first needs three times as long for a task, which no
+// rank knows when the wait begins.
+LendingScenario one_slow(double news_delay_s) {
+  LendingScenario scenario;
+  scenario.num_ranks = 4;
+  scenario.work.assign(4, {{100, 10e-3, 0}});
+  scenario.slowness = {3};
+  scenario.news_delay_s = news_delay_s;
+  scenario.progress_s = 0.3e-3;
+  return scenario;
+}
+
+TEST(LendingSimulation, loses_time_if_news_is_late) {
+  EXPECT_LT(simulate_lending(one_slow(0)).makespan_s,
+            simulate_lending(one_slow(0.2)).makespan_s - 0.1);
+}
+
+TEST(LendingSimulation, copies_whose_tokens_are_shared_do_not_depend_on_news) {
+  LendingScenario scenario = one_slow(0.2);
+  scenario.settings.pull = scenario.settings.loans.push = false;
+  EXPECT_NEAR(simulate_lending(scenario).makespan_s, 3.0, 1e-2);
+  scenario.replicated_share = 0.9;
+  const LendingOutcome asked = simulate_lending(scenario);
+  EXPECT_EQ(asked.copies, 360);
+  EXPECT_EQ(asked.lent, 0);
+  EXPECT_GT(asked.copies_run, 0);
+  scenario.shares_tokens = true;
+  const LendingOutcome shared = simulate_lending(scenario);
+  EXPECT_GT(efficiency(scenario), 0.95);
+  EXPECT_LT(shared.makespan_s, asked.makespan_s);
+}
+
 TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(2, 1000, 1e-3)), 0.98);
   EXPECT_GT(efficiency(all_on_one(16, 1600, 1e-3)), 0.9);
@@ -101,6 +136,61 @@ TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
   scenario.work = {{{1, 1.0, 0}}};
   scenario.num_ranks = 2;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
+}
+
+// No rank knows that the first task is long. Without a progress thread its rank answers no
+// request meanwhile.
+TEST(LendingSimulation, tasks_behind_a_first_task_of_unknown_time_are_lent_before_it_starts) {
+  for (const bool gives_costs : {true, false}) {
+    LendingScenario scenario;
+    scenario.work = {{{1, 1.0, 0}, {500, 2e-3, 0}}};
+    scenario.num_ranks = 2;
+    scenario.enter_s = {50e-6};  // the other rank has sent a request by then
+    scenario.gives_costs = gives_costs;
+    const LendingOutcome outcome = simulate_lending(scenario);
+    EXPECT_EQ(outcome.trouble, "");
+    EXPECT_LT(outcome.makespan_s, 1.06) << gives_costs;
+  }
+}
+
+// Draws a step of about 20 ms whose tasks are of one length, on one rank or on all, and some ranks
+// slow.
+LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
+  Random random(seed);
+  LendingScenario scenario;
+  scenario.seed = seed;
+  scenario.num_ranks = static_cast<std::uint32_t>(2 + random.below(8));
+  scenario.meets = true;
+  scenario.waits = waits;
+  const double task_s = std::pow(10, random.uniform(-6, -2.3));
+  const auto tasks = static_cast<std::uint32_t>(std::ceil(20e-3 / task_s));
+  const bool all_on_one = random.below(2);
+  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank) {
+    scenario.work.push_back({{all_on_one && rank > 0 ? 0 : tasks, task_s, 0}});
+    scenario.slowness.push_back(random.below(4) ? 1 : random.uniform(1, 8));
+    scenario.enter_s.push_back(random.uniform(0, 100e-6));
+  }
+  if (random.below(2)) scenario.progress_s = 100e-6;
+  return scenario;
+}
+
+// Compares each step with the same step without lending, also the first, before which a rank knows
+// neither the times of tasks nor the speed of other ranks.
+TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_one) {
+  for (const std::uint32_t waits : {1, 4}) {
+    std::vector<double> longer;
+    for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+      LendingScenario scenario = random_step(seed, waits);
+      const double lending_s = simulate_lending(scenario).makespan_s;
+      scenario.settings.pull = false;
+      scenario.settings.loans.policy = &offload_policy("none");
+      longer.push_back(lending_s / simulate_lending(scenario).makespan_s);
+      EXPECT_LE(longer.back(), 2) << "seed " << seed << ", step " << waits;
+    }
+    std::ranges::sort(longer);
+    EXPECT_LE(longer[longer.size() / 2], 1 / 0.98) << "median, step " << waits;
+    EXPECT_LE(longer[longer.size() * 98 / 100], 1.02) << "98th percentile, step " << waits;
+  }
 }
 
 // An idle rank sends a few requests to random ranks and one to each partner, independent of the

@@ -27,7 +27,8 @@ double mean_bytes(const Workload& workload) {
 }  // namespace
 
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
-                                 const Placement& placement, LendingNetwork network) {
+                                 const Placement& placement, const LendingOptions& options,
+                                 LendingNetwork network) {
   const CostModel& costs = machine.costs();
   LendingScenario scenario;
   scenario.num_ranks = machine.num_places();
@@ -45,6 +46,10 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
     scenario.waits = 2;
     scenario.meets = true;
   }
+  scenario.settings.pull = scenario.settings.loans.push = options.lends;
+  scenario.replicated_share = options.replicated_share;
+  scenario.shares_tokens = options.shares_tokens;
+  scenario.news_delay_s = options.news_delay_s;
   scenario.work.resize(machine.num_places());
   scenario.enter_s.resize(machine.num_places());
   for (const Place& place : machine.places()) scenario.slowness.push_back(1 / place.speed);
@@ -62,6 +67,8 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
 
 Loans& Loans::operator+=(const Loans& other) {
   tasks += other.tasks;
+  copies_run += other.copies_run;
+  ran_on_other_nodes += other.ran_on_other_nodes;
   bytes += other.bytes;
   saved_s += other.saved_s;
   return *this;
@@ -70,7 +77,9 @@ Loans& Loans::operator+=(const Loans& other) {
 LentStep lent_step(const LendingScenario& scenario) {
   LendingOutcome outcome = simulate_lending(scenario);
   POISE_CHECK(outcome.trouble.empty());
-  return {outcome.end_s, {outcome.lent, outcome.lent_bytes, 0}, std::move(outcome.ranks)};
+  return {outcome.end_s,
+          {outcome.lent, outcome.copies_run, outcome.ran_on_other_nodes, outcome.lent_bytes, 0},
+          std::move(outcome.ranks)};
 }
 
 }  // namespace poise

@@ -19,11 +19,24 @@ enum class LendingNetwork : std::uint8_t {
   links   // over all links of the machine (lending_links.h)
 };
 
+/// How the places of a step help one another.
+struct LendingOptions {
+  bool lends = false;           // they lend tasks to one another
+  double replicated_share = 0;  // share of its tasks that each place copies to others before it
+                                // begins; see LendingScenario
+  bool shares_tokens = false;
+  double news_delay_s = 0;
+
+  bool is_on() const { return lends || replicated_share > 0; }
+};
+
 /// What was lent in one step, or in several steps together, and the time that this saved.
 struct Loans {
-  std::uint64_t tasks = 0;  // a task that is lent on counts again
-  double bytes = 0;         // of these tasks and their results
-  double saved_s = 0;       // by which the iteration is shorter than without lending
+  std::uint64_t tasks = 0;       // a task that is lent on counts again
+  std::uint64_t copies_run = 0;  // tasks that ran where a copy of them was
+  std::uint64_t ran_on_other_nodes = 0;
+  double bytes = 0;    // of these tasks, of all copies, and of their results
+  double saved_s = 0;  // by which the iteration is shorter than without lending
 
   Loans& operator+=(const Loans& other);
 };
@@ -42,7 +55,7 @@ struct LentStep {
 /// tasks plus 128 bytes, half of this on the way to the borrower. Every node has the mean number of
 /// places.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
-                                 const Placement& placement,
+                                 const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);
 
 /// Simulates the step, but no messages between tasks. O(events log events), with a few events per

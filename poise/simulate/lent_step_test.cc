@@ -15,7 +15,7 @@ namespace poise {
 namespace {
 
 double lent_step_s(const Machine& machine, const Workload& workload, const Placement& placement) {
-  return lent_step(lending_scenario(machine, workload, placement)).end_s;
+  return lent_step(lending_scenario(machine, workload, placement, {.lends = true})).end_s;
 }
 
 TEST(LentStep, approaches_perfect_balance_if_many_tasks_start_on_one_place) {
@@ -64,7 +64,8 @@ TEST(LentStep, lending_never_beats_the_lower_bound_and_never_lengthens_a_step_by
 
 /// A step over the links of the machine.
 LentStep over_links(const Machine& machine, const Workload& workload, const Placement& placement) {
-  return lent_step(lending_scenario(machine, workload, placement, LendingNetwork::links));
+  return lent_step(
+      lending_scenario(machine, workload, placement, {.lends = true}, LendingNetwork::links));
 }
 
 Workload equal_tasks(std::uint32_t count, double load_s, std::uint64_t bytes = 0) {
@@ -190,7 +191,7 @@ TEST(LentStepOverLinks, runs_every_task_once_and_is_never_better_than_the_ideal)
     for (TaskId t = 0; t < workload.num_tasks(); ++t)
       placement.move(t, static_cast<PlaceId>(random.below(machine.num_places())));
     const LendingScenario scenario =
-        lending_scenario(machine, workload, placement, LendingNetwork::links);
+        lending_scenario(machine, workload, placement, {.lends = true}, LendingNetwork::links);
     const LendingOutcome outcome = simulate_lending(scenario);
     EXPECT_EQ(outcome.trouble, "");
     EXPECT_EQ(outcome.tasks, scenario.waits * workload.num_tasks());
@@ -205,8 +206,8 @@ TEST(LentStepOverLinks, runs_every_task_once_and_is_never_better_than_the_ideal)
 
 TEST(LentStepOverLinks, records_what_every_place_does) {
   const Machine machine = machine_from_text("core:2");
-  LendingScenario scenario =
-      lending_scenario(machine, equal_tasks(10, 1e-3), Placement(10, 0), LendingNetwork::links);
+  LendingScenario scenario = lending_scenario(machine, equal_tasks(10, 1e-3), Placement(10, 0),
+                                              {.lends = true}, LendingNetwork::links);
   scenario.has_spans = true;
   const LentStep step = lent_step(scenario);
   double borrowed_s = 0, work_s = 0;

@@ -29,7 +29,7 @@ double knot(std::uint64_t seed, std::uint64_t object, std::uint64_t number) {
 void drift(const Knobs& knobs, std::uint64_t step, std::uint64_t seed, std::span<double> factors) {
   const auto stretch = static_cast<std::uint64_t>(knobs["steps"]);
   const std::uint64_t number = step / stretch;
-  const double part = static_cast<double>(step % stretch) / static_cast<double>(stretch);
+  const double part = 1.0 * (step % stretch) / stretch;
   for (std::size_t object = 0; object < factors.size(); ++object) {
     const double normal =
         (1 - part) * knot(seed, object, number) + part * knot(seed, object, number + 1);
@@ -38,22 +38,21 @@ void drift(const Knobs& knobs, std::uint64_t step, std::uint64_t seed, std::span
 }
 
 void jump(const Knobs& knobs, std::uint64_t step, std::uint64_t seed, std::span<double> factors) {
-  if (static_cast<double>(step) < knobs["at"]) return;
+  if (step < knobs["at"]) return;
   for (std::size_t object = 0; object < factors.size(); ++object)
     if (uniform_of(seed, object) < knobs["share"]) factors[object] *= knobs["factor"];
 }
 
 void grow(const Knobs& knobs, std::uint64_t step, std::uint64_t, std::span<double> factors) {
-  const auto count =
-      static_cast<std::size_t>(std::ceil(knobs["share"] * static_cast<double>(factors.size())));
+  const auto count = static_cast<std::size_t>(std::ceil(knobs["share"] * factors.size()));
   for (double& factor : factors.first(std::min(count, factors.size())))
-    factor *= 1 + knobs["rate"] * static_cast<double>(step);
+    factor *= 1 + knobs["rate"] * step;
 }
 
 void wave(const Knobs& knobs, std::uint64_t step, std::uint64_t, std::span<double> factors) {
-  const double begin = std::fmod(knobs["speed"] * static_cast<double>(step), 1.0);
+  const double begin = std::fmod(knobs["speed"] * step, 1.0);
   for (std::size_t object = 0; object < factors.size(); ++object) {
-    const double at = static_cast<double>(object) / static_cast<double>(factors.size());
+    const double at = 1.0 * object / factors.size();
     const double behind = at >= begin ? at - begin : at - begin + 1;
     if (behind < knobs["share"]) factors[object] *= knobs["factor"];
   }

@@ -51,7 +51,7 @@ bool is_good(double speed_up, double best) {
 /// 0 if there is none.
 double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, kPhasesTried);
-  const double share = static_cast<double>(run.program.phases) / outlook.question.program.phases;
+  const double share = 1.0 * run.program.phases / outlook.question.program.phases;
   while (run.period_s >= 2 * kMinPeriod_s) {
     run.period_s /= 2;
     const double speed_up = outlook.static_s * share / simulate_juggle(run).completion_s;

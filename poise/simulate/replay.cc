@@ -66,11 +66,11 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     check(workload, num_places);
   }
   const bool has_juggle = plan_.events && plan_.events->juggle_period_s > 0;
-  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lends || has_juggle))
+  if (plan_.subphases != SubphaseRule::no_wait && (plan_.lending.is_on() || has_juggle))
     fail(
         "a replay cannot simulate subphases together with lending or Juggle; leave out one of "
         "them");
-  if (plan_.lends && has_juggle)
+  if (plan_.lending.is_on() && has_juggle)
     fail("a replay cannot simulate both lending and Juggle; leave out one of them");
   if (plan_.events) poise::check(plan_.events->pressure, machine_);
   if (plan_.has_timeline && !plan_.events)
@@ -174,7 +174,7 @@ class Replayer::Run {
         clocks_(replayer.machine_.num_places()),
         known_(replayer.trace_.phases.size()) {
     const ReplayPlan& plan = replayer.plan_;
-    const StepLending lending{plan.lends, plan.has_timeline};
+    const StepLending lending{plan.lending, plan.has_timeline};
     if (plan.events) events_.emplace(replayer.machine_, *plan.events, lending, known_.size());
     if (plan.has_timeline) spans_.resize(replayer.machine_.num_places());
   }
@@ -267,10 +267,11 @@ class Replayer::Run {
     Known known{phase_times(machine, workload, placement,
                             place_times(machine, workload, machine.costs(), placement)),
                 {}};
-    if (!replayer_.plan_.lends) return known;
-    const LentStep lent = events_
-                              ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
-                              : lent_step(lending_scenario(machine, workload, placement));
+    if (!replayer_.plan_.lending.is_on()) return known;
+    const LentStep lent =
+        events_
+            ? LentStep{.end_s = events_->step(phase, workload, placement).lent_s}
+            : lent_step(lending_scenario(machine, workload, placement, replayer_.plan_.lending));
     known.loans = lent.loans;
     known.loans.saved_s = known.times.makespan_s - lent.end_s;
     known.times.iteration_s -= known.loans.saved_s;

@@ -36,9 +36,10 @@ struct ReplayPlan {
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
   std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
-  /// If true, places lend tasks within every step (lent_step.h). Without `events`, this shortens
-  /// the makespan and changes nothing else in the iteration. Cannot be combined with Juggle.
-  bool lends = false;
+  /// Whether places lend tasks within every step, or run copies of tasks of others (lent_step.h).
+  /// Without `events`, this shortens the makespan and changes nothing else in the iteration. Cannot
+  /// be combined with Juggle.
+  LendingOptions lending = {};
   /// How the loads per subphase that a trace holds combine (workload.h). Traces do not say it.
   SubphaseRule subphases = SubphaseRule::no_wait;
   bool has_timeline = false;  // record what every place does; needs `events`

@@ -329,7 +329,7 @@ TEST(Replay, places_lend_tasks_within_a_step_and_the_strategy_moves_tasks_betwee
   ReplayPlan plan{.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true};
   const Machine machine = machine_from_text("core:2");
   const Replay apart = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
-  plan.lends = true;
+  plan.lending.lends = true;
   const Replay both = Replayer(trace, machine, Placement(40), plan).run(deciding("greedy", 0));
   EXPECT_EQ(both.steps[0].iteration_s, both.steps[1].iteration_s);
   EXPECT_NEAR(both.steps[1].iteration_s, 0.2, 0.005);

@@ -162,8 +162,7 @@ Traffic migration_traffic(const Machine& machine, const Workload& workload, cons
                           std::uint64_t piece_bytes, std::span<const double> unpacking) {
   std::vector<Transfer> transfers;
   for (const Migration& move : migrations(before, after))
-    transfers.push_back(
-        {move.from, move.to, 1, static_cast<double>(workload.tasks[move.task].bytes)});
+    transfers.emplace_back(move.from, move.to, 1, workload.tasks[move.task].bytes);
   const auto ends = [&](const Transfer& transfer) {
     const double pack_s = transfer.count * costs.seconds_per_migrated_task +
                           transfer.bytes * costs.seconds_per_migrated_byte;

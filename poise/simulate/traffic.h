@@ -48,7 +48,7 @@ class Traffic {
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
           const EndCosts& ends, std::uint64_t piece_bytes = 4096);
 
-  std::uint32_t num_places() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
+  std::uint32_t num_places() const { return first_.size() - 1; }
   /// All pairs of places that exchange data, sorted by sender.
   std::span<const Pair> pairs() const { return pairs_; }
   /// The pairs whose sender is p are pairs()[first_pair(p)] up to, but not including,

@@ -13,6 +13,7 @@
 #include "poise/base/random.h"
 #include "poise/placement/busy_times.h"
 #include "poise/strategies/strategy.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise {
 
@@ -22,7 +23,8 @@ namespace {
 /// adds 1. At the first temperature, a trial that raises the sum by 1/3 is accepted with a
 /// probability of about 1/3; at the last temperature, a trial that raises it by 1e-4 is accepted
 /// with a probability of about 1/30.
-constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
+constexpr double kFirstTemperature = kStrategiesTuning.first_temperature;
+constexpr double kLastTemperature = kStrategiesTuning.last_temperature;
 
 double power_12(double x) {
   const double square = x * x, fourth = square * square;
@@ -70,7 +72,7 @@ class Annealing {
     const auto arcs = times_.arcs_of(t);
     const PlaceId to = !arcs.empty() && random_.below(2) == 0
                            ? times_.place_of(arcs[random_.below(arcs.size())].task)
-                           : static_cast<PlaceId>(random_.below(machine_.num_places()));
+                           : random_.below(machine_.num_places());
     if (to == times_.place_of(t)) return;
     times_.try_move(t, to);
     if (accepts(temperature)) times_.move(t, to);

@@ -112,7 +112,7 @@ class Partitioner {
     double all = 0, largest = 1;
     for (const std::int32_t v : vertices) {
       all += weights_[v];
-      largest = std::max(largest, static_cast<double>(weights_[v]));
+      largest = std::max<double>(largest, weights_[v]);
     }
     double least = shares[0].part;
     for (const Share& share : shares) least = std::min(least, share.part);

@@ -96,8 +96,7 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
       end = middle;
     }
   }
-  const bool last_belongs_below =
-      begin < end && before + static_cast<double>(items[begin].weight) / 2 <= wanted;
+  const bool last_belongs_below = begin < end && before + items[begin].weight / 2.0 <= wanted;
   return begin + last_belongs_below;
 }
 

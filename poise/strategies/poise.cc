@@ -10,8 +10,10 @@
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
 /// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
-/// from a new placement with little traffic (from_scratch.h) if messages matter, and from a list
-/// schedule (finish_schedule.h).
+/// from a new placement with little traffic if messages matter, and from a list schedule
+/// (finish_schedule.h). The placement with little traffic is a partition (from_scratch.h) or blocks
+/// of consecutive tasks (consecutive_shares.h), whichever has the shorter total time; blocks cost
+/// much less to compute.
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay.
 /// 4. Polish: a last stage of local search, with an exponent so large that the busiest place alone
@@ -21,6 +23,9 @@
 /// same seed and passes, but not with budget_s.
 /// 6. Each candidate is judged by the shortest total time on the way from it back to the current
 /// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
+///
+/// If the budget allows only one search, it starts from blocks of consecutive tasks if their total
+/// time is shorter than that of the current placement.
 ///
 /// Step 1 always runs. The other steps run within a budget of computing time that the coming phases
 /// can repay (scan_budget.h).
@@ -40,17 +45,18 @@
 #include "poise/strategies/poise.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/in_parallel.h"
 #include "poise/base/knobs.h"
 #include "poise/partition/from_scratch.h"
+#include "poise/placement/consecutive_shares.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/migration_times.h"
 #include "poise/placement/room.h"
@@ -59,6 +65,7 @@
 #include "poise/search/local_search.h"
 #include "poise/search/returns.h"
 #include "poise/search/scan_budget.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise {
 
@@ -76,13 +83,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return {.exponent = tuning.fine_exponent, .swaps = true};
 }
 
-/// Measured computing time of each part of a decision, per task and per direction of each pair of
-/// tasks that exchange messages. The unit is a scan: the time to examine one task or message
-/// (scan_budget.h).
-constexpr double kPrepare = 1.5, kBuild = 1.5, kWayBack = 4, kNewPlacement = 28, kSchedule = 2,
-                 kTrial = 0.5;
-/// Minimum budget with which a descent is started.
-constexpr double kDescent = kBuild + kWayBack + 2;
+/// Computing times of the parts of a decision.
+constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
 double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
                  TaskId num_tasks) {
@@ -105,28 +107,35 @@ class Search {
         entries_(problem.workload.num_tasks() + way_.arcs->count()),
         budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
                 tuning_.scan_s) {
-    budget_.spend(kPrepare * entries_);
+    budget_.spend(kCosts.prepare_scans * entries_);
   }
 
-  /// Runs local search from the current placement, even if the budget is too small for it.
-  void try_current() {
-    if (!may_spend(kDescent)) budget_ = ScanBudget(kDescent * entries_);
-    Outcome far = descended_from(best_.placement);
+  /// Runs the first local search, even if the budget is too small for it. If migrations are dear,
+  /// they may not take longer than they could save, and the shortest total time on the way counts
+  /// as well: local search relieves the busiest places first, so the moves that save most come
+  /// first.
+  void try_first_start() {
+    const Placement start = first_start();
+    if (!may_spend(kCosts.descent_scans())) budget_ = ScanBudget(kCosts.descent_scans() * entries_);
+    LocalSearch descent = from(start);
+    const bool is_dear = is_within_room_ && longest_migration_s() > most_saved_s();
+    if (is_dear) {
+      descent.limit_migration(most_saved_s());
+      descent.remember_shortest(options_.steps);
+    }
+    descend(descent);
+    Outcome far = outcome_of(problem_, descent.placement());
     far_migration_s_ = far.migration_s;
     take_if_better(std::move(far));
+    if (is_dear) take_if_shorter(outcome_of(problem_, descent.shortest()));
   }
 
   void try_other_starts() {
-    if (messages_weigh() && pays() && may_spend(kNewPlacement + kDescent)) {
-      budget_.spend(kNewPlacement * entries_);
-      try_from(placed_from_scratch(
-          problem_,
-          {.attempts = tuning_.attempts, .climbs = tuning_.climbs, .threads = options_.threads},
-          tuning_));
-    }
-    if (pays() && may_spend(kSchedule + kDescent)) {
-      budget_.spend(kSchedule * entries_);
-      try_from(schedule_by_finish(problem_));
+    if (messages_weigh() && pays() && may_spend(kCosts.consecutive_scans + kCosts.descent_scans()))
+      try_from(placed_with_little_traffic());
+    if (pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
+      budget_.spend(kCosts.schedule_scans * entries_);
+      try_from(fitted(schedule_by_finish(problem_)));
     }
   }
 
@@ -135,13 +144,13 @@ class Search {
   /// others follow if that pays. The stages end after two that do not shorten the total time, or
   /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
-    if (!is_within_room_ || !may_spend(kDescent)) return;
-    const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
+    if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
     LocalSearch descent = from(problem_.current);
     std::optional<Outcome> shortest;
     int rises = 0;
     for (double limit_s = std::max(cheapest_move_s(), tuning_.tolerance * far_migration_s_);
-         limit_s <= gain_s && rises < 2 && may_spend(kWayBack + kBuild);
+         limit_s <= most_saved_s() && rises < 2 &&
+         may_spend(kCosts.way_back_scans + kCosts.build_scans);
          limit_s *= tuning_.longer_migration) {
       descent.limit_migration(limit_s);
       run(descent, blunt(tuning_));
@@ -159,7 +168,7 @@ class Search {
 
   /// Lowers the busy time of the busiest places of the best placement.
   void polish() {
-    if (best_.iteration_s <= bound_s_ || !may_spend(kDescent)) return;
+    if (best_.iteration_s <= bound_s_ || !may_spend(kCosts.descent_scans())) return;
     LocalSearch descent = from(best_.placement);
     run(descent, fine(tuning_));
     take_if_better(outcome_of(problem_, descent.placement()));
@@ -171,9 +180,9 @@ class Search {
   /// more pass.
   bool may_pass(std::uint64_t number) {
     if (!problem_.workload.capacity.is_limited() || number >= tuning_.passes_if_few_cores ||
-        !may_spend(kDescent * tuning_.trials))
+        !may_spend(kCosts.descent_scans() * tuning_.trials))
       return false;
-    budget_.spend(kDescent * tuning_.trials * entries_);
+    budget_.spend(kCosts.descent_scans() * tuning_.trials * entries_);
     return true;
   }
 
@@ -201,8 +210,8 @@ class Search {
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_room_)
-      best_ =
-          without_needless_moves(way_, std::move(best_), budget_.num_steps(kTrial * entries_ + 1));
+      best_ = without_needless_moves(way_, std::move(best_),
+                                     budget_.num_steps(kCosts.trial_scans * entries_ + 1));
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
@@ -212,7 +221,7 @@ class Search {
   double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
 
   LocalSearch from(const Placement& start) {
-    budget_.spend(kBuild * entries_);
+    budget_.spend(kCosts.build_scans * entries_);
     return LocalSearch(problem_, start, way_.arcs, options_.memory_bytes, tuning_);
   }
 
@@ -223,7 +232,7 @@ class Search {
   /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
   /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    const double scans = budget_.left() - kWayBack * entries_;
+    const double scans = budget_.left() - kCosts.way_back_scans * entries_;
     if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
 
@@ -238,6 +247,43 @@ class Search {
     if (exceeds(descent.peak_s(), descent.average_s()))
       run(descent, blunt(tuning_));  // it was ended by its limit on scans
     run(descent, sharp(tuning_));
+  }
+
+  /// The current placement; or consecutive tasks together, if the budget allows only one search and
+  /// their total time is shorter.
+  Placement first_start() {
+    if (!is_within_room_ || !messages_weigh() || !pays() ||
+        may_spend(2 * kCosts.descent_scans() + kCosts.consecutive_scans))
+      return best_.placement;
+    budget_.spend(kCosts.consecutive_scans * entries_);
+    Outcome consecutive = outcome_of(problem_, fitted(consecutive_shares(problem_)));
+    return total_s(consecutive) < total_s(best_) ? consecutive.placement : best_.placement;
+  }
+
+  /// The shorter one of two placements: consecutive tasks together, and, if the budget allows, a
+  /// partition of the messages (from_scratch.h).
+  Placement placed_with_little_traffic() {
+    budget_.spend(kCosts.consecutive_scans * entries_);
+    Placement consecutive = fitted(consecutive_shares(problem_));
+    if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return consecutive;
+    budget_.spend(kCosts.new_placement_scans * entries_);
+    Placement fresh = fitted(placed_from_scratch(
+        problem_,
+        {.attempts = tuning_.attempts, .climbs = tuning_.climbs, .threads = options_.threads},
+        tuning_));
+    const double fresh_s = total_s(outcome_of(problem_, fresh));
+    return total_s(outcome_of(problem_, consecutive)) < fresh_s ? consecutive : fresh;
+  }
+
+  /// What all steps together would save if the iteration reached its lower bound.
+  double most_saved_s() const { return options_.steps * (way_.current.iteration_s - bound_s_); }
+
+  /// The longest time that a place takes to pack all of its tasks.
+  double longest_migration_s() const {
+    std::vector<double> packing(problem_.machine.num_places(), 0);
+    for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
+      packing[problem_.current.of(t)] += packing_s(problem_.costs, problem_.workload.tasks[t]);
+    return *std::max_element(packing.begin(), packing.end());
   }
 
   double cheapest_move_s() const {
@@ -258,7 +304,7 @@ class Search {
   /// capacity.
   Outcome on_the_way(Outcome far) {
     if (!is_within_room_) return far;
-    budget_.spend(kWayBack * entries_);
+    budget_.spend(kCosts.way_back_scans * entries_);
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
@@ -270,6 +316,10 @@ class Search {
     const bool is_same = std::abs(other_s - best_s) <= tuning_.same_total * best_s;
     if (is_same ? other.migrated_bytes < best_.migrated_bytes : other_s < best_s)
       best_ = std::move(other);
+  }
+
+  void take_if_shorter(Outcome other) {
+    if (total_s(other) < total_s(best_)) best_ = std::move(other);
   }
 
   Placement fitted(const Placement& wanted) const {
@@ -284,7 +334,7 @@ class Search {
 
   bool pays() const { return exceeds(best_.iteration_s, bound_s_); }
 
-  void try_from(const Placement& start) { take_if_better(descended_from(fitted(start))); }
+  void try_from(const Placement& start) { take_if_better(descended_from(start)); }
 
   const Problem& problem_;
   const PoiseOptions& options_;
@@ -319,10 +369,9 @@ Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
 Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   if (options.from_scratch) return all_placed_anew(options, problem);
   // The only clock in any strategy; used only if a budget is given.
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
+  const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
-  search.try_current();
+  search.try_first_start();
   search.try_other_starts();
   search.try_limited_migrations();
   search.polish();
@@ -331,7 +380,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   for (; goes_on && number < options.passes; ++number) goes_on = search.pass(number);
   for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
-    for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
+    for (; goes_on && wall_now_s() < end_s; ++number) goes_on = search.pass(number);
   return std::move(search).result();
 }
 

@@ -116,6 +116,39 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
+TEST(Poise, buys_a_few_migrations_although_many_would_cost_more_than_they_save) {
+  // A decision may take 2.8 ms here, which suffices for one search from the current placement.
+  const Machine machine =
+      with_formula(machine_from_text("numa:8 core:6 factors:2,1"), CostFormula::nuco);
+  int num_moved = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    SCOPED_TRACE(seed);
+    Workload workload = generate(parse_recipe("commbench"), 256, seed).front();
+    for (Task& task : workload.tasks) task.bytes *= 100;
+    const Placement current = initial_placement("round_robin", 256, 48, seed);
+    const auto total_s = [&](const char* strategy) {
+      const Metrics metrics = rebalanced(strategy, machine, workload, current);
+      return 10 * metrics.iteration_s + metrics.migration_s;
+    };
+    num_moved += total_s("poise:steps=10") < 0.99 * total_s("keep");
+  }
+  EXPECT_GE(num_moved, 6);
+}
+
+TEST(Poise, keeps_consecutive_tasks_together_if_there_is_no_time_for_a_partition) {
+  // A decision may take 3.4 ms here; a partition of this graph takes longer.
+  const Machine machine =
+      with_formula(machine_from_text("node:20 numa:2 core:2 factors:10,1.53,1"), CostFormula::nuco);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    SCOPED_TRACE(seed);
+    const Workload workload = generate(parse_recipe("kneighbor"), 480, seed).front();
+    const Placement current = initial_placement("round_robin", 480, 80, seed);
+    const Problem problem{machine, workload, current, machine.costs()};
+    const double blocks_s = outcome_of(problem, blocked(480, 80)).total_s(10);
+    EXPECT_LE(rebalanced("poise:steps=10", machine, workload, current).iteration_s * 10, blocks_s);
+  }
+}
+
 /// Sums over the workloads that a recipe generates with four seeds: the total time of 1,000 steps
 /// and the migration before them, and the bytes that migrate.
 struct Sums {

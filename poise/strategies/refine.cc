@@ -16,13 +16,11 @@
 #include "poise/placement/tasks_by_place.h"
 #include "poise/search/lowest_threshold.h"
 #include "poise/strategies/strategy.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise {
 
 namespace {
-
-/// The bisection ends when the threshold is known to this fraction of the average.
-constexpr double kPrecision = 1.0 / 512;
 
 struct Donor {
   PlaceId place;
@@ -95,7 +93,8 @@ Placement refine(const Problem& problem, const Knobs& knobs) {
   if (now_s <= hoped_s) return problem.current;
   const TasksByPlace tasks(workload, problem.current, machine.num_places());
   return lowest_threshold(
-      hoped_s, now_s, kPrecision * average, problem.current, [&](double threshold_s) {
+      hoped_s, now_s, kStrategiesTuning.refine_precision * average, problem.current,
+      [&](double threshold_s) {
         return refine_to(threshold_s, {machine, tasks, busy_s}, problem.current);
       });
 }

@@ -22,22 +22,12 @@
 #include "poise/placement/tasks_by_place.h"
 #include "poise/search/lowest_threshold.h"
 #include "poise/strategies/strategy.h"
+#include "poise/strategies/tuning.h"
 #include "poise/workload/links.h"
 
 namespace poise {
 
 namespace {
-
-/// The bisection ends when the threshold is known to this fraction of the average.
-constexpr double kPrecision = 1.0 / 128;
-
-/// A task may move to this many of the places of its communication partners: those with which it
-/// has most traffic. Traffic is counted as the number of messages plus the number of bytes.
-constexpr std::size_t kMaxPartnerPlaces = 8;
-
-/// An attempt fails if it has to relieve the same place more often than this, because messages have
-/// raised that place above the threshold again.
-constexpr std::uint32_t kMaxVisits = 8;
 
 struct Change {
   PlaceId place;
@@ -72,7 +62,7 @@ class Attempt {
     for (std::size_t next = 0; next < waiting_.size(); ++next) {
       const PlaceId p = waiting_[next];
       if (places_.busy_s(p) <= threshold_s_) continue;
-      if (++visits_[p] > kMaxVisits) return std::nullopt;
+      if (++visits_[p] > kStrategiesTuning.max_place_visits) return std::nullopt;
       sweep(p, true);
       sweep(p, false);
       if (places_.busy_s(p) > threshold_s_) return std::nullopt;
@@ -133,7 +123,7 @@ class Attempt {
         if (p != from) add(p, link.count + link.bytes);
       }
     sum_by_place();
-    const std::size_t kept = std::min(changes_.size(), kMaxPartnerPlaces);
+    const std::size_t kept = std::min(changes_.size(), kStrategiesTuning.max_partner_places);
     std::partial_sort(changes_.begin(), changes_.begin() + kept, changes_.end(),
                       [](const Change& a, const Change& b) {
                         return std::tuple(-a.seconds, a.place) < std::tuple(-b.seconds, b.place);
@@ -245,7 +235,8 @@ Placement refine_comm(const Problem& problem, const Knobs& knobs) {
                     TasksByPlace(problem.workload, problem.current, machine.num_places()),
                     std::move(busy),
                     std::move(donors)};
-  return lowest_threshold(hoped_s, now_s, kPrecision * average, problem.current,
+  return lowest_threshold(hoped_s, now_s, kStrategiesTuning.refine_comm_precision * average,
+                          problem.current,
                           [&](double threshold_s) { return Attempt(known, threshold_s).result(); });
 }
 

@@ -183,10 +183,9 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
     const std::uint32_t outers = l == 0 ? 1 : levels[l - 1]->num_groups();
     for (std::uint32_t g = 0, outer = 0; g < levels[l]->num_groups(); ++g) {
       while (l > 0 && levels[l - 1]->first_place[outer + 1] <= levels[l]->first_place[g]) ++outer;
-      joins.push_back({first_inner + static_cast<SCOTCH_Num>(g),
-                       first_outer + static_cast<SCOTCH_Num>(outer), std::max(links[l], 1)});
+      joins.emplace_back(first_inner + g, first_outer + outer, std::max(links[l], 1));
     }
-    first_inner = first_outer, first_outer += static_cast<SCOTCH_Num>(outers);
+    first_inner = first_outer, first_outer += outers;
   }
   rows.weight.resize(first_outer, 1);
   rows.first.assign(rows.weight.size() + 1, 0);

@@ -293,11 +293,11 @@ class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {
     for (std::size_t n = 0; n < dump.objects.size(); ++n)
-      if (!task_of_object_.emplace(dump.objects[n].id, static_cast<TaskId>(n)).second)
+      if (!task_of_object_.emplace(dump.objects[n].id, n).second)
         fail("{}: object {} of array {} appears twice", name, dump.objects[n].id.id,
              dump.objects[n].id.array);
     for (std::size_t p = 0; p < dump.processors.size(); ++p)
-      place_of_pe_.emplace(dump.processors[p].pe, static_cast<PlaceId>(p));
+      place_of_pe_.emplace(dump.processors[p].pe, p);
   }
 
   std::optional<TaskId> of_object(const ObjectId& id) const {

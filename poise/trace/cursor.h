@@ -25,8 +25,8 @@ class Cursor {
         end_(begin_ + bytes.size()),
         offset_(offset) {}
 
-  std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(next_ - begin_); }
-  std::size_t remaining() const { return static_cast<std::size_t>(end_ - next_); }
+  std::uint64_t offset() const { return offset_ + (next_ - begin_); }
+  std::size_t remaining() const { return end_ - next_; }
   const std::string& file() const { return *file_; }
 
   template <typename... Args>
@@ -37,7 +37,7 @@ class Cursor {
   std::string_view take(std::uint64_t size) {
     if (size > remaining())
       fail_here("{} bytes should follow, but there are only {}", size, remaining());
-    const std::string_view bytes(next_, static_cast<std::size_t>(size));
+    const std::string_view bytes(next_, size);
     next_ += size;
     return bytes;
   }
@@ -58,7 +58,7 @@ class Cursor {
     std::uint64_t value = 0;
     for (int shift = 0;; shift += 7) {
       if (next_ == end_) fail_here("the file ends inside a number");
-      const auto byte = static_cast<unsigned char>(*next_);
+      const unsigned char byte = *next_;
       if (shift == 63 && byte > 1) fail_here("a number has more than 64 bits");
       ++next_;
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
@@ -68,7 +68,7 @@ class Cursor {
 
   std::int64_t signed_varint() {
     const std::uint64_t value = varint();
-    return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
+    return (value >> 1) ^ (0 - (value & 1));
   }
 
   /// Reads a number below `end`; `what` is its name in the error.

@@ -92,7 +92,7 @@ std::vector<std::string_view> fields_of(std::string_view line, char separator) {
 void add(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to, std::uint64_t count,
          std::uint64_t bytes) {
   if (from == to || count == 0) return;
-  messages.push_back({static_cast<TaskId>(from), static_cast<TaskId>(to), count, bytes});
+  messages.emplace_back(from, to, count, bytes);
 }
 
 /// Adds an entry of a matrix as one message. An entry of 0 bytes is no message.

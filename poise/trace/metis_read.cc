@@ -124,7 +124,7 @@ void read_vertex(Line line, const Header& header, GraphRows& graph) {
                      header.vertices);
     if (neighbour == vertex + 1) line.fail_here("vertex {} is its own neighbour", vertex + 1);
     const std::uint64_t weight = header.has_edge_weights ? line.next("an edge weight") : 1;
-    graph.workload.messages.push_back({vertex, static_cast<TaskId>(neighbour - 1), 1, weight});
+    graph.workload.messages.emplace_back(vertex, neighbour - 1, 1, weight);
   }
   graph.workload.tasks.push_back(task);
   graph.line.push_back(line.number());

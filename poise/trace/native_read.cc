@@ -66,7 +66,7 @@ class Columns {
   bool read_into(std::vector<Item>& items, std::string_view name, std::uint64_t count,
                  std::size_t min_size, const Read& read_item) const {
     return read(
-        name, count, min_size, [&] { items.resize(static_cast<std::size_t>(count)); },
+        name, count, min_size, [&] { items.resize(count); },
         [&](Cursor& data, std::size_t i) { items[i] = read_item(data); });
   }
 
@@ -106,7 +106,7 @@ void read_tasks(const Cursor& payload, const Columns& columns, const Counts& cou
 
 /// Reads a task number that is stored as its difference from another task number.
 TaskId task_near(Cursor& data, TaskId other, std::uint64_t num_tasks) {
-  const std::uint64_t task = other + static_cast<std::uint64_t>(data.signed_varint());
+  const std::uint64_t task = other + data.signed_varint();
   if (task >= num_tasks)
     data.fail_here("a message names task {}, but there are {} tasks",
                    static_cast<std::int64_t>(task), num_tasks);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/machine/json.h"
 #include "poise/trace/crc32.h"
@@ -73,7 +74,7 @@ void add_column_of(std::string& payload, std::string_view name, const Items& ite
 }
 
 void add_name(std::string& data, const TaskName& name) {
-  add_varint(data, static_cast<std::uint64_t>(name.kind));
+  add_varint(data, index_of(name.kind));
   add_varint(data, name.id);
   add_signed(data, name.collection);
   add_signed(data, name.object_group);
@@ -135,7 +136,7 @@ void add_optional_columns(std::string& payload, const Phase& phase) {
   add_column_of(payload, "subphase_load_s", phase.workload.subphase_load_s, add_subphases);
   std::string costs;
   if (workload.loads_include != LoadsInclude::none || workload.overlap != 0) {
-    add_varint(costs, static_cast<std::uint64_t>(workload.loads_include));
+    add_varint(costs, index_of(workload.loads_include));
     add_f64(costs, workload.overlap);
     add_column(payload, "communication", costs);
   }

@@ -9,6 +9,7 @@
 #include <simdjson.h>
 #include <utility>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/chrome.h"
@@ -143,8 +144,7 @@ double end_s(const Timeline& timeline) {
 
 std::array<double, 3> seconds_of(const std::vector<Span>& spans) {
   std::array<double, 3> seconds{};
-  for (const Span& span : spans)
-    seconds[static_cast<std::size_t>(span.activity)] += span.end_s - span.start_s;
+  for (const Span& span : spans) seconds[index_of(span.activity)] += span.end_s - span.start_s;
   return seconds;
 }
 
@@ -158,7 +158,7 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
     const std::int64_t group = p;
     trace.name_group(group, name_of(timeline, p));
     for (const Span& span : timeline.places[p]) {
-      const std::string_view activity = kActivities[static_cast<std::size_t>(span.activity)];
+      const std::string_view activity = kActivities[index_of(span.activity)];
       const std::string_view name = span.is_borrowed ? kBorrowed : activity;
       trace.slice({group, 0}, name, activity, span.start_s, span.end_s);
     }

@@ -65,7 +65,7 @@ inline Trace full_trace() {
   for (const std::uint64_t id : {4, 6}) {
     Phase& phase = trace.phases.emplace_back();
     phase.id = id;
-    phase.wall_s = 1.5 * static_cast<double>(id);
+    phase.wall_s = 1.5 * id;
     Workload& workload = phase.workload;
     workload.tasks = {{0.1, 1000, true}, {3, 0, true}, {1e-9, 0x123456789ab, false}, {0, 7, true}};
     workload.messages = {{1, 0, 1, 0}, {0, 3, 2, 5'000'000'000}, {2, 2, 1, 1}, {3, 0, 9, 8}};
@@ -89,14 +89,14 @@ inline Trace full_trace() {
 inline Trace random_trace(std::uint64_t seed) {
   Random random(seed);
   Trace trace;
-  trace.num_places = static_cast<std::uint32_t>(1 + random.below(5));
+  trace.num_places = 1 + random.below(5);
   Phase& phase = trace.phases.emplace_back();
-  const auto num_tasks = static_cast<TaskId>(1 + random.below(40));
+  const TaskId num_tasks = 1 + random.below(40);
   std::vector<PlaceId> places;
   for (TaskId t = 0; t < num_tasks; ++t) {
     phase.workload.tasks.push_back(
         {random.uniform(), random.bits() >> (18 + random.below(46)), random.below(4) != 0});
-    places.push_back(static_cast<PlaceId>(random.below(trace.num_places)));
+    places.push_back(random.below(trace.num_places));
   }
   for (std::uint64_t m = random.below(100); m > 0; --m)
     phase.workload.messages.push_back(

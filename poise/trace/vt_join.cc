@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -57,9 +58,7 @@ std::string describe(const Key& key) {
 }
 
 struct NameHash {
-  std::size_t operator()(const Key& key) const {
-    return mix(key.id * 4 + static_cast<std::uint64_t>(key.kind));
-  }
+  std::size_t operator()(const Key& key) const { return mix(key.id * 4 + index_of(key.kind)); }
 };
 
 struct NameEqual {
@@ -132,19 +131,19 @@ class Tasks {
           "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but all "
           "of them have other homes",
           part.file->name, phase_id_, which, describe(key));
-    return static_cast<std::size_t>(entry - entries_.begin());
+    return entry - entries_.begin();
   }
 
   std::size_t find_or_add_unlisted(const Part& part, Key key, const char* which) {
     const std::int64_t home = key.kind == TaskName::Kind::place ? key.id : key.home;
-    if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
+    if (home < 0 || home >= std::ssize(parts_))
       fail(
           "{}: phase {}: the {} of a message is {}, a task that no rank lists; the home of such a "
           "task must be a rank from 0 to {}",
           part.file->name, phase_id_, which, describe(key), parts_.size() - 1);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
-    if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
+    if (is_new) entries_.emplace_back(key, home, nullptr);
     return found->second;
   }
 
@@ -162,8 +161,7 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
     for (const RankMessage& message : part.phase->messages) {
       const std::size_t from = tasks.find(part, message.from, message.from_movable, "sender");
       const std::size_t to = tasks.find(part, message.to, message.to_movable, "receiver");
-      messages.push_back(
-          {static_cast<TaskId>(from), static_cast<TaskId>(to), message.count, message.bytes});
+      messages.emplace_back(from, to, message.count, message.bytes);
     }
   return messages;
 }
@@ -206,7 +204,7 @@ void join_homes(std::span<const Part> parts, std::span<const Entry> entries, Pha
   if (std::none_of(entries.begin(), entries.end(), has_home)) return;
   for (const Entry& entry : entries) {
     const std::int64_t home = has_home(entry) ? entry.task->home : entry.place;
-    if (home >= static_cast<std::int64_t>(parts.size()))
+    if (home >= std::ssize(parts))
       fail("{}: phase {}: the home of {} is rank {}, but there are {} ranks",
            parts[entry.place].file->name, phase.id, describe(entry.key), home, parts.size());
     phase.workload.homes.push_back(home);

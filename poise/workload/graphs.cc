@@ -46,8 +46,8 @@ class Quarters {
       const std::uint32_t piece = bits & 0xffff;
       bits >>= 16;
       const int quarter = (piece >= below_[0]) + (piece >= below_[1]) + (piece >= below_[2]);
-      row = row * 2 + static_cast<unsigned>(quarter >> 1);
-      column = column * 2 + static_cast<unsigned>(quarter & 1);
+      row = row * 2 + (quarter >> 1);
+      column = column * 2 + (quarter & 1);
     }
     return {row, column};
   }
@@ -108,8 +108,7 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
     // The matrix may have more rows and columns than there are tasks. Edges in these extra rows and
     // columns are dropped, as are edges from a task to itself.
     if (row == column || row >= num_tasks || column >= num_tasks) continue;
-    edges.push_back(
-        {static_cast<TaskId>(row), static_cast<TaskId>(column), traffic.count, traffic.bytes});
+    edges.emplace_back(row, column, traffic.count, traffic.bytes);
   }
   return workload_of(num_tasks, edges, knobs, seed);
 }

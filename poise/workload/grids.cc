@@ -23,8 +23,7 @@ void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& tra
       const std::uint64_t round = stride * (side - 1);
       const bool wraps = periodic && side > 2;
       const auto send = [&](std::uint64_t to) {
-        if (to < box.size)
-          messages.push_back({t, static_cast<TaskId>(to), traffic.count, traffic.bytes});
+        if (to < box.size) messages.emplace_back(t, to, traffic.count, traffic.bytes);
       };
       if (at[axis] > 0) send(t - stride);
       if (at[axis] + 1 < side) send(t + stride);

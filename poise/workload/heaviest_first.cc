@@ -38,8 +38,7 @@ std::vector<Item> items_of(std::span<const Task> tasks) {
   const int shift = std::max(0, 32 - std::countl_zero(most - least));
   items.reserve(tasks.size());
   for (TaskId t = 0; t < tasks.size(); ++t)
-    if (tasks[t].movable)
-      items.push_back({static_cast<std::uint32_t>((most - bits_of(tasks[t].load_s)) >> shift), t});
+    if (tasks[t].movable) items.emplace_back((most - bits_of(tasks[t].load_s)) >> shift, t);
   return items;
 }
 

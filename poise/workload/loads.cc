@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "poise/base/enum_index.h"
 #include "poise/base/error.h"
 
 namespace poise {
@@ -50,7 +51,7 @@ SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
   if ((skew_ == Skew::uniform || skew_ == Skew::quartic) && spread_ > 1)
     fail("spread={} is too large for skew={}: loads would be negative; use 0 to 1", spread_,
-         kSkews[static_cast<std::size_t>(skew_)]);
+         kSkews[index_of(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
     fail(
         "spread={} is too large for skew=pareto: the distribution would have no mean; use 0 to "
@@ -91,8 +92,7 @@ void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
   const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
   if (workload.positions.empty()) {
     for (TaskId t = 0; t < workload.num_tasks(); ++t)
-      if (hot.holds(static_cast<double>(t) / workload.num_tasks()))
-        workload.tasks[t].load_s *= factor;
+      if (hot.holds(1.0 * t / workload.num_tasks())) workload.tasks[t].load_s *= factor;
     return;
   }
   const Frame frame(workload.positions);

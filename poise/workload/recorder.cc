@@ -77,12 +77,9 @@ Recording Recorder::end_recording(double now_s) {
 void Recorder::Log::add_to(Recording& recording) const {
   // A task or pair of tasks that appeared in the last phase, but not in this one, still has an
   // entry, whose sum is zero.
-  for (const auto& [task, load_s] : load_s_.entries())
-    recording.loads.push_back({static_cast<TaskId>(task), load_s});
+  for (const auto& [task, load_s] : load_s_.entries()) recording.loads.emplace_back(task, load_s);
   for (const auto& [pair, sent] : sent_.entries())
-    if (sent.count > 0)
-      recording.messages.push_back(
-          {static_cast<TaskId>(pair >> 32), static_cast<TaskId>(pair), sent.count, sent.bytes});
+    if (sent.count > 0) recording.messages.emplace_back(pair >> 32, pair, sent.count, sent.bytes);
 }
 
 void Recorder::Log::add_background(Workload& phase) const {

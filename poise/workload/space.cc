@@ -147,8 +147,7 @@ std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traff
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
     for (std::uint64_t t = 0; t + stride < num_tasks; t += step)
-      edges.push_back(
-          {static_cast<TaskId>(t), static_cast<TaskId>(t + stride), traffic.count, traffic.bytes});
+      edges.emplace_back(t, t + stride, traffic.count, traffic.bytes);
   };
   for (std::uint64_t distance = 1; distance <= near; ++distance) add_stride(distance, 1);
   std::uint64_t scale = 1;

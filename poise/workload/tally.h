@@ -57,7 +57,7 @@ class Tally {
       slot = (slot + 1) & (slots_.size() - 1);
     if (slots_[slot] == 0) {
       entries_.push_back({key, Sum{}});
-      slots_[slot] = static_cast<std::uint32_t>(entries_.size());
+      slots_[slot] = entries_.size();
     }
     expected_ = slots_[slot];
     return entries_[expected_ - 1].sum;
@@ -70,7 +70,7 @@ class Tally {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       std::size_t slot = slot_of(entries_[i].key);
       while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = static_cast<std::uint32_t>(i + 1);
+      slots_[slot] = i + 1;
     }
   }
 

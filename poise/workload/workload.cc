@@ -62,7 +62,7 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
       if (!std::isfinite(coordinate))
         fail("workload: task {} has coordinate {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
-    if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
+    if (memory.shared_block >= std::ssize(workload.shared_block_bytes))
       fail(
           "workload: a task uses shared block {}, but there are only {} shared blocks, numbered "
           "from 0",

@@ -5,17 +5,21 @@
 #include <chrono>
 #include <exception>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <pthread.h>
+#include <sched.h>
 #include <thread>
 #include <utility>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::balance {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 Placement solve(const OwnedProblem& problem) {
@@ -35,17 +39,47 @@ Placement solve(const OwnedProblem& problem) {
 /// Budgets above this limit are ignored, because a clock in nanoseconds overflows after 292 years.
 constexpr double kMaxBudget_s = 1e9;
 
+/// A detached thread whose priority can be lowered as long as it runs. The handle of a detached
+/// thread that has ended must not be used, so the thread clears the handle before it ends.
+class Worker {
+ public:
+  template <typename Work>
+  static std::shared_ptr<Worker> start(Work work) {
+    auto worker = std::make_shared<Worker>();
+    const std::lock_guard lock(worker->mutex_);
+    std::thread thread([worker, work = std::move(work)]() mutable {
+      work();
+      const std::lock_guard end(worker->mutex_);
+      worker->handle_.reset();
+    });
+    worker->handle_ = thread.native_handle();
+    thread.detach();
+    return worker;
+  }
+
+  /// From now on, the thread and the threads that it starts run only on cores that are idle.
+  void yield_to_others() {
+    const std::lock_guard lock(mutex_);
+    const sched_param none = {};
+    if (handle_) pthread_setschedparam(*handle_, SCHED_IDLE, &none);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<pthread_t> handle_;
+};
+
 /// Returns the strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
-  const auto start = Clock::now();
+  const double end_s = wall_now_s() + budget_s;
   std::packaged_task<Placement()> task([problem] { return solve(*problem); });
   std::future<Placement> result = task.get_future();
-  std::thread(std::move(task)).detach();
+  const std::shared_ptr<Worker> worker = Worker::start(std::move(task));
   const auto status = result.wait_for(Seconds(budget_s));
-  if (status != std::future_status::ready || Seconds(Clock::now() - start).count() > budget_s)
-    return std::nullopt;
-  return result.get();
+  if (status == std::future_status::ready && wall_now_s() <= end_s) return result.get();
+  worker->yield_to_others();
+  return std::nullopt;
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ struct Outcome {
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy
 /// throws, returns an invalid placement, moves a task that must stay, or exceeds `budget_s` seconds
-/// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, and its
-/// placement is discarded.
+/// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, which then
+/// takes only the time of idle cores (SCHED_IDLE), and its placement is discarded.
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s);
 
 }  // namespace poise::balance

@@ -3,7 +3,9 @@
 #include "runtimes/balance/run_strategy.h"
 
 #include <chrono>
+#include <future>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <stdexcept>
 #include <thread>
 
@@ -96,6 +98,18 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_b
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
   std::this_thread::sleep_for(
       std::chrono::milliseconds(400));  // lets the detached strategy end before the test does
+}
+
+TEST(RunStrategy, a_strategy_that_exceeded_its_time_budget_leaves_the_cores_to_others) {
+  static std::promise<int> policy;  // the scheduling policy at the strategy's end
+  run_strategy(problem_of([](const Problem& problem, const Knobs&) {
+                 for (int i = 0; i < 60'000 && sched_getscheduler(0) != SCHED_IDLE; ++i)
+                   std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                 policy.set_value(sched_getscheduler(0));
+                 return problem.current;
+               }),
+               1e-3);
+  EXPECT_EQ(policy.get_future().get(), SCHED_IDLE);
 }
 
 TEST(RunStrategy, reports_an_invalid_workload_without_calling_the_strategy) {

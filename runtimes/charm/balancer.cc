@@ -3,7 +3,6 @@
 #include "runtimes/charm/balancer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "runtimes/charm/spikes.h"
 #include "runtimes/charm/stage.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
 #include "poise/machine/text.h"
@@ -45,10 +45,6 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
     pes.push_back(must_go ? available[pes.size() % available.size()] : object.pe);
   }
   return pes;
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Converts a strategy's name to a balancer's: "greedy_refine" becomes PoiseGreedyRefineLB.
@@ -80,7 +76,7 @@ const std::vector<Named>& names() {
 
 Settings settings_of(std::size_t which, const std::string& setting) {
   return settings_of(names().at(which), setting,
-                     [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+                     [](const char* name) -> const char* { return std::getenv(name); });
 }
 
 bool need_messages(const Settings& settings) {
@@ -117,8 +113,6 @@ struct Balancer::State {
   bool predicts() const { return settings.choice.strategy->name == "multistep"; }
   std::size_t num_past_decisions() const;
   std::vector<std::vector<double>> remembered(const Statistics& statistics, Converted& rows);
-  std::vector<std::vector<double>> past_for_strategy(
-      std::vector<std::vector<double>> loads_s) const;
   bool wants_messages() const { return need_messages(settings); }
 
   Settings settings;
@@ -136,7 +130,7 @@ std::size_t Balancer::State::num_past_decisions() const {
   return std::min(kMaxPastDecisions, window - 1);
 }
 
-/// Returns the objects' loads at earlier decisions, from which strategies predict: a list per
+/// Returns the objects' loads at earlier decisions, from which the strategy predicts: a list per
 /// decision, with a load per task. Adds the measured loads of this decision to the history. Then
 /// replaces spikes in the loads of this decision, so that the strategy does not react to spikes.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
@@ -146,22 +140,23 @@ std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& s
   names.reserve(rows.row_of_task.size());
   for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
   Workload& workload = rows.phase.workload;
-  auto loads_s = past.loads_of(names, workload.num_tasks(), statistics.num_index_bits);
-  past.add(std::move(names), workload, std::max(num_past_decisions(), kDecisionsForSpikes));
-  replace_spikes(loads_s, workload);
-  return loads_s;
-}
-
-/// Returns the newest num_past_decisions() of the past loads.
-std::vector<std::vector<double>> Balancer::State::past_for_strategy(
-    std::vector<std::vector<double>> loads_s) const {
-  if (const std::size_t most = num_past_decisions(); loads_s.size() > most)
-    loads_s.erase(loads_s.begin(), loads_s.end() - most);
-  return loads_s;
+  past.follow(names, statistics.num_index_bits);
+  std::vector<std::vector<double>> for_strategy;
+  if (const std::size_t most = num_past_decisions(); most > 0) {
+    for_strategy = past.loads_of(names, workload.num_tasks());
+    if (for_strategy.size() > most)
+      for_strategy.erase(for_strategy.begin(), for_strategy.end() - most);
+  }
+  std::vector<double> measured_s(names.size());
+  for (TaskId t = 0; t < names.size(); ++t) measured_s[t] = workload.tasks[t].load_s;
+  replace_spikes(past.loads_s, workload);
+  past.add(std::move(names), std::move(measured_s),
+           std::max(num_past_decisions(), kDecisionsForSpikes));
+  return for_strategy;
 }
 
 Decision Balancer::State::decided(const Statistics& statistics) {
-  const double start_s = now_s();
+  const double start_s = wall_now_s();
   if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // the set of PEs changed
     const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
     stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
@@ -169,16 +164,15 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   }
   Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,
                              wants_messages() ? Messages::convert : Messages::leave_out);
-  auto loads_s = remembered(statistics, rows);
+  auto past_loads_s = remembered(statistics, rows);
   // The seed changes with each decision, so that random strategies draw new numbers each time.
   // `poise plan --seed` reproduces a decision.
   const std::uint64_t seed = past.num_decisions++;
-  const auto problem = std::make_shared<const balance::OwnedProblem>(
-      balance::OwnedProblem{stage.machine, std::move(rows.phase),
-                            past_for_strategy(std::move(loads_s)), settings.choice, seed});
-  const double converted_s = now_s();
+  const auto problem = std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
+      stage.machine, std::move(rows.phase), std::move(past_loads_s), settings.choice, seed});
+  const double converted_s = wall_now_s();
   const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s);
-  const double answered_s = now_s();
+  const double answered_s = wall_now_s();
 
   Decision decision;
   if (outcome.trouble.empty())
@@ -187,7 +181,7 @@ Decision Balancer::State::decided(const Statistics& statistics) {
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
                                    settings.choice.text(), outcome.trouble);
   decision.decide_s = answered_s - converted_s;
-  decision.convert_s = converted_s - start_s + now_s() - answered_s;
+  decision.convert_s = converted_s - start_s + wall_now_s() - answered_s;
   if (settings.trace.empty() && settings.log.empty()) return decision;
   try {
     write_down({settings, stage, statistics, rows.row_of_task, problem->phase, outcome.placement,
@@ -208,6 +202,8 @@ Balancer::Balancer(std::size_t which, const std::string& setting, Scope scope)
 }
 
 Balancer::~Balancer() = default;
+
+std::string Balancer::strategy() const { return state_->settings.choice.text(); }
 
 bool Balancer::wants_messages() const { return state_->wants_messages(); }
 

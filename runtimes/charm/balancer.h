@@ -70,6 +70,9 @@ class Balancer {
   /// and leaves the balancer unchanged.
   void restart(const std::vector<char>& checkpoint);
 
+  /// The strategy with its knobs, as for `poise plan`.
+  std::string strategy() const;
+
   /// True if the strategy or the trace uses messages. If not, the caller may omit the messages from
   /// the statistics.
   bool wants_messages() const;

@@ -65,7 +65,7 @@ class Prefix {
     for (int to = 0; bits != 0;) {
       const int from = std::countr_zero(bits);
       const std::uint64_t mask = bits & ~(bits + (std::uint64_t{1} << from));
-      runs.push_back({mask, static_cast<std::uint64_t>(from - to)});
+      runs.emplace_back(mask, from - to);
       bits ^= mask;
       to += std::popcount(mask);
     }
@@ -148,35 +148,57 @@ class Directory {
   std::vector<ObjectName> names_;
 };
 
-/// Returns the messages between tasks. A PE that sends a message has no task yet. Until
+/// Collects the messages between tasks. A PE that sends a message has no task yet. Until
 /// add_senders() creates one, `from` of such a message is num_objects plus the index of the PE.
-std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
-                              Directory& directory) {
-  directory.remember_names(statistics.objects);
-  const TaskId num_objects = statistics.objects.size();
-  std::vector<Message> messages;
-  messages.reserve(statistics.messages.size());
-  for (const MessageRow& row : statistics.messages) {
-    if (row.from_pe >= static_cast<std::int64_t>(statistics.pes.size()) || row.from_pe < -1)
-      fail("PE {} sends a message, but there are {} PEs", row.from_pe, statistics.pes.size());
-    if (std::uint64_t{row.first_receiver} + row.num_receivers > statistics.receivers.size())
+class Resolver {
+ public:
+  Resolver(const PeMap& pe_map, const Directory& directory, std::size_t num_objects)
+      : pe_map_(pe_map), directory_(directory), num_objects_(num_objects) {}
+
+  void add(const MessageRow& row, const std::vector<ObjectName>& receivers) {
+    const std::size_t num_pes = pe_map_.place_of_pe.size();
+    if (row.from_pe >= std::ssize(pe_map_.place_of_pe) || row.from_pe < -1)
+      fail("PE {} sends a message, but there are {} PEs", row.from_pe, num_pes);
+    if (std::uint64_t{row.first_receiver} + row.num_receivers > receivers.size())
       fail(
           "a multicast has {} receivers, starting at row {} of the list of receivers; this "
           "list has only {} rows",
-          row.num_receivers, row.first_receiver, statistics.receivers.size());
+          row.num_receivers, row.first_receiver, receivers.size());
     const bool from_object = row.from_pe == -1;
-    if (!from_object && pe_map.place_of_pe[row.from_pe] == kNoPlace) continue;
-    const TaskId from = from_object ? directory.task_of(row.from) : num_objects + row.from_pe;
-    if (from == Directory::kUnknown) continue;
-    const auto add = [&](const ObjectName& to) {
-      const TaskId task = directory.task_of(to);
-      if (task != Directory::kUnknown) messages.push_back({from, task, row.messages, row.bytes});
-    };
-    if (row.num_receivers == 0) add(row.to);
+    if (!from_object && pe_map_.place_of_pe[row.from_pe] == kNoPlace) return;
+    const TaskId from = from_object ? directory_.task_of(row.from) : num_objects_ + row.from_pe;
+    if (from == Directory::kUnknown) return;
+    if (row.num_receivers == 0) add(from, row.to, row);
     for (std::uint32_t i = 0; i < row.num_receivers; ++i)
-      add(statistics.receivers[row.first_receiver + i]);
+      add(from, receivers[row.first_receiver + i], row);
   }
-  return messages;
+
+  std::vector<Message>& messages() { return messages_; }
+
+ private:
+  void add(TaskId from, const ObjectName& to, const MessageRow& row) {
+    const TaskId task = directory_.task_of(to);
+    if (task != Directory::kUnknown) messages_.push_back({from, task, row.messages, row.bytes});
+  }
+
+  const PeMap& pe_map_;
+  const Directory& directory_;
+  TaskId num_objects_;
+  std::vector<Message> messages_;
+};
+
+std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
+                              Directory& directory) {
+  directory.remember_names(statistics.objects);
+  Resolver resolver(pe_map, directory, statistics.objects.size());
+  const MessageSource& more = statistics.more_messages;
+  resolver.messages().reserve(statistics.messages.size() + more.count);
+  for (const MessageRow& row : statistics.messages) resolver.add(row, statistics.receivers);
+  if (more.visit_all)
+    more.visit_all([&](const MessageRow& row, const std::vector<ObjectName>& receivers) {
+      resolver.add(row, receivers);
+    });
+  return std::move(resolver.messages());
 }
 
 /// Adds a pinned task per sending PE, in order of PE.

@@ -71,6 +71,23 @@ TEST(Convert, a_place_gets_the_background_load_of_its_pe_or_0_if_that_load_is_ne
   EXPECT_THAT(convert(statistics, pe_map).phase.workload.background_s, ElementsAre(0.25, 0));
 }
 
+TEST(Convert, messages_that_are_listed_follow_those_that_are_stored) {
+  Statistics statistics = three_objects();
+  statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 30}};
+  statistics.more_messages.visit_all = [](const MessageVisitor& visit) {
+    visit({{1, 8}, {9, -7}, -1, 0, 0, 4, 40}, {});
+    visit({{9, -7}, {}, -1, 1, 2, 5, 50}, {{1, 8}, {1, 8}, {5, 8}});
+  };
+  std::vector<std::uint64_t> bytes;
+  for (const Message& message : convert(statistics, plain(2)).phase.workload.messages)
+    bytes.push_back(message.bytes);
+  EXPECT_THAT(bytes, ElementsAre(30, 40, 50, 50));
+  statistics.more_messages.visit_all = [](const MessageVisitor& visit) {
+    visit({{9, -7}, {}, -1, 1, 2, 5, 50}, {{1, 8}});
+  };
+  EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
+}
+
 TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300},

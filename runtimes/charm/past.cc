@@ -47,7 +47,7 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
 
 /// If `objects` are the recorded objects with other PEs in their ids, records their new ids and
 /// brings the recorded loads into their order. Otherwise clears the history.
-void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
+void reorder(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)
     return past.loads_s.clear();
@@ -66,20 +66,24 @@ void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bi
 
 }  // namespace
 
+void Past::follow(const std::vector<ObjectName>& objects, int num_index_bits) {
+  if (!std::equal(objects.begin(), objects.end(), names.begin(), names.end(), same))
+    reorder(*this, objects, num_index_bits);
+}
+
 std::vector<std::vector<double>> Past::loads_of(const std::vector<ObjectName>& objects,
                                                 TaskId num_tasks, int num_index_bits) {
-  if (!std::equal(objects.begin(), objects.end(), names.begin(), names.end(), same))
-    follow(*this, objects, num_index_bits);
+  follow(objects, num_index_bits);
   std::vector<std::vector<double>> loads_of_tasks = loads_s;
   for (auto& loads : loads_of_tasks) loads.resize(num_tasks);  // tasks of sending PEs have no load
   return loads_of_tasks;
 }
 
-void Past::add(std::vector<ObjectName> objects, const Workload& workload,
+void Past::add(std::vector<ObjectName> objects, std::vector<double> loads,
                std::size_t max_decisions) {
   names = std::move(objects);
-  auto& loads = loads_s.emplace_back();
-  for (TaskId t = 0; t < names.size(); ++t) loads.push_back(workload.tasks[t].load_s);
+  loads.resize(names.size());
+  loads_s.push_back(std::move(loads));
   if (loads_s.size() > max_decisions) loads_s.erase(loads_s.begin(), loads_s.end() - max_decisions);
 }
 

@@ -13,19 +13,13 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Workload with_loads(const std::vector<double>& loads_s) {
-  Workload workload;
-  for (const double load_s : loads_s) workload.tasks.push_back({load_s, 0, true});
-  return workload;
-}
-
 const std::vector<ObjectName> kTwo = {{7, 1}, {~std::uint64_t{0}, -3}};
 
 Past two_decisions() {
   Past past;
   past.num_decisions = 5;
-  past.add(kTwo, with_loads({1, 2}), 10);
-  past.add(kTwo, with_loads({3, 4, 0}), 10);  // the third task is a sending PE
+  past.add(kTwo, {1, 2}, 10);
+  past.add(kTwo, {3, 4, 0}, 10);  // the third task is a sending PE
   return past;
 }
 
@@ -40,7 +34,7 @@ constexpr std::uint64_t on_pe(std::uint64_t pe, std::uint64_t index) { return pe
 
 TEST(Past, finds_objects_after_a_restart_on_other_pes) {
   Past past;
-  past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, with_loads({1, 2, 3}), 5);
+  past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, {1, 2, 3}, 5);
   const std::vector<ObjectName> now = {{on_pe(0, 1), 4}, {on_pe(1, 2), 4}, {on_pe(2, 0), 4}};
   EXPECT_THAT(Past(past).loads_of(now, 3), IsEmpty()) << "each bit counts";
   EXPECT_THAT(past.loads_of(now, 3, 16), ElementsAre(ElementsAre(3, 2, 1)));
@@ -53,8 +47,8 @@ TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
   // array 4 have different indices, so Past recognises them under their new ids. The two objects of
   // array 5 have the same index, so Past recognises them only if their ids are unchanged.
   Past past;
-  past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
-           with_loads({1, 2, 3, 4}), 5);
+  past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}}, {1, 2, 3, 4},
+           5);
   EXPECT_THAT(Past(past).loads_of(
                   {{on_pe(0, 1), 4}, {on_pe(1, 0), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}}, 4, 16),
               ElementsAre(ElementsAre(2, 1, 3, 4)));
@@ -65,9 +59,9 @@ TEST(Past, distinguishes_objects_whose_ids_differ_only_in_the_pe) {
 
 TEST(Past, keeps_only_the_loads_of_the_most_recent_decisions) {
   Past past = two_decisions();
-  past.add(kTwo, with_loads({5, 6}), 2);
+  past.add(kTwo, {5, 6}, 2);
   EXPECT_THAT(past.loads_s, ElementsAre(ElementsAre(3, 4), ElementsAre(5, 6)));
-  past.add(kTwo, with_loads({7, 8}), 0);
+  past.add(kTwo, {7, 8}, 0);
   EXPECT_THAT(past.loads_s, IsEmpty());
 }
 

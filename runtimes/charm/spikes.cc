@@ -23,9 +23,9 @@ std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
   const std::size_t num_past = std::min(past_loads_s.size(), kDecisionsForSpikes);
   for (auto past = past_loads_s.end() - num_past; past != past_loads_s.end(); ++past) {
     const double total_then_s = std::accumulate(past->begin(), past->end(), 0.0);
-    if (!(total_then_s > 0) || past->size() != num_tasks) return 0;
+    if (!(total_then_s > 0) || past->size() > num_tasks) return 0;
     usual_s.resize(num_tasks);
-    for (std::size_t t = 0; t < num_tasks; ++t)
+    for (std::size_t t = 0; t < past->size(); ++t)
       usual_s[t] = std::max(usual_s[t], (*past)[t] * (total_s / total_then_s));
   }
   std::vector<std::size_t> spikes;

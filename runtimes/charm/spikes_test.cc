@@ -54,6 +54,15 @@ TEST(Spikes, loads_that_rise_because_the_phase_is_longer_are_not_spikes) {
   EXPECT_THAT(loads_of(workload), Each(50.0));
 }
 
+TEST(Spikes, tasks_after_the_end_of_past_loads_had_no_load) {
+  Workload workload = with_loads(ones(31));
+  workload.tasks.push_back({0, 0, false});  // a PE that sends messages
+  EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);
+  EXPECT_NEAR(workload.tasks[7].load_s, 1, 0.04);
+  workload.tasks.resize(999);
+  EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 0u) << "these are other objects";
+}
+
 TEST(Spikes, no_load_is_replaced_if_many_rise_at_once) {
   std::vector<double> loads_s = ones();
   std::fill_n(loads_s.begin(), 10, 40.0);

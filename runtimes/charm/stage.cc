@@ -54,7 +54,7 @@ Stage stage_of(const Machine& host, const Statistics& statistics) {
       names.push_back(fmt::format("host{}", row.host));
     }
     pes.push_back(pe);
-    processes.push_back({static_cast<std::uint32_t>(at - hosts.begin()), row.core_os_index});
+    processes.emplace_back(at - hosts.begin(), row.core_os_index);
   }
   if (pes.empty()) fail("all PEs are marked unavailable; at least one must be available");
   balance::JobMachine job = balance::job_machine(host, processes, names);

@@ -3,7 +3,9 @@
 // must be valid C++17.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace poise::charm {
@@ -51,13 +53,24 @@ struct MessageRow {
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
 };
 
+/// Is called with a message, and with the list of receivers to which the message refers.
+using MessageVisitor = std::function<void(const MessageRow&, const std::vector<ObjectName>&)>;
+
+/// Messages that are not stored as rows but listed each time they are needed. There may be many
+/// times more messages than objects, and Charm++ has a copy of them already.
+struct MessageSource {
+  std::size_t count = 0;  // for which memory is reserved
+  std::function<void(const MessageVisitor&)> visit_all;
+};
+
 /// The statistics of one phase. The objects are in any order.
 struct Statistics {
   std::vector<PeRow> pes;
   std::vector<ObjectRow> objects;
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
-  bool pes_are_here = true;  // false: a replay of statistics from another job
+  MessageSource more_messages;  // in addition to `messages`
+  bool pes_are_here = true;     // false: a replay of statistics from another job
   // A restart keeps this number of low bits of an object's id. The bits above them may contain the
   // number of a PE, so a restart on another number of PEs changes them.
   int num_index_bits = 64;

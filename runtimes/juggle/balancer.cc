@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <memory>
 #include <stdexcept>
@@ -16,15 +15,11 @@
 #include "runtimes/juggle/threads.h"
 #include "runtimes/juggle/tuning.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
 
 namespace {
-
-double clock_s(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
 
 std::unique_ptr<CpuProbe> make_probe() { return std::make_unique<SpeedProbe>(); }
 
@@ -272,7 +267,7 @@ void Balancer::start_anew() {
 }
 
 void Balancer::round() {
-  const double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+  const double cpu_s = thread_cpu_now_s();
   const double now_s = kernel_.now_s();
   const double real_s = now_s - std::exchange(round_s_, now_s);
   if (affinities_.refresh_cpus()) {
@@ -294,7 +289,7 @@ void Balancer::round() {
   note_silence(real_s);
   update_thread_tallies();
   const bool is_still = !scans && orders.empty() && !visits;
-  count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);
+  count_round(thread_cpu_now_s() - cpu_s, real_s, is_still);
   if (!options_.on_round) return;
   copy_counts();
   tally_.threads.clear();
@@ -370,7 +365,7 @@ Tally Balancer::finish() {
   affinities_.restore_all();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
-  tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  tally_.own_cpu_s = process_cpu_now_s();
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   tally_.wake_ups = usage.ru_nvcsw;

@@ -36,7 +36,7 @@ std::optional<double> read_counter(const Descriptor& counter) {
   std::uint64_t read[3];  // count, time enabled, time running
   if (!counter || ::read(counter.get(), read, sizeof read) != sizeof read) return {};
   if (read[2] == 0) return 0.0;
-  return static_cast<double>(read[0]) * (read[1] / static_cast<double>(read[2]));
+  return read[0] * (1.0 * read[1] / read[2]);
 }
 
 ProgressSource progress_source_named(std::string_view name) {

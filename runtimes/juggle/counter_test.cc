@@ -2,57 +2,46 @@
 
 #include "runtimes/juggle/counter.h"
 
-#include <chrono>
-#include <ctime>
 #include <gmock/gmock.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::juggle {
 namespace {
 
-double cpu_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 void compute(double work_s) {
-  for (const double end_s = cpu_s() + work_s; cpu_s() < end_s;) {
+  for (const double end_s = thread_cpu_now_s() + work_s; thread_cpu_now_s() < end_s;) {
   }
-}
-
-double wall_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // In a virtual machine the counter continues while the host runs something else on the core, but
 // cpu time does not. So the count lies between cpu time and wall time; the tolerance of 1 % covers
 // the drift between their clocks.
 TEST(Counter, counts_the_work_of_a_thread) {
-  const double opened_s = wall_s();
+  const double opened_s = wall_now_s();
   const Descriptor counter = open_counter(0, Counted::time);
   if (!counter) GTEST_SKIP() << "nothing can be counted here";
-  const double before_s = cpu_s();
+  const double before_s = thread_cpu_now_s();
   compute(0.05);
-  const double used_s = cpu_s() - before_s;
+  const double used_s = thread_cpu_now_s() - before_s;
   const auto count = read_counter(counter);
   ASSERT_TRUE(count);
   EXPECT_GE(1e-9 * *count, 0.99 * used_s);
-  EXPECT_LE(1e-9 * *count, 1.01 * (wall_s() - opened_s));
+  EXPECT_LE(1e-9 * *count, 1.01 * (wall_now_s() - opened_s));
 }
 
 TEST(Counter, counts_nothing_while_a_thread_sleeps) {
   const Descriptor counter = open_counter(0, Counted::time);
   if (!counter) GTEST_SKIP() << "nothing can be counted here";
-  const double before_s = wall_s();
+  const double before_s = wall_now_s();
   const auto first = read_counter(counter);
-  while (wall_s() - before_s < 0.05) ::usleep(50'000);
+  while (wall_now_s() - before_s < 0.05) ::usleep(50'000);
   const auto second = read_counter(counter);
   ASSERT_TRUE(first && second);
-  EXPECT_LT(1e-9 * (*second - *first), 0.5 * (wall_s() - before_s));
+  EXPECT_LT(1e-9 * (*second - *first), 0.5 * (wall_now_s() - before_s));
 }
 
 TEST(Counter, the_count_of_instructions_increases_with_work) {

@@ -2,32 +2,23 @@
 
 #include "runtimes/juggle/kernel.h"
 
-#include <ctime>
 #include <fmt/format.h>
 
 #include "runtimes/juggle/quota.h"
 #include "runtimes/juggle/waiting.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
-
-namespace {
-
-double monotonic_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
-
-}  // namespace
 
 Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads,
              WaitWatch* waits)
     : max_threads_(max_threads),
       finder_(root, with_adopted, not_followed, max_threads),
       waits_(waits),
-      start_s_(monotonic_s()) {}
+      start_s_(wall_now_s()) {}
 
-double Linux::now_s() const { return monotonic_s() - start_s_; }
+double Linux::now_s() const { return wall_now_s() - start_s_; }
 
 bool Linux::get_affinity(pid_t thread, CpuSet& set) const {
   return juggle::get_affinity(thread, set);

@@ -3,18 +3,13 @@
 #include "runtimes/juggle/learning.h"
 
 #include <algorithm>
-#include <ctime>
 #include <pthread.h>
+
+#include "poise/base/clock.h"
 
 namespace poise::juggle {
 
 namespace {
-
-double cpu_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
 
 /// Four independent chains of integer operations (Marsaglia's xorshift), so that both a wider core
 /// and a higher clock give a higher speed.
@@ -68,10 +63,10 @@ CpuId LearnedSpeeds::next(const Cpus& cpus) const {
 double computing_rate() {
   double rate = 0;
   for (int trial = 0; trial < kTuning.probe_trials; ++trial) {
-    const double start_s = cpu_s();
+    const double start_s = thread_cpu_now_s();
     volatile std::uint64_t result = compute();
     static_cast<void>(result);
-    const double took_s = cpu_s() - start_s;
+    const double took_s = thread_cpu_now_s() - start_s;
     if (took_s > 0) rate = std::max(rate, kTuning.probe_steps / took_s);
   }
   return rate;

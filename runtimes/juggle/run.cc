@@ -22,17 +22,12 @@
 #include "runtimes/juggle/tuning.h"
 #include "runtimes/juggle/wait_watch.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::juggle {
 
 namespace {
-
-double now_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec + 1e-9 * time.tv_nsec;
-}
 
 /// Raises the limit of open files, because the balancer opens one or two files for each thread.
 void allow_many_files() {
@@ -121,8 +116,8 @@ class Watch {
   WaitWatch* waits_;  // null: threads do not report that they wait
   std::optional<Linux> kernel_;
   std::optional<Balancer> balancer_;
-  double due_s_ = now_s();  // time of the next balancing point
-  double reap_s_ = 0;       // time of the next check for ended children
+  double due_s_ = wall_now_s();  // time of the next balancing point
+  double reap_s_ = 0;            // time of the next check for ended children
   bool is_unbalanced_ = false;
 };
 
@@ -157,7 +152,7 @@ WakeUp Watch::wait() {
   const int news = waits_ != nullptr && !is_unbalanced_ ? waits_->descriptor() : -1;
   pollfd ends[] = {
       {signals_.descriptor(), POLLIN, 0}, {program_.pidfd(), POLLIN, 0}, {news, POLLIN, 0}};
-  const timespec wait = timespec_of(until_s - now_s());
+  const timespec wait = timespec_of(until_s - wall_now_s());
   const int num_ends = ::ppoll(ends, std::size(ends), &wait, nullptr);
   if (num_ends < 0 && errno != EINTR)
     throw std::runtime_error(
@@ -167,7 +162,7 @@ WakeUp Watch::wait() {
   if (num_ends > 0 && ends[1].revents != 0) wake_up.somebody_ended = true;
   wake_up.hears_wait = num_ends > 0 && ends[2].revents != 0;
   if (wake_up.hears_wait) waits_->take_news();
-  wake_up.is_early = num_ends != 0 && now_s() < due_s_;
+  wake_up.is_early = num_ends != 0 && wall_now_s() < due_s_;
   return wake_up;
 }
 
@@ -183,7 +178,7 @@ void Watch::balance(bool is_due) {
     else
       balancer.react();
   });
-  if (balancer_ && is_due) due_s_ = now_s() + balancer_->next_s();
+  if (balancer_ && is_due) due_s_ = wall_now_s() + balancer_->next_s();
 }
 
 /// Starts a new guard process after the old one was killed.
@@ -197,10 +192,10 @@ void Watch::replace_guard() {
 Outcome Watch::run() {
   for (WakeUp wake_up;; wake_up = wait()) {
     if (wake_up.leaves) return {{}, finish()};
-    if (wake_up.somebody_ended || now_s() >= reap_s_) {
+    if (wake_up.somebody_ended || wall_now_s() >= reap_s_) {
       if (auto ending = program_.ended()) return {*ending, finish()};
       if (guard_.has_died()) replace_guard();
-      reap_s_ = now_s() + kTuning.check_s;
+      reap_s_ = wall_now_s() + kTuning.check_s;
     }
     if (!wake_up.is_early || wake_up.hears_wait)
       balance(!wake_up.is_early);

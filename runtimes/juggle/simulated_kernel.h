@@ -45,7 +45,7 @@ class SimulatedKernel : public Kernel {
     std::map<Cpus, double> threads_on;
     for (const auto& [id, thread] : threads_by_id) threads_on[thread.affinity] += 1;
     for (auto& [id, thread] : threads_by_id) {
-      const double cpus = static_cast<double>(thread.affinity.size());
+      const double cpus = thread.affinity.size();
       const double share = (1 - stranger_share) * std::min(1.0, cpus / threads_on[thread.affinity]);
       const double awake_s = (1 - thread.asleep) * seconds;
       thread.time.run_s += share * awake_s;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <sys/types.h>
 
 namespace poise::juggle {
@@ -40,17 +39,11 @@ struct WaitTable {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futexes are 32 bits");
 
-inline std::int64_t monotonic_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 /// Returns the slot of the thread. A thread without a slot gets a free one if `claims` is true.
 /// Returns null if the thread still has none.
 inline WaitSlot* slot_of(WaitTable& table, pid_t thread, bool claims) {
   for (std::size_t i = 0; i < kWaitProbes; ++i) {
-    WaitSlot& slot = table.slots[(static_cast<std::size_t>(thread) + i) % kWaitSlots];
+    WaitSlot& slot = table.slots[(thread + i) % kWaitSlots];
     pid_t owner = slot.thread.load(std::memory_order_relaxed);
     if (owner == thread) return &slot;
     if (owner == 0 && claims && slot.thread.compare_exchange_strong(owner, thread)) return &slot;

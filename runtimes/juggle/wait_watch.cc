@@ -16,6 +16,8 @@
 
 #include "runtimes/juggle/tuning.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::juggle {
 
 namespace {
@@ -92,7 +94,7 @@ void WaitWatch::take_news() {
 std::optional<WaitReport> WaitWatch::report_of(pid_t thread) const {
   const WaitSlot* const slot = slot_of(*table_, thread, false);
   if (slot == nullptr) return {};
-  const auto since_ns = monotonic_ns() - slot->yield_ns.load(std::memory_order_relaxed);
+  const auto since_ns = wall_now_ns() - slot->yield_ns.load(std::memory_order_relaxed);
   return WaitReport{slot->is_inside.load(std::memory_order_acquire), 1e-9 * since_ns};
 }
 

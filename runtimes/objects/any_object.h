@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "runtimes/objects/mail.h"
 #include "runtimes/objects/measurements.h"
@@ -22,6 +23,8 @@ class AnyObject {
   /// Stores in `row` the object's position, and whether it may move, if the object's type provides
   /// them.
   virtual void describe(ObjectRow& row) const = 0;
+  /// The memory whose pages follow the object to another domain, if the object's type states it.
+  virtual std::vector<std::span<std::byte>> memory() { return {}; }
 };
 
 /// Creates objects: at the start from their id, and after a migration from their serialized form.

@@ -28,7 +28,9 @@ namespace poise::objects {
 
 /// The requirements on an object: a default constructor, and step(). Unless it is trivially
 /// copyable it also needs serialize() (runtimes/archive/archive.h). Optional members: `position()`,
-/// an array of three doubles for geometric strategies, and `movable()`.
+/// an array of three doubles for geometric strategies, `movable()`, and `memory()`, the
+/// std::vector<std::span<std::byte>> of the object's heap memory, whose pages then follow its rank
+/// to another NUMA domain (pages.h).
 template <typename T>
 concept Object =
     std::default_initializable<T> &&
@@ -126,6 +128,11 @@ class Collection {
         row.has_position = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) row.position[axis] = at[axis];
       }
+    }
+    std::vector<std::span<std::byte>> memory() override {
+      if constexpr (requires(std::vector<std::span<std::byte>> all) { all = object_.memory(); })
+        return object_.memory();
+      return {};
     }
     T& object() { return object_; }
 

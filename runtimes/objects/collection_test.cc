@@ -7,9 +7,9 @@
 #include <string>
 #include <unistd.h>
 
-#include "runtimes/objects/clock.h"
 #include "runtimes/objects/gossip_testing.h"
 
+#include "poise/base/clock.h"
 #include "poise/trace/timeline.h"
 #include "poise/trace/trace.h"
 
@@ -78,7 +78,7 @@ TEST(Collection, results_do_not_depend_on_the_communicator) {
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
-    for (const double end_s = cpu_now_s() + load_s; cpu_now_s() < end_s;) {
+    for (const double end_s = thread_cpu_now_s() + load_s; thread_cpu_now_s() < end_s;) {
     }
   }
   template <typename Archive>
@@ -106,8 +106,8 @@ TEST(Collection, balances_measured_loads) {
 struct Sleeper {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
-    const double until_s = MPI_Wtime() + load_s;
-    while (MPI_Wtime() < until_s) ::usleep(200);
+    const double until_s = wall_now_s() + load_s;
+    while (wall_now_s() < until_s) ::usleep(200);
   }
   template <typename Archive>
   void serialize(Archive& archive) {

@@ -84,9 +84,8 @@ int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI
 }
 int MPI_Iallgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                    MPI_Datatype to_type, MPI_Comm comm, MPI_Request* request) {
-  counting::traffic_bytes +=
-      counting::bytes_of(from_count, from_type) +
-      counting::bytes_of(to_count, to_type) * static_cast<std::uint64_t>(counting::ranks_of(comm));
+  counting::traffic_bytes += counting::bytes_of(from_count, from_type) +
+                             counting::bytes_of(to_count, to_type) * counting::ranks_of(comm);
   return PMPI_Iallgather(from, from_count, from_type, to, to_count, to_type, comm, request);
 }
 int MPI_Iallgatherv(const void* from, int from_count, MPI_Datatype from_type, void* to,

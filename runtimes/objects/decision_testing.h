@@ -38,8 +38,7 @@ class Job {
     };
     std::map<ObjectId, PlaceId> to;
     for (const auto& [rank, ids] : plan.leaving)
-      for (const ObjectId id : ids)
-        to[id] = layout_.places_of_rank[static_cast<std::size_t>(rank)][0];
+      for (const ObjectId id : ids) to[id] = layout_.places_of_rank[rank][0];
     std::vector<Row> rows;
     for (ObjectId id = 0; id < current_.num_tasks(); ++id)
       if (is_own(id)) rows.push_back({id, to.contains(id) ? to[id] : current_.of(id)});
@@ -72,7 +71,7 @@ class Job {
   ObjectDirectory directory() const {
     if (options_.mode != Mode::hierarchical) return {layout_, current_};
     GhostDirectory ghosts(current_.num_tasks(), layout_.position_of(layout_.rank),
-                          static_cast<std::uint32_t>(layout_.num_ranks));
+                          layout_.num_ranks);
     const auto position = [&](ObjectId id) {
       return layout_.position_of(layout_.rank_of(current_.of(id)));
     };

@@ -15,6 +15,7 @@
 #include "runtimes/objects/collectives.h"
 #include "runtimes/objects/migration.h"
 #include "runtimes/objects/own_measurements.h"
+#include "runtimes/objects/pages.h"
 #include "runtimes/objects/step_offload.h"
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
@@ -204,7 +205,7 @@ bool Engine::is_worth_it() {
 
 Measurements Engine::measure() {
   return own_measurements(objects_, layout_.own_places()[0], meter_,
-                          recorder_->end_recording(cpu_now_s()), guard_);
+                          recorder_->end_recording(thread_cpu_now_s()), guard_);
 }
 
 /// Adds the steps since the last phase of the trace as a new phase, without a decision.
@@ -233,6 +234,7 @@ BalanceResult Engine::balance() {
                        .imbalance_after = decision.imbalance_after};
   result.migrations = decision.plan.num_migrations;
   result.migrated_bytes = migrate(decision.plan, packer_, objects_, messenger_, messages_);
+  for (LocalObject& object : objects_) bring_pages(object.object->memory());
   update_directory(decision, before);
   const double end_s = wall_now_s();
   result.decision_s = decided_s - start_s;

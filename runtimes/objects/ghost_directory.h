@@ -38,9 +38,7 @@ class GhostDirectory {
     if (number != IdTable::kNone) return {position_of_known_[number], true};
     return {home_of(id), false};
   }
-  std::uint32_t home_of(ObjectId id) const {
-    return static_cast<std::uint32_t>(std::uint64_t{id} * num_ranks_ / num_objects_);
-  }
+  std::uint32_t home_of(ObjectId id) const { return std::uint64_t{id} * num_ranks_ / num_objects_; }
 
   /// Stores where an object is at the start. To be called for every object, in the order of ids.
   void add_initial(ObjectId id, std::uint32_t position) {

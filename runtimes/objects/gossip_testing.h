@@ -34,11 +34,10 @@ struct Gossip {
     Random random(state);
     const std::uint64_t num_messages = random.below(5);
     for (std::uint64_t m = 0; m < num_messages; ++m)
-      outbox.send(static_cast<ObjectId>(random.below(kObjects)), steps,
+      outbox.send(random.below(kObjects), steps,
                   std::string(random.below(100), static_cast<char>('a' + random.below(26))));
     std::vector<ObjectId> many;
-    for (std::uint64_t m = random.below(8); m > 0; --m)
-      many.push_back(static_cast<ObjectId>(random.below(kObjects)));
+    for (std::uint64_t m = random.below(8); m > 0; --m) many.push_back(random.below(kObjects));
     outbox.send_to_all(many, steps, std::string("to all"));
     ++steps;
   }
@@ -95,7 +94,7 @@ inline std::uint64_t expect_serial_results(const Options& options) {
     EXPECT_EQ(g.id, id);
     EXPECT_EQ(g.ballast, gossip(id).ballast);
     EXPECT_EQ(objects.rank_of(id), objects.rank());
-    ballast += static_cast<double>(g.ballast.size());
+    ballast += g.ballast.size();
   });
   EXPECT_EQ(objects.num_steps(), kSteps);
   return objects.totals().migrations;

@@ -21,17 +21,15 @@ struct JobLayout {
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
 
-  const std::vector<PlaceId>& own_places() const {
-    return places_of_rank[static_cast<std::size_t>(rank)];
-  }
+  const std::vector<PlaceId>& own_places() const { return places_of_rank[rank]; }
   int rank_of(PlaceId p) const { return rank_of_place[p]; }
 
   // When all ranks decide together, each rank is identified by its position: its index in the list
   // of all ranks, ordered by their places. The places of a rank have consecutive numbers.
-  std::uint32_t places_per_rank() const { return static_cast<std::uint32_t>(own_places().size()); }
+  std::uint32_t places_per_rank() const { return own_places().size(); }
   int rank_at(std::uint32_t position) const { return rank_of_place[position * places_per_rank()]; }
   std::uint32_t position_of(int of_rank) const {
-    return places_of_rank[static_cast<std::size_t>(of_rank)][0] / places_per_rank();
+    return places_of_rank[of_rank][0] / places_per_rank();
   }
 };
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "runtimes/balance/run_strategy.h"
-#include "runtimes/objects/clock.h"
 #include "runtimes/objects/collectives.h"
 
+#include "poise/base/clock.h"
 #include "poise/distributed/group_machine.h"
 #include "poise/distributed/plan.h"
 #include "poise/machine/slots.h"

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
-#include "runtimes/objects/clock.h"
 #include "runtimes/objects/decision_testing.h"
 #include "runtimes/objects/gossip_testing.h"
 
+#include "poise/base/clock.h"
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
 #include "poise/workload/generate.h"
@@ -71,7 +71,7 @@ TEST(JointDecision, lookup_of_an_object_throws_if_no_object_of_this_rank_has_sen
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
-    for (const double end_s = cpu_now_s() + load_s; cpu_now_s() < end_s;) {
+    for (const double end_s = thread_cpu_now_s() + load_s; thread_cpu_now_s() < end_s;) {
     }
   }
   template <typename Archive>

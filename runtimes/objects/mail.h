@@ -13,6 +13,7 @@
 
 namespace poise::objects {
 
+/// Number of an object; the same on all ranks.
 using ObjectId = std::uint32_t;
 
 /// A received message. Its bytes are valid until the receiver's step ends.

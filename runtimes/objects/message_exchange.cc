@@ -121,7 +121,7 @@ MessageExchange::Times MessageExchange::exchange(std::span<const std::unique_ptr
   const double start_s = wall_now_s();
   if (layout.num_ranks > 1) exchange_with_ranks(workers, objects, directory, outgoing);
   times.wait_s = wall_now_s() - start_s;
-  const double cpu_s = cpu_now_s();
+  const double cpu_s = thread_cpu_now_s();
   for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
     if (static_cast<int>(rank) == layout.rank) continue;
     outgoing[rank].clear();
@@ -130,7 +130,7 @@ MessageExchange::Times MessageExchange::exchange(std::span<const std::unique_ptr
   for (LocalObject& object : objects) object.inbox.clear();
   for (const MessageBuffer& buffer : kept_) deliver(buffer.content(), objects);
   for (LocalObject& object : objects) sort_by_sender(object.inbox);
-  times.deliver_s = cpu_now_s() - cpu_s;
+  times.deliver_s = thread_cpu_now_s() - cpu_s;
   return times;
 }
 

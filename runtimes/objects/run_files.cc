@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtimes/objects/clock.h"
 #include "runtimes/tasks/start/end_job.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::objects {

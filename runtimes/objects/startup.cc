@@ -34,8 +34,8 @@ Options agreed_options(MPI_Comm comm, const Options& options) {
   std::vector<std::byte> bytes;
   try {
     if (rank == 0)
-      agreed = with_environment(
-          options, [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+      agreed = with_environment(options,
+                                [](const char* name) -> const char* { return std::getenv(name); });
   } catch (const Error& error) {
     problem = error.what();
   }

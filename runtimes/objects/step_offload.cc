@@ -203,9 +203,9 @@ void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
   packer_.unpack_with_inbox(bytes, object);
   LentMessages sent(directory_);
   Outbox outbox(sent, object.id);
-  StepTimes times{cpu_now_s(), wall_now_s()};
+  StepTimes times{thread_cpu_now_s(), wall_now_s()};
   parts_.guard.run(object.id, [&] { object.object->step(Inbox(object.inbox), outbox); });
-  times = {cpu_now_s() - times.cpu_s, wall_now_s() - times.wall_s};
+  times = {thread_cpu_now_s() - times.cpu_s, wall_now_s() - times.wall_s};
   Buffer& back = *static_cast<Buffer*>(items[2].data);
   back.resize(0);
   back.reserve(items[1].bytes + sent.bytes().size() + sizeof times);

@@ -35,7 +35,7 @@ void run_object(LocalObject& object, Worker& worker, const Meter& meter, Clock c
     worker.failed = object.id;
     worker.failure = kUnknownException;
   }
-  const double end_cpu_s = cpu_now_s(), end_wall_s = wall_now_s();
+  const double end_cpu_s = thread_cpu_now_s(), end_wall_s = wall_now_s();
   const double cpu_s = end_cpu_s - worker.cpu_s, wall_s = end_wall_s - worker.wall_s;
   worker.log->end(object.id, end_cpu_s);
   meter.add_step(object, clock == Clock::wall ? wall_s : cpu_s, wall_s);

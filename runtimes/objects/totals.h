@@ -10,6 +10,7 @@
 
 namespace poise::objects {
 
+/// What all ranks measured in a run; every rank gets the same.
 struct Totals {
   std::uint64_t steps = 0;
   double wall_s = 0;      // in steps and in balancing, on the slowest rank

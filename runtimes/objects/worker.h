@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "runtimes/objects/clock.h"
 #include "runtimes/objects/messenger.h"
 #include "runtimes/objects/object_directory.h"
 
+#include "poise/base/clock.h"
 #include "poise/workload/recorder.h"
 
 namespace poise::objects {
@@ -18,13 +18,13 @@ namespace poise::objects {
 class alignas(128) Worker final : public MessageRouter {
  public:
   explicit Worker(const ObjectDirectory& directory)
-      : directory_(directory), outgoing_(static_cast<std::size_t>(directory.layout().num_ranks)) {}
+      : directory_(directory), outgoing_(directory.layout().num_ranks) {}
 
   Buffer& buffer_for(ObjectId to) override {
     directory_.check_receiver(to);
     const auto [rank, is_known] = directory_.find(to);
     if (!is_known) sent_to_homes.push_back(to);
-    return outgoing_[static_cast<std::size_t>(rank)].open();
+    return outgoing_[rank].open();
   }
   void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
     log->message(from, to, bytes);
@@ -32,7 +32,7 @@ class alignas(128) Worker final : public MessageRouter {
 
   /// Starts the clocks. Called by the thread itself at the start of a step.
   void begin() {
-    cpu_s = cpu_now_s();
+    cpu_s = thread_cpu_now_s();
     wall_s = wall_now_s();
   }
 

@@ -27,7 +27,7 @@ ClockOffset chained(const ClockOffset& ours, const ClockOffset& theirs) {
 std::int64_t CommonClock::common_ns(std::int64_t own_ns) const {
   const std::int64_t apart_ns = last_.at_ns - first_.at_ns;
   if (apart_ns <= 0) return own_ns + first_.ahead_ns;
-  const double share = (own_ns - first_.at_ns) / static_cast<double>(apart_ns);
+  const double share = 1.0 * (own_ns - first_.at_ns) / apart_ns;
   const double gained = last_.ahead_ns - first_.ahead_ns;
   return own_ns + first_.ahead_ns + static_cast<std::int64_t>(share * gained);
 }

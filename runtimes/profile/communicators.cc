@@ -22,7 +22,7 @@ Communicator::Communicator(const MpiLibrary& mpi, Word group, Word world_group, 
   mpi.group_size(group, &size);
   mpi.group_rank(group, &rank);
   if (size > kSmall) return;
-  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> ranks(size);
   std::iota(ranks.begin(), ranks.end(), 0);
   all_.resize(ranks.size());
   mpi.group_translate_ranks(group, size, ranks.data(), world_group, all_.data());
@@ -32,7 +32,7 @@ Communicator::~Communicator() { mpi_.group_free(&group_); }
 
 int Communicator::world_rank(int peer) {
   if (peer < 0 || peer >= size) return -1;
-  if (!all_.empty()) return std::max(-1, all_[static_cast<std::size_t>(peer)]);
+  if (!all_.empty()) return std::max(-1, all_[peer]);
   const auto [entry, is_new] = known_.try_emplace(peer, -1);
   if (is_new) mpi_.group_translate_ranks(group_, 1, &peer, world_group_, &entry->second);
   return std::max(-1, entry->second);  // MPI_UNDEFINED is negative

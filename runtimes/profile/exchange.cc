@@ -11,6 +11,8 @@
 #include "runtimes/profile/machinery.h"
 #include "runtimes/profile/tuning.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -65,11 +67,11 @@ void Exchange::find_hosts() {
 std::vector<RoundTrip> Exchange::ask(int leader) const {
   std::vector<RoundTrip> trips(tuning::kClockRounds);
   for (RoundTrip& trip : trips) {
-    trip.sent_ns = clock_ns();
+    trip.sent_ns = wall_now_ns();
     mpi_.send(&trip.sent_ns, sizeof trip.sent_ns, mpi_.byte, leader, kClockTag, leaders_);
     mpi_.recv(&trip.there_ns, sizeof trip.there_ns, mpi_.byte, leader, kClockTag, leaders_,
               reinterpret_cast<void*>(mpi_.status_ignore));
-    trip.received_ns = clock_ns();
+    trip.received_ns = wall_now_ns();
   }
   return trips;
 }
@@ -79,7 +81,7 @@ void Exchange::answer(int leader) const {
     std::int64_t now_ns = 0;
     mpi_.recv(&now_ns, sizeof now_ns, mpi_.byte, leader, kClockTag, leaders_,
               reinterpret_cast<void*>(mpi_.status_ignore));
-    now_ns = clock_ns();
+    now_ns = wall_now_ns();
     mpi_.send(&now_ns, sizeof now_ns, mpi_.byte, leader, kClockTag, leaders_);
   }
 }

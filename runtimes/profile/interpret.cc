@@ -165,12 +165,11 @@ void Interpreter::add_point_to_point(const Function& function, const Arguments& 
                                          ? communicators_.of_window(arguments.window(function.comm))
                                          : communicators_.of(arguments.comm(function.comm));
   if (communicator == nullptr) return;
-  const auto peer = static_cast<int>(arguments.number(function.peer));
+  const int peer = arguments.number(function.peer);
   if (peer == mpi_.proc_null) return;
   std::uint64_t bytes = function.count < 0 ? size_of(arguments.type(function.type))
                                            : bytes_of(arguments, function.count, function.type);
-  if (function.partitions >= 0)
-    bytes *= static_cast<std::uint64_t>(arguments.number(function.partitions));
+  if (function.partitions >= 0) bytes *= arguments.number(function.partitions);
   add(*communicator, peer, 1, bytes, function.meaning == Meaning::get, traffic);
 }
 
@@ -186,7 +185,7 @@ void Interpreter::add_collective(const Function& function, const Arguments& argu
     return add_neighbourhood(function, arguments, *communicator, traffic);
   Collective collective{
       .meaning = function.meaning, .rank = communicator->rank, .size = communicator->size};
-  if (function.peer >= 0) collective.root = static_cast<int>(arguments.number(function.peer));
+  if (function.peer >= 0) collective.root = arguments.number(function.peer);
   const bool is_scatter =
       function.meaning == Meaning::scatter || function.meaning == Meaning::scatterv;
   if (is_scatter && collective.rank != collective.root) return;  // its send arguments mean nothing
@@ -217,8 +216,8 @@ void Interpreter::add_neighbourhood(const Function& function, const Arguments& a
                                     Communicator& communicator, std::vector<Traffic>& traffic) {
   const auto [count, type] = Fields{function.count, function.type};
   const std::vector<int> receivers = neighbours(communicator);
-  for (int i = 0; i < static_cast<int>(receivers.size()); ++i) {
-    const int peer = receivers[static_cast<std::size_t>(i)];
+  for (int i = 0; i < std::ssize(receivers); ++i) {
+    const int peer = receivers[i];
     if (peer == mpi_.proc_null) continue;
     std::uint64_t bytes;
     if (has_counts(function.meaning)) {
@@ -246,12 +245,12 @@ std::vector<int> Interpreter::neighbours(const Communicator& communicator) const
     }
   } else if (kind == mpi_.graph) {
     mpi_.graph_neighbors_count(communicator.handle, communicator.rank, &count);
-    receivers.resize(static_cast<std::size_t>(count));
+    receivers.resize(count);
     mpi_.graph_neighbors(communicator.handle, communicator.rank, count, receivers.data());
   } else if (kind == mpi_.dist_graph) {
     int incoming = 0, is_weighted = 0;
     mpi_.dist_graph_neighbors_count(communicator.handle, &incoming, &count, &is_weighted);
-    const auto in = static_cast<std::size_t>(incoming), out = static_cast<std::size_t>(count);
+    const std::size_t in = incoming, out = count;
     std::vector<int> senders(in), in_weights(in), out_weights(out);
     receivers.resize(out);
     mpi_.dist_graph_neighbors(communicator.handle, incoming, senders.data(), in_weights.data(),
@@ -262,7 +261,7 @@ std::vector<int> Interpreter::neighbours(const Communicator& communicator) const
 
 std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int type) const {
   const std::int64_t number = arguments.number(count);
-  return number <= 0 ? 0 : static_cast<std::uint64_t>(number) * size_of(arguments.type(type));
+  return number <= 0 ? 0 : number * size_of(arguments.type(type));
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {

@@ -60,9 +60,7 @@ class KeyTable {
   };
 
   std::size_t mask() const { return slots_.size() - 1; }
-  std::size_t home(std::uint64_t key) const {
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 20) & mask();
-  }
+  std::size_t home(std::uint64_t key) const { return ((key * 0x9e3779b97f4a7c15u) >> 20) & mask(); }
   void rehash() {
     std::vector<Slot> old(4 * size_ < 32 ? 32 : 4 * capacity_of(size_));
     old.swap(slots_);

@@ -4,7 +4,6 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <ctime>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -17,16 +16,7 @@ namespace {
 // The lowest file descriptor that the profile uses: programs may expect lower ones to be free.
 constexpr int kFirstDescriptor = 500;
 
-std::int64_t read_clock(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 }  // namespace
-
-std::int64_t clock_ns() { return read_clock(CLOCK_MONOTONIC); }
-std::int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 ThreadMeter::ThreadMeter() {
   const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);

@@ -9,11 +9,6 @@
 
 namespace poise::profile {
 
-/// CLOCK_MONOTONIC, which all processes of a host share. A read takes 22 ns.
-std::int64_t clock_ns();
-/// The CPU time of this thread. A read is a system call.
-std::int64_t thread_cpu_ns();
-
 /// Measures the thread that constructs this object.
 class ThreadMeter {
  public:

@@ -94,9 +94,7 @@ struct MpiLibrary {
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
   /// Returns the Fortran handle of a communicator.
-  int fortran_comm(Word comm) const {
-    return is_open_mpi ? comm_c2f(comm) : static_cast<int>(comm);
-  }
+  int fortran_comm(Word comm) const { return is_open_mpi ? comm_c2f(comm) : comm; }
 
   /// Whether the edges of a distributed graph have weights. The value is `unknown` if this MPI's
   /// constants for "no weights" were not found.
@@ -142,7 +140,7 @@ struct MpiLibrary {
  private:
   using Converter = Word (*)(int);
   Word c_handle(Converter convert, int fortran) const {
-    return is_open_mpi ? convert(fortran) : static_cast<std::uint32_t>(fortran);
+    return is_open_mpi ? convert(fortran) : fortran;
   }
   const char* find_functions();
   void find_constants();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 namespace {
@@ -67,7 +69,7 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
   const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
   const std::int64_t queued_in_rest_ns =
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
-  const double running = 1 - queued_in_rest_ns / static_cast<double>(rest_ns);
+  const double running = 1 - 1.0 * queued_in_rest_ns / rest_ns;
   return totals.long_cpu_ns + static_cast<std::int64_t>(short_ns * running);
 }
 
@@ -86,7 +88,7 @@ Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t cal
 }
 
 Estimate waited(const Phase& phase, WaitsFor what) {
-  const auto w = static_cast<std::size_t>(what);
+  const auto w = index_of(what);
   return estimated(phase.waiting[w], phase.totals.may_wait_calls[w], phase.totals.may_wait_ns[w]);
 }
 

@@ -29,7 +29,7 @@ bool PointToPoint::concerns(const Function& function) {
 std::optional<Envelope> PointToPoint::envelope_of(const Function& function,
                                                   const Arguments& arguments, int partner,
                                                   int tag) {
-  const auto rank = static_cast<int>(arguments.number(partner));
+  const int rank = arguments.number(partner);
   if (rank == mpi_.proc_null || ends_.has_given_up()) return std::nullopt;
   Communicator* const communicator = communicators_.of(arguments.comm(function.comm));
   if (communicator == nullptr || communicator->id == 0) return std::nullopt;
@@ -71,7 +71,7 @@ void PointToPoint::before(const Function& function, const Arguments& arguments, 
       if (ends_.envelope(active.state.id).is_exact()) continue;
       const auto count =
           has_statuses(function.meaning) ? arguments.number(function.count) : std::int64_t{1};
-      return see_status(function, arguments, words, static_cast<std::size_t>(count));
+      return see_status(function, arguments, words, count);
     }
     return;
   }

@@ -33,7 +33,7 @@ class Reader {
   }
   std::int64_t signed_number() {
     const std::uint64_t value = number();
-    return value >> 1 ^ -static_cast<std::int64_t>(value & 1);
+    return (value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
   /// Reads the length of a list, whose items take at least `min_size` bytes each.
   std::size_t count(std::size_t min_size = 1) {

@@ -5,6 +5,8 @@
 
 #include "runtimes/profile/profile_file.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 namespace {
@@ -87,7 +89,7 @@ std::string encode(const RankProfile& profile) {
   add(block, profile.rank);
   add(block, profile.num_ranks);
   add_text(block, profile.host);
-  add(block, static_cast<std::uint64_t>(profile.cuts));
+  add(block, index_of(profile.cuts));
   add(block, (profile.is_complete ? 1u : 0u) | (profile.knows_waiting ? 2u : 0u) |
                  (profile.knows_message_waits ? 4u : 0u));
   add(block, profile.clock_error_ns);

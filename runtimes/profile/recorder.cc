@@ -20,10 +20,10 @@ void Recorder::read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns) {
   // short stretches followed. CPU time is assumed to be spread evenly over the whole time since
   // this reading.
   const std::int64_t wall_ns = now_ns - cpu_read_ns_, stretch_ns = now_ns - left_ns_;
-  const double share = stretch_ns / static_cast<double>(std::max<std::int64_t>(1, wall_ns));
+  const double share = 1.0 * stretch_ns / std::max<std::int64_t>(1, wall_ns);
   sums_.totals.long_wall_ns += stretch_ns;
-  sums_.totals.long_cpu_ns += std::min(
-      stretch_ns, static_cast<std::int64_t>(static_cast<double>(cpu_ns - cpu_ns_) * share));
+  sums_.totals.long_cpu_ns +=
+      std::min(stretch_ns, static_cast<std::int64_t>((cpu_ns - cpu_ns_) * share));
   cpu_read_ns_ = now_ns;
   cpu_ns_ = cpu_ns;
 }

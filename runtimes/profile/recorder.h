@@ -9,6 +9,8 @@
 #include "runtimes/profile/series.h"
 #include "runtimes/profile/tuning.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 /// The ways to divide a run into phases, best first. At the end, the best one on which all ranks
@@ -41,7 +43,7 @@ class Recorder {
 
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
-    const auto k = static_cast<std::size_t>(kind);
+    const auto k = index_of(kind);
     sums_.totals.mpi_ns[k] += now_ns - entered_ns;
     ++sums_.totals.calls[k];
     left_ns_ = now_ns;
@@ -49,7 +51,7 @@ class Recorder {
   }
   /// Records that the call which has just returned may have waited for another rank.
   void may_wait(WaitsFor what, std::int64_t took_ns) {
-    const auto w = static_cast<std::size_t>(what);
+    const auto w = index_of(what);
     sums_.totals.may_wait_ns[w] += took_ns;
     ++sums_.totals.may_wait_calls[w];
   }
@@ -71,7 +73,7 @@ class Recorder {
   /// spans several slices is divided among them.
   std::vector<Phase> cut_slices(std::int64_t now_ns, const Machinery& machinery);
 
-  Series& series(Cuts cuts) { return series_[static_cast<std::size_t>(cuts)]; }
+  Series& series(Cuts cuts) { return series_[index_of(cuts)]; }
 
  private:
   Sums sums_;

@@ -22,6 +22,8 @@
 #include "runtimes/profile/topology_edges.h"
 #include "runtimes/profile/tuning.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -82,7 +84,7 @@ class Reordered {
         call_(call),
         arguments_(mpi, call.function, call.language, call.words),
         comm_(arguments_.comm(call.function.comm)),
-        begin_ns_(clock_ns()) {
+        begin_ns_(wall_now_ns()) {
     mpi_.comm_rank(comm_, &rank_);
     mpi_.comm_size(comm_, &size_);
   }
@@ -257,7 +259,7 @@ std::vector<Place> Reordered::order(const std::vector<Head>& heads, const Topolo
 }
 
 void Reordered::note_decision(bool is_better) {
-  const std::int64_t took_ns = clock_ns() - begin_ns_;
+  const std::int64_t took_ns = wall_now_ns() - begin_ns_;
   {
     const std::scoped_lock lock(mutex);
     ++done.calls;

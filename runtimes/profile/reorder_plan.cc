@@ -216,8 +216,7 @@ ReorderPlan plan_order(const Seats& seats, std::span<const TopologyEdge> edges) 
   Workload workload;
   workload.tasks.assign(size, {.load_s = 1});
   for (const TopologyEdge& edge : edges)
-    workload.messages.push_back({static_cast<TaskId>(edge.from), static_cast<TaskId>(edge.to), 1,
-                                 static_cast<std::uint64_t>(edge.weight)});
+    workload.messages.emplace_back(edge.from, edge.to, 1, edge.weight);
   Placement current(size);
   for (PlaceId place = 0; place < size; ++place) current.move(seats.rank_on[place], place);
   const auto cost = [&](const Placement& placement) {

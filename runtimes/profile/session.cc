@@ -17,6 +17,8 @@
 #include "runtimes/profile/reorder.h"
 #include "runtimes/profile/settings.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -30,7 +32,7 @@ thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
 /// Measures the time of a call. Any thread may use it, but only the initial thread uses it often.
-std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
+std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : wall_now_ns(); }
 
 /// True if a call succeeded: C functions return an error code, Fortran routines set their last
 /// argument, which may be absent.
@@ -103,8 +105,32 @@ void end_session() {
 
 }  // namespace
 
+namespace {
+
+bool frees_handle(Meaning meaning) {
+  return meaning == Meaning::communicator_free || meaning == Meaning::window_free ||
+         meaning == Meaning::type_free;
+}
+
+/// Handles a call of MPI inside a call of MPI, such as one from the callback of an attribute.
+/// Nested calls are not profiled, but handles that they free must not be used again.
+void enter_nested(const Call& call) noexcept {
+  Session* const running = session.load(std::memory_order_acquire);
+  if (running == nullptr || !frees_handle(call.function.meaning)) return;
+  try {
+    running->forget_freed(call);
+  } catch (...) {
+    session.store(nullptr);
+  }
+}
+
+}  // namespace
+
 bool enter(Call& call) noexcept {
-  if (depth != 0) return false;
+  if (depth != 0) {
+    enter_nested(call);
+    return false;
+  }
   Session* const running = session.load(std::memory_order_acquire);
   const bool is_reordered = is_to_reorder(call);
   if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
@@ -156,7 +182,7 @@ Session::Session(const MpiLibrary& mpi, const Settings& settings)
   if (exchange_.rank() == 0 && !settings.parts.empty() && !journal_.is_open())
     print_note("POISE_PROFILE_PARTS: cannot write in " + settings.parts +
                ": there will be no profile if the program does not reach MPI_Finalize");
-  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read(),
+  recorder_.start(wall_now_ns(), thread_cpu_now_ns(), meter_.read(),
                   period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
 
@@ -176,7 +202,7 @@ void Session::enter(Call& call) {
   if (is_main) {
     if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
     if (recorder_.enter(call.entered_ns))
-      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_ns());
+      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_now_ns());
   }
   if (call.function.meaning == Meaning::nothing) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
@@ -189,12 +215,19 @@ void Session::enter(Call& call) {
   interpreter_.before(call.function, arguments);
 }
 
+void Session::forget_freed(const Call& call) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_multiple_) lock.lock();
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  interpreter_.before(call.function, arguments);
+}
+
 void Session::leave(Call& call, int result) {
   const std::int64_t now_ns = call_time_ns(ticks_);
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
-    recorder_.read_cpu_at_exit(now_ns, thread_cpu_ns());
+    recorder_.read_cpu_at_exit(now_ns, thread_cpu_now_ns());
   if (call.function.meaning == Meaning::nothing || !has_succeeded(call, result)) return;
   note(call, now_ns);
 }
@@ -230,8 +263,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
   if (communicator->size != exchange_.size() || period_ns_ > 0) return;
   // The token of a collective must not depend on the rank, because all ranks must see the same
   // sequence of tokens.
-  const auto bytes =
-      static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
+  const std::uint64_t bytes = std::bit_width(interpreter_.agreed_bytes(function, arguments));
   const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
   const bool is_world = communicator->handle == mpi_.world;
   if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
@@ -242,8 +274,8 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
   if (period_ns_ > 0) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
-  const auto level = static_cast<std::int32_t>(arguments.number(call.function.level));
-  std::uint64_t label = static_cast<std::uint64_t>(std::max(0, level));
+  const std::int32_t level = arguments.number(call.function.level);
+  std::uint64_t label = std::max(0, level);
   if (level == -1 && call.language == Language::c) {
     const std::string name = text_at(call.words[1]);
     if (!name.empty()) names_[label = hash_of(name) | std::uint64_t{1} << 63] = name;
@@ -253,7 +285,7 @@ void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
 
 void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
   journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read(), label), names_);
-  recorder_.resume(clock_ns());
+  recorder_.resume(wall_now_ns());
 }
 
 void Session::cut_slices(std::int64_t now_ns) {
@@ -266,7 +298,7 @@ void Session::cut_all(std::int64_t now_ns) {
     journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read()), names_);
 }
 
-void Session::abandon() { cut_all(clock_ns()); }
+void Session::abandon() { cut_all(wall_now_ns()); }
 
 Cuts Session::agreed_cuts() {
   // For each kind of cut, stores the number of phases and the negative of this number. One maximum
@@ -294,8 +326,8 @@ Cuts Session::agreed_cuts() {
 }
 
 void Session::finish() {
-  cut_slices(clock_ns());
-  cut_all(clock_ns());
+  cut_slices(wall_now_ns());
+  cut_all(wall_now_ns());
   const Cuts cuts = agreed_cuts();
   RankProfile profile = head();
   profile.cuts = cuts;
@@ -303,8 +335,7 @@ void Session::finish() {
   profile.team = team_.read();
   profile.phases = recorder_.series(cuts).take();
   std::vector<double> lengths;
-  for (const Phase& phase : profile.phases)
-    lengths.push_back(static_cast<double>(phase.end_ns - phase.begin_ns));
+  for (const Phase& phase : profile.phases) lengths.push_back(phase.end_ns - phase.begin_ns);
   std::vector<std::int64_t> longest_ns;
   for (const double length : exchange_.largest(lengths))
     longest_ns.push_back(static_cast<std::int64_t>(length));
@@ -313,7 +344,7 @@ void Session::finish() {
   exchange_.find_waits(interpreter_.communicators().all(), clock_, waits_);
   exchange_.find_waits(messages_.ends(), clock_, waits_);
   add_waits(waits_, profile.phases);
-  profile.clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns());
+  profile.clock_error_ns = clock_.error_ns();
   std::string bytes = encode(profile);
   exchange_.gather(bytes);
   if (exchange_.rank() == 0) write(bytes);

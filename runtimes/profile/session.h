@@ -49,6 +49,8 @@ class Session {
 
   void enter(Call& call);
   void leave(Call& call, int result);
+  /// Notes that a call inside another call frees a handle.
+  void forget_freed(const Call& call);
   /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
   void finish();
   /// Called if the process ends without MPI_Finalize. Keeps what has been measured so far.

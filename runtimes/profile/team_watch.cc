@@ -12,6 +12,8 @@
 #include "runtimes/profile/machinery.h"
 #include "runtimes/profile/rank_site.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -43,10 +45,11 @@ std::map<int, ThreadUse> uses_of_all() {
 
 }  // namespace
 
-TeamWatch::TeamWatch() : begin_ns_(clock_ns()), cpus_(allowed_cpus(0)), at_begin_(uses_of_all()) {}
+TeamWatch::TeamWatch()
+    : begin_ns_(wall_now_ns()), cpus_(allowed_cpus(0)), at_begin_(uses_of_all()) {}
 
 TeamUse TeamWatch::read() const {
-  TeamUse team{.watched_ns = clock_ns() - begin_ns_};
+  TeamUse team{.watched_ns = wall_now_ns() - begin_ns_};
   std::set<std::int32_t> cpus(cpus_.begin(), cpus_.end());
   for (auto [thread, use] : uses_of_all()) {
     if (const auto before = at_begin_.find(thread); before != at_begin_.end()) {

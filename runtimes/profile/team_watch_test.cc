@@ -11,12 +11,14 @@
 #include "runtimes/profile/machinery.h"
 #include "runtimes/profile/rank_site.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 namespace {
 
 void compute_ns(std::int64_t ns) {
-  const std::int64_t end = thread_cpu_ns() + ns;
-  while (thread_cpu_ns() < end) {
+  const std::int64_t end = thread_cpu_now_ns() + ns;
+  while (thread_cpu_now_ns() < end) {
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include "runtimes/profile/machinery.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::profile {
 
 namespace {
@@ -39,9 +41,9 @@ TickClock::TickClock() {
 
 std::int64_t TickClock::read_slowly_ns() {
 #if defined(__x86_64__)
-  if (!is_usable_) return clock_ns();
+  if (!is_usable_) return wall_now_ns();
   const std::uint64_t before = __rdtsc();
-  const std::int64_t now_ns = clock_ns();
+  const std::int64_t now_ns = wall_now_ns();
   const std::uint64_t reading = __rdtsc() - before;
   if (reading > kMaxReading_ticks) return now_ns;
   const std::uint64_t ticks = before + reading / 2;
@@ -50,7 +52,7 @@ std::int64_t TickClock::read_slowly_ns() {
     base_ticks_ = ticks;
     limit_ticks_ = 0;
   } else if (now_ns - base_ns_ >= kMinBase_ns) {
-    const double ns_per_tick = (now_ns - base_ns_) / static_cast<double>(ticks - base_ticks_);
+    const double ns_per_tick = 1.0 * (now_ns - base_ns_) / (ticks - base_ticks_);
     const bool is_sane = ns_per_tick > 0.05 && ns_per_tick < 10;
     scale_ = is_sane ? static_cast<std::uint64_t>(ns_per_tick * 0x1p32) : 0;
     limit_ticks_ = is_sane ? static_cast<std::uint64_t>(kMaxAge_ns / ns_per_tick) : 0;
@@ -61,7 +63,7 @@ std::int64_t TickClock::read_slowly_ns() {
   anchor_ticks_ = ticks;
   return now_ns;
 #else
-  return clock_ns();
+  return wall_now_ns();
 #endif
 }
 

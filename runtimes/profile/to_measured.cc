@@ -8,6 +8,8 @@
 
 #include "runtimes/profile/to_trace.h"
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 namespace {
@@ -22,7 +24,7 @@ RankTimes times_of(const Phase& phase) {
   double squares = 0;
   for (const auto what : {WaitsFor::collective, WaitsFor::message}) {
     const Estimate estimate = waited(phase, what);
-    const Waiting& samples = phase.waiting[static_cast<std::size_t>(what)];
+    const Waiting& samples = phase.waiting[index_of(what)];
     times.waited.value += estimate.seconds;
     squares += estimate.half_width_s * estimate.half_width_s;
     if (samples.waited_ns <= 0) continue;

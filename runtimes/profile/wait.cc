@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "poise/base/enum_index.h"
+
 namespace poise::profile {
 
 void add(const Wait& wait, Waiting& waiting) {
@@ -30,7 +32,7 @@ void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases) {
         std::upper_bound(phases.begin(), phases.end(), wait.entered_ns,
                          [](std::int64_t ns, const Phase& phase) { return ns < phase.begin_ns; });
     if (next == phases.begin()) continue;
-    add(wait, std::prev(next)->waiting[static_cast<std::size_t>(wait.what)]);
+    add(wait, std::prev(next)->waiting[index_of(wait.what)]);
   }
 }
 

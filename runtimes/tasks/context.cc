@@ -8,10 +8,22 @@
 
 namespace poise::tasks {
 
+namespace {
+
+std::string text_of(const Failure& failure, std::size_t num_failures) {
+  const auto& where = failure.submitted_at;
+  return fmt::format(
+      "{} of function \"{}\"{} failed on rank {}: {}{}",
+      failure.name != 0 ? fmt::format("task {}", failure.name) : "a task", failure.function,
+      where.line() > 0 ? fmt::format(", submitted at {}:{},", where.file_name(), where.line()) : "",
+      failure.rank, failure.text,
+      num_failures > 1 ? fmt::format(" (and {} more)", num_failures - 1) : "");
+}
+
+}  // namespace
+
 TaskFailed::TaskFailed(const Failure& first, std::size_t num_failures)
-    : std::runtime_error(fmt::format(
-          "a task of function \"{}\" failed on rank {}: {}{}", first.function, first.rank,
-          first.text, num_failures > 1 ? fmt::format(" (and {} more)", num_failures - 1) : "")) {}
+    : std::runtime_error(text_of(first, num_failures)) {}
 
 Self self_of(const Task& task) {
   static const Annotations none;
@@ -25,8 +37,8 @@ Context::Context(MPI_Comm communicator, Options options)
 Context::~Context() = default;
 
 void Context::add(With* with, FunctionId function, std::span<const Item> items,
-                  std::function<void()>&& deliver) {
-  runtime_->submit(with, function, items, std::move(deliver));
+                  std::source_location submitted_at, std::function<void()>&& deliver) {
+  runtime_->submit(with, function, items, submitted_at, std::move(deliver));
 }
 
 void Context::wait(unsigned team) { runtime_->wait(team); }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mpi.h>
+#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -33,12 +34,14 @@
 namespace poise::tasks {
 
 /// Thrown by wait on the rank that submitted a task, if the task ended with an exception on any
-/// rank.
+/// rank. The text names the task's function and With::name, the rank that ran the task and, if an
+/// argument is in(…), out(…) or inout(…), the line that submitted it.
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
+/// How a context runs tasks.
 struct Options {
   unsigned threads = 1;  // threads that run tasks, including the one that waits
   // Settings as text, for example "policy=paired,pull=0"; settings.cc lists all settings. If a
@@ -127,7 +130,7 @@ class Context {
   /// `on_finish`.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
-    add(&with, function, items, std::move(deliver));
+    add(&with, function, items, {}, std::move(deliver));
   }
 
   /// Runs tasks until no rank has an unfinished one. Every rank must call it, even without tasks.
@@ -166,13 +169,14 @@ class Context {
            const Arguments&... arguments);
   // If `with` is not null, the function moves the members out of it.
   void add(With* with, FunctionId function, std::span<const Item> items,
-           std::function<void()>&& deliver = {});
+           std::source_location submitted_at, std::function<void()>&& deliver = {});
 
   std::unique_ptr<Runtime> runtime_;
 };
 
 namespace detail {
 
+/// How an argument that is given for this parameter becomes an item of a task.
 template <typename Parameter>
 struct Argument {
   using Copy = std::conditional_t<RawBytes<Parameter>, Parameter, Buffer>;
@@ -190,6 +194,7 @@ struct Argument {
   }
 };
 
+/// The same for data that a task refers to instead of copying them.
 template <typename T>
 struct Argument<std::span<T>> {
   struct Copy {};  // references need no copy
@@ -204,6 +209,18 @@ struct Argument<std::span<T>> {
   }
 };
 
+// Where a task is submitted: its first reference knows. A task with values only has no location,
+// because no default argument can follow the values.
+inline std::source_location submitted_at() { return {}; }
+template <typename T, Mode mode, typename... Rest>
+std::source_location submitted_at(const Reference<T, mode>& first, const Rest&...) {
+  return first.where;
+}
+template <typename First, typename... Rest>
+std::source_location submitted_at(const First&, const Rest&... rest) {
+  return submitted_at(rest...);
+}
+
 }  // namespace detail
 
 template <typename Result, typename... Parameters, typename... Arguments>
@@ -216,8 +233,9 @@ auto Context::add(With* with, const Function<Result, Parameters...>& function,
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{
         detail::Argument<Parameters>::item(arguments, std::get<i>(copies))...};
   }(std::index_sequence_for<Parameters...>());
+  const std::source_location where = detail::submitted_at(arguments...);
   if constexpr (std::is_void_v<Result>) {
-    add(with, function.id, items);
+    add(with, function.id, items, where);
   } else {
     Future<Result> future;
     auto& state = *future.state_;
@@ -225,7 +243,7 @@ auto Context::add(With* with, const Function<Result, Parameters...>& function,
       items.back() = {&state.value, sizeof(Result), Mode::out};
     else
       items.back() = {&state.bytes, 0, Mode::result};
-    add(with, function.id, items, [state = future.state_] {
+    add(with, function.id, items, where, [state = future.state_] {
       if constexpr (!RawBytes<Result>) {
         poise::Reader(state->bytes.bytes())(state->value);
         state->bytes = Buffer();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <source_location>
 #include <string>
 
 namespace poise::tasks {
@@ -10,7 +11,9 @@ namespace poise::tasks {
 /// A task that ended with an exception.
 struct Failure {
   std::string function, text;
-  std::uint32_t rank = 0;  // the rank that ran the task
+  std::uint32_t rank = 0;             // the rank that ran the task
+  std::uint64_t name = 0;             // With::name; 0: none
+  std::source_location submitted_at;  // where the program submitted it; line 0: unknown
 };
 
 /// The counters of one rank since its context was created.

@@ -15,12 +15,12 @@
 #include "runtimes/tasks/summary.h"
 #include "runtimes/tasks/transport/backoff.h"
 #include "runtimes/tasks/transport/bytes.h"
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
 #include "runtimes/tasks/transport/locality.h"
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 
@@ -229,10 +229,11 @@ void Runtime::describe(Task& task, With&& with) const {
 }
 
 void Runtime::submit(With* with, FunctionId function, std::span<const Item> items,
-                     std::function<void()>&& deliver) {
+                     std::source_location submitted_at, std::function<void()>&& deliver) {
   if (function >= function_numbers_.size()) refuse(function);
   auto task = TaskPool::blank();
   task->function = function_numbers_[function];
+  task->submitted_at = submitted_at;
   if (with) describe(*task, std::move(*with));
   if (deliver) task->extras.make().deliver = std::move(deliver);
   store_items(*task, items);
@@ -254,7 +255,7 @@ void Runtime::progress_in_wait() {
 
 void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
-  const double now = clock_s();
+  const double now = wall_now_s();
   const bool was_called = engine_->has_messages();
   const bool is_cold = now - last_poll_s_.load(std::memory_order_relaxed) > tuning::kColdPoll_s;
   engine_locked_here = this;
@@ -264,7 +265,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   auto finished = engine_->take_finished();
   last_poll_s_.store(now, std::memory_order_relaxed);
   if (!was_called && is_cold && pool_->queued() > 0)
-    poll_cost_s_.store(moved_poll_cost_s(poll_cost_s_, clock_s() - now));
+    poll_cost_s_.store(moved_poll_cost_s(poll_cost_s_, wall_now_s() - now));
   report_missing(now);
   lock.unlock();
   Context* const before = std::exchange(context_of_thread, &owner_);
@@ -307,7 +308,7 @@ bool Runtime::poll_is_due(double now_s, double task_s) const {
 template <typename Until>
 bool Runtime::run_tasks(Until until) {
   bool any = false;
-  double now_s = clock_s();
+  double now_s = wall_now_s();
   std::size_t max_batch = 1;
   const auto is_notified = [this] { return engine_->has_messages(); };
   for (;;) {
@@ -359,7 +360,7 @@ void Runtime::work(Until until, Poll poll) {
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
   progress();
-  double now_s = clock_s();
+  double now_s = wall_now_s();
   const bool ran = pool_->run(now_s, 1, [] { return false; }) > 0;
   context_of_thread = before;
   return ran;
@@ -379,7 +380,7 @@ std::uint64_t Runtime::enter(unsigned team) {
         "a team must pass the same number of threads",
         team, team_.load());
   if (inside_++ == 0) {
-    entered_s_ = clock_s();
+    entered_s_ = wall_now_s();
     reported_missing_ = false;
     team_ = team;
     wait_.fetch_add(1);
@@ -393,7 +394,7 @@ void Runtime::leave() {
   const std::lock_guard lock(wait_mutex_);
   if (--inside_ > 0) return;
   all_inside_ = false;
-  const double waited_s = clock_s() - entered_s_;
+  const double waited_s = wall_now_s() - entered_s_;
   waiting_s_ += waited_s;
   threads_waiting_s_ += waited_s * (own_threads_ + team_);
   wait_changed_.notify_all();
@@ -412,9 +413,9 @@ void Runtime::wait(unsigned team) {
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");
   const std::uint64_t wait = enter(team);
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
-  if (recorder_) recorder_->waited(begin_s, clock_s());
+  if (recorder_) recorder_->waited(begin_s, wall_now_s());
   leave();
   { const std::lock_guard lock(engine_mutex_); }  // waits until all other threads have left MPI
   const auto failures = pool_->take_failures();

@@ -31,7 +31,7 @@ class Runtime {
   /// Submits a task with the options `with`, whose members are moved from. Null means the default
   /// options.
   void submit(With* with, FunctionId function, std::span<const Item> items,
-              std::function<void()>&& deliver);
+              std::source_location submitted_at, std::function<void()>&& deliver);
   void wait(unsigned team);
   bool yield();
   /// Polls for messages; the program may call it anywhere.

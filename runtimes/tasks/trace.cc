@@ -7,10 +7,10 @@
 #include <iterator>
 #include <tuple>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
 #include "runtimes/tasks/tuning.h"
 
+#include "poise/base/clock.h"
 #include "poise/trace/chrome.h"
 #include "poise/trace/timeline.h"
 
@@ -162,7 +162,7 @@ TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_
   // ranks of a node, the time at which the lowest rank of the node leaves the barrier.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  begin_s_ = all_of(communicator, clock_s())[nodes[rank]];
+  begin_s_ = all_of(communicator, wall_now_s())[nodes[rank]];
 }
 
 void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,

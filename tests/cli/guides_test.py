@@ -1,54 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs the code blocks of README.md and docs/*.md. Blocks of a page marked ```sh run in order, in one empty folder.
+"""Runs the code blocks of README.md and docs/*.md; tests/support/guide_blocks.py describes the marks of a block. The blocks
+of a page run in order, in one empty folder which is also the home folder; variables that a block exports last.
 
-    ```sh            runs and must succeed
-    ```sh no-run     does not run; the line before says why: <!-- no-run: WHY -->
-    ```text          lines that the block before must print in this order, possibly with other lines in between
-    <!-- setup: COMMAND -->   the test first runs COMMAND, which makes files that the reader already has
-    ```c, ```cpp …   another test compiles or runs the block (named in ELSEWHERE), or the block is marked no-run
-"""
+GUIDES_HAVE lists what this run has besides the command poise: mpi (and the mini-apps), installed, … Then only the pages that
+need the first of these run. Without GUIDES_HAVE all pages run, and blocks that need anything are left out."""
 
+import importlib.util
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import unittest
 
 from run_poise import POISE, CliTest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guide_blocks import MARKS, PAGES, ROOT, blocks_of, missing_from_source, missing_lines, outside_of_blocks  # noqa: E402
+
 # Pages to look things up; all others in docs/ are guides.
 REFERENCE = {"results.md", "variables.md", "options.md", "commands.md", "formats.md"}
 GUIDES = [page for page in PAGES if page.parent.name == "docs" and page.name not in REFERENCE]
 MAX_GUIDE_LINES = 150
+MAX_NOT_RUN = 6  # blocks that no test can run
 LIMIT_S = 600  # time-out of a code block in seconds, long enough for a busy machine
-# Code blocks in other languages, by page and language, with the test that runs or compiles them.
-ELSEWHERE = {("library.md", "c"): "tests/install/examples_test.py", ("library.md", "cpp"): "tests/install/examples_test.py",
-             ("library.md", "fortran"): "tests/install/examples_test.py", ("python.md", "python"): "tests/python/python_test.py",
-             ("distributed.md", "c"): "tests/install/examples_test.py",
-             ("formats.md", "python"): "tests/docs/formats_example.py"}
-PART = re.compile(r"^<!-- (?P<kind>setup|no-run): (?P<why>.*?) -->$|^```(?P<language>[a-z]*)(?P<mark>[^\n]*)\n(?P<body>.*?)^```$",
-                  re.S | re.M)
-
-
-def parts_of(page):
-    return list(PART.finditer(page.read_text(encoding="utf-8")))
-
-
-def words_of(line):
-    return " ".join(line.split())
-
-
-def missing_lines(wanted, printed):
-    """Returns the lines of `wanted` that `printed` does not contain in this order. Spaces do not count."""
-    rest, missing = iter(map(words_of, printed.splitlines())), []
-    for line in filter(None, map(words_of, wanted.splitlines())):
-        if line not in rest:
-            missing.append(line)
-            rest = iter(())
-    return missing
+GIVEN = os.environ.get("GUIDES_HAVE", "").split()
+HAVE = {*GIVEN} | {name for name in ("numpy",) if importlib.util.find_spec(name)} | {name for name, file in
+        {"clang-16": "clang-offload-packager-16"}.items() if shutil.which(file)}
+BIN = pathlib.Path(POISE).resolve().parent
+COMMANDS = r"poise|mpirun|mpiexec|srun|sbatch|export|pip|cc|c\+\+|gcc|g\+\+|clang\S*|mpicc|mpicxx|mpifort|\./\w+|cmake|ctest|make|ninja|git|charmc"
+# Lasts from one block to the next: exported variables and the current folder. stand_in NAME SCRIPT writes a program.
+BEFORE = """[ ! -f ~/.exported ] || . ~/.exported
+stand_in() { mkdir -p "$(dirname "$1")"; printf '#!/bin/sh\\n%s\\n' "$2" > "$1"; chmod +x "$1"; }
+"""
+AFTER = "\ndeclare -px > ~/.exported; echo \"cd '$PWD'\" >> ~/.exported\n"
+WRAPPER = "#!/bin/sh\nexec {} \"$@\"\n"
 
 
 def anchors_of(page):
@@ -57,57 +46,113 @@ def anchors_of(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-class Guides(CliTest):
-    def run_block(self, block):
-        environment = {**os.environ, "PATH": f"{pathlib.Path(POISE).resolve().parent}:{os.environ['PATH']}"}
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, timeout=LIMIT_S, env=environment,
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+def needs_of(page):
+    return {word for block in blocks_of(page) for word in block.marks.get("needs", "").split()}
+
+
+class Runs(CliTest):
+    def enter(self, page):
+        """Makes an empty home folder for the blocks of a page. Its folder bin/ is searched first for commands: stand-ins, and
+        the launcher and the compilers of the MPI with which Poise was built."""
+        self.setUp()
+        self.left_out = 0
+        (self.folder / "bin").mkdir()
+        launcher = os.environ.get("MPIEXEC", "")
+        for name, path in {"mpirun": launcher, "mpiexec": launcher, **{name: os.environ.get(name.upper(), "")
+                                                                      for name in ("mpicc", "mpicxx", "mpifort")}}.items():
+            if path:
+                (self.folder / "bin" / name).write_text(WRAPPER.format(path))
+                (self.folder / "bin" / name).chmod(0o755)
+        (self.folder / "build").symlink_to(BIN.parent)
+        if os.environ.get("INSTALLED"):
+            (self.folder / "poise").symlink_to(os.environ["INSTALLED"])
+        self.environment = {**os.environ, "HOME": str(self.folder), "PATH": f"{self.folder}/bin:{BIN}:{os.environ['PATH']}",
+                            "ROOT": str(ROOT), "XDG_DATA_HOME": str(self.folder / ".local" / "share")}
+
+    def run_commands(self, commands):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", BEFORE + commands + AFTER], cwd=self.folder, timeout=LIMIT_S,
+                              env=self.environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, f"{commands}\n{done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
+    def run_block(self, block, printed):
+        """Runs or checks a block. Returns what the block printed, or `printed` if it is not a block of commands."""
+        for command in block.marks["setup"]:
+            self.run_commands(command)
+        if "file" in block.marks:
+            (self.folder / block.marks["file"]).write_text(block.body, encoding="utf-8")
+        elif block.language == "sh" and "run-by" not in block.marks:
+            return self.run_commands(block.body)
+        elif block.language == "text":
+            if "output-of" in block.marks:
+                printed = self.run_commands(block.marks["output-of"])
+            self.assertEqual(missing_lines(block.body, printed), [], f"{block}: not in this order in:\n{printed}")
+        return printed
+
     def run_page(self, page):
+        self.enter(page)
         printed = ""
-        for part in parts_of(page):
-            if part["kind"] == "setup":
-                self.run_block(part["why"])
-            elif part["language"] == "sh" and not part["mark"]:
-                printed = self.run_block(part["body"])
-            elif part["language"] == "text" and not part["mark"]:
-                self.assertEqual(missing_lines(part["body"], printed), [], f"{page.name}: not in this order in:\n{printed}")
+        for block in blocks_of(page):
+            if block.end:
+                continue
+            if set(block.marks.get("needs", "").split()) <= HAVE:
+                printed = self.run_block(block, printed)
+            else:
+                print(f"left out, because it needs {block.marks['needs']}: {block}")
 
     def test_every_block_of_commands_in_the_guides_runs(self):
         for page in PAGES:
-            with self.subTest(page.name):
-                self.setUp()  # an empty folder for each page
-                self.run_page(page)
+            if not GIVEN or GIVEN[0] in needs_of(page):
+                with self.subTest(page.name):
+                    self.run_page(page)
 
-    def test_every_code_block_is_run_by_a_test_or_says_why_not(self):
-        for page in PAGES:
-            before = None
-            for part in parts_of(page):
-                if part["language"] is None:
-                    before = part
-                    continue
-                name = f"{page.name}: {part[0][:60]!r}"
-                self.assertIn(part["mark"], ("", " no-run"), name)
-                self.assertTrue(part["language"], f"{name}: a block names its language")
-                if part["mark"] and part["language"] != "text":
-                    self.assertTrue(before and before["kind"] == "no-run" and before.end() + 1 == part.start(),
-                                    f"{name}: the line before says why it is not run")
-                elif part["language"] not in ("sh", "text"):
-                    test = ELSEWHERE.get((page.name, part["language"]))
-                    self.assertTrue(test, f"{name}: no test runs it")
-                    self.assertIn(page.name, (ROOT / test).read_text(encoding="utf-8"))
 
-    def test_guides_contain_commands_only_in_code_blocks_that_are_run_as_tests(self):
+class Rules(unittest.TestCase):
+    def assert_checked(self, block):
+        """Checks that a block is run or compared, by this test or by the one that its mark names."""
+        marks, name = block.marks, str(block)
+        self.assertTrue(block.language, f"{name}: a block names its language")
+        if "run-by" in marks:
+            self.assertIn(f'"{block.page.relative_to(ROOT)}"', (ROOT / marks["run-by"]).read_text(encoding="utf-8"), name)
+        elif "excerpt" in marks:
+            self.assertEqual(missing_from_source(block.body, (ROOT / marks["excerpt"]).read_text(encoding="utf-8")), [], name)
+        elif "file" in marks:
+            used = [other for other in blocks_of(block.page) if other.language == "sh" and marks["file"] in other.body]
+            self.assertTrue(used or marks["file"] == "CMakeLists.txt", f"{name}: no block compiles {marks['file']}")
+        elif block.language == "json":
+            json.loads(block.body)
+        else:
+            self.assertIn(block.language, ("sh", "text"), f"{name}: no test runs it")
+
+    def test_every_code_block_is_checked_by_a_test_or_says_why_not(self):
         for page in PAGES:
-            text = PART.sub("", page.read_text(encoding="utf-8"))
-            self.assertEqual(re.findall(r"(?m)^    (?:poise|mpirun|mpiexec|srun|export|pip) .*", text), [], page.name)
+            for block in blocks_of(page):
+                self.assertEqual(block.end, " no-run" if "no-run" in block.marks else "", str(block))
+                if not block.end:
+                    self.assert_checked(block)
+
+    def test_few_code_blocks_are_not_run_and_each_says_why(self):
+        not_run = [block for page in PAGES for block in blocks_of(page) if block.end]
+        for block in not_run:
+            print(f"not run: {block}: {block.marks.get('no-run')}")
+            self.assertRegex(block.marks.get("no-run", ""), r"^needs |^takes ", f"{block}: say what it needs or takes")
+        self.assertLessEqual(len(not_run), MAX_NOT_RUN)
+
+    def test_guides_contain_commands_only_in_code_blocks_that_are_checked(self):
+        for page in PAGES:
+            found = re.findall(rf"(?m)^    (?:\w+=\S+ )*(?:{COMMANDS})(?: .*|$)", outside_of_blocks(page))
+            self.assertEqual(found, [], page.name)
 
     def test_the_check_of_guides_reports_promised_output_lines_that_the_command_does_not_print(self):
         self.assertEqual(missing_lines("a  1\nb 2\n", "x\na 1\ny\n b   2\n"), [])
         self.assertEqual(missing_lines("b 2\na 1\n", "a 1\nb 2\n"), ["a 1"])
         self.assertEqual(missing_lines("a 2\n", "a 1\n"), ["a 2"])
+
+    def test_the_check_of_guides_reports_lines_of_an_excerpt_that_the_program_does_not_contain(self):
+        program = "int f(int a) {\n  return a;  // the same\n}\nint b;\n"
+        self.assertEqual(missing_from_source("int f(int a) { … }\nint b;", program), [])
+        self.assertEqual(missing_from_source("int b;\nint f(int a)", program), ["intf(inta)"])
+        self.assertEqual(missing_from_source("return b;", program), ["returnb;"])
 
     def test_links_between_pages_have_targets_that_exist(self):
         for page in [*(ROOT / "docs").glob("**/*.md"), *ROOT.glob("*.md")]:

@@ -8,15 +8,23 @@ import json
 import os
 import pathlib
 import random
+import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from juggle_test import BUSY, CPUS, QUICK, WAIT_S, JuggleTest, affinity, children, end_all, eventually
 from run_poise import POISE
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "support"))
+from guide_blocks import blocks_of  # noqa: E402
+
+ROOT_MAY_LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 BIN = pathlib.Path(POISE).parent
 CPUSETS = pathlib.Path("/sys/fs/cgroup/cpuset")
 
@@ -231,62 +239,65 @@ class Faults(JuggleTest):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Recipes(JuggleTest):
-    """Tests the recipes of docs/juggle.md."""
+    """Tests what the recipes of docs/juggle.md do. The commands are read from the page."""
 
-    def migrations_of(self, command, environment=None, options=QUICK):
-        done = self.run_poise("juggle", *options, "--json", "s.json", "--", *command,
-                              env=os.environ | (environment or {}), timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        summary = json.loads((self.folder / "s.json").read_text())
-        return done.stdout, summary
+    def run_recipe(self, words, programs, options=("--json", "s.json"), environment=None):
+        """Runs the command that contains these words. `programs` replaces its programs, one more than the number of cpus
+        replaces its number of threads or ranks, and options are added. Returns what the command printed."""
+        commands = "".join(block.body for block in blocks_of(ROOT / "docs" / "juggle.md") if block.language == "sh")
+        line, = (line for line in commands.splitlines() if words in line and not line.startswith("#"))
+        line = re.sub(r"\b8\b", str(len(CPUS) + 1), line)
+        for name, program in programs.items():
+            line = line.replace(name, str(program))
+        line = line.replace(f" {shlex.join(QUICK[:2])} ", " ")  # QUICK has it, and an option is given only once
+        line = line.replace("poise juggle", shlex.join([POISE, "juggle", *QUICK, *options]))
+        done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=os.environ | ROOT_MAY_LAUNCH | (environment or {}),
+                              capture_output=True, encoding="utf-8", timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, f"{line}\n{done.stderr}")
+        return done
+
+    def summary(self):
+        return json.loads((self.folder / "s.json").read_text())
 
     def test_openmp_programs_are_balanced_with_the_default_openmp_runtime_and_with_that_of_llvm(self):
         if not (BIN / "ep").exists():
             self.skipTest("the compiler has no OpenMP")
         libraries = [str(path) for path in pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")]
-        threads = str(len(CPUS) + 1)
         rings = set()
         for library in ["", *libraries[:1]]:
             for bound in "true", "false":
-                said, summary = self.migrations_of(
-                    ["env", f"OMP_NUM_THREADS={threads}", f"OMP_PROC_BIND={bound}",
-                     *([f"LD_PRELOAD={library}"] if library else []), BIN / "ep", "--points",
-                     "40000000"])
-                rings.add(tuple(json.loads(said)["rings"]))
-                self.assertGreater(summary["migrations"], 0)
-                self.assertGreaterEqual(summary["num_threads"], len(CPUS) + 1)
+                program = f"env {f'LD_PRELOAD={library}' if library else ''} {BIN}/ep --points 40000000"
+                done = self.run_recipe("OMP_NUM_THREADS", {"./program": program}, environment={"OMP_PROC_BIND": bound})
+                rings.add(tuple(json.loads(done.stdout)["rings"]))
+                self.assertGreater(self.summary()["migrations"], 0)
+                self.assertGreaterEqual(self.summary()["num_threads"], len(CPUS) + 1)
         self.assertEqual(len(rings), 1, "balancing has changed a result")
 
     def test_mpi_ranks_started_by_mpirun_are_found_and_balanced(self):
         mpirun = shutil.which("mpirun.openmpi")
         if not mpirun:
             self.skipTest("no mpirun")
-        ranks = len(CPUS) + 1
-        _, summary = self.migrations_of(
-            [mpirun, "--bind-to", "none", "--oversubscribe", "-np", str(ranks), BIN / "phases",
-             "--threads", "1", "--phase", "1s"],
-            {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-        self.assertGreater(summary["migrations"], 0)
-        self.assertGreaterEqual(len({thread["process"] for thread in summary["threads"]}), ranks)
+        self.run_recipe("mpirun --bind-to none", {"mpirun": f"{mpirun} --oversubscribe",
+                                                  "./program": f"{BIN}/phases --threads 1 --phase 1s"})
+        self.assertGreater(self.summary()["migrations"], 0)
+        self.assertGreaterEqual(len({thread["process"] for thread in self.summary()["threads"]}), len(CPUS) + 1)
 
     def test_mpirun_can_start_one_balancer_per_node(self):
         mpirun = shutil.which("mpirun.openmpi")
         if not mpirun:
             self.skipTest("no mpirun")
-        done = subprocess.run(
-            [mpirun, "--bind-to", "none", "-np", "1", POISE, "juggle", *QUICK, "--summary", "--",
-             BIN / "phases", "--threads", str(len(CPUS) + 1), "--phase", "500ms"],
-            env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-            capture_output=True, encoding="utf-8", timeout=120, check=True)
+        program = f"{BIN}/phases --threads {len(CPUS) + 1} --phase 500ms"
+        done = self.run_recipe("--map-by node", {"mpirun -np 2": f"{mpirun} --bind-to none -np 1", "./threaded_program": program},
+                               ["--summary"])
         self.assertIn("elapsed_s", done.stdout)
         self.assertIn("migrations", done.stderr)
 
     def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
-        script = f"{BIN}/phases --threads {cpus} --phase 2s & {BIN}/phases --phase 2s --threads 1; wait"
+        programs = {"./first": f"{BIN}/phases --threads {cpus} --phase 2s", "./second": f"{BIN}/phases --phase 2s --threads 1"}
         for tries_left in (2, 1, 0):  # other programs may disturb a run
-            _, summary = self.migrations_of(["sh", "-c", script])
-            threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
+            self.run_recipe("./first & ./second", programs)
+            threads = [thread for thread in self.summary()["threads"] if thread["run_s"] > 1]
             # There is one thread more than cpus: the first program has a thread for each cpu, and the second program
             # has one thread. Without balancing, that thread would share a cpu with a thread of the first program all
             # the time, and each of the two would get only half of this cpu.

@@ -174,6 +174,13 @@ class Site(unittest.TestCase):
                 self.assertEqual((plain.count("{"), plain.count("(")), (plain.count("}"), plain.count(")")), f"{source}: {block}")
                 self.assertNotIn("return ", plain)
 
+    def test_the_reference_has_every_header_and_fortran_module_that_programs_include(self):
+        public = [*(ROOT / "poise").glob("*.h"), *(ROOT / "faces" / "library").glob("poise_*.h"), *(ROOT / "faces" / "c").glob("*.h"),
+                  *(ROOT / "faces" / "fortran").glob("poise*.f90")]
+        shown = {source for _, _, sources in api.PAGES.values() for source in sources}
+        self.assertGreater(len(public), 7)
+        self.assertEqual({str(path.relative_to(ROOT)) for path in public} - shown, set())
+
     def test_the_reference_has_every_name_that_the_python_package_exports(self):
         source = (ROOT / "faces" / "python" / "poise" / "__init__.py").read_text(encoding="utf-8")
         exported = set(re.findall(r'"(\w+)"', re.search(r"(?s)__all__ = \[(.*?)\]", source)[1])) - {"built_with", "pictures"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests what tests/tidy.py rejects: messages of commits, and tests that read a wall clock."""
+"""Tests what tests/tidy.py rejects: messages of commits, tests that read a wall clock, and many
+static_casts."""
 
 import pathlib
 import subprocess
@@ -52,6 +53,15 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
 
+    def test_more_casts_per_line_than_the_limit_are_rejected_and_tests_are_not_counted(self):
+        lines = ["return static_cast<int>(static_cast<char>(c));", ""]
+        self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a.cc"), lines), (2, 2))
+        self.assertEqual(tidy.num_casts(pathlib.PurePosixPath("poise/base/a_test.cc"), lines), (0, 0))
+        tidy.check_casts(int(tidy.MAX_CASTS), 1000)
+        self.assertEqual(tidy.troubles, [])
+        tidy.check_casts(int(tidy.MAX_CASTS) + 1, 1000)
+        self.assertEqual(len(tidy.troubles), 1)
+
     def test_short_subjects_are_accepted_and_only_large_commits_need_a_body(self):
         self.commit("x" * tidy.MAX_SUBJECT)
         self.commit("Change much\n\nThis is why.", LONG)
@@ -84,16 +94,39 @@ class Tidy(unittest.TestCase):
             self.assertFalse(tidy.has_history())
 
     def test_tests_that_read_a_wall_clock_are_rejected_unless_they_are_listed(self):
-        for line, is_clock in (("EXPECT_LT(clock_s() - begin_s, 1);", True), ("auto t = std::chrono::steady_clock::now();", True),
-                               ("end = time.monotonic() + 1", True), ("cpu_now_s(); // not clock_s()", False),
+        for line, is_clock in (("EXPECT_LT(wall_now_s() - begin_s, 1);", True), ("auto t = std::chrono::steady_clock::now();", True),
+                               ("end = time.monotonic() + 1", True), ("thread_cpu_now_s(); // not wall_now_s()", False),
                                ("time.process_time()", False)):
             self.assertEqual(bool(tidy.reads_wall_clock([line])), is_clock, line)
         path = pathlib.PurePosixPath("poise/base/new_test.cc")
-        tidy.check_clocks_in_tests(path, ["clock_s();"])
-        tidy.check_clocks_in_tests(path.with_name("new.cc"), ["clock_s();"])
+        tidy.check_clocks_in_tests(path, ["wall_now_s();"])
+        tidy.check_clocks_in_tests(path.with_name("new.cc"), ["wall_now_s();"])
         self.assertEqual(len(tidy.troubles), 1)
         tidy.check_clocks_in_tests(pathlib.PurePosixPath(next(iter(tidy.CLOCKS_IN_TESTS))), ["no clock"])
         self.assertEqual(len(tidy.troubles), 2)
+
+    def test_only_the_clock_header_and_miniapps_read_a_clock_themselves(self):
+        for name, is_allowed in ((tidy.CLOCK_HEADER, True), ("miniapps/cg/main.cc", True), ("bench/decide_bench.cc", False),
+                                 ("runtimes/tasks/new.h", False)):
+            tidy.troubles.clear()
+            tidy.check_one_clock(pathlib.PurePosixPath(name), ["::clock_gettime(CLOCK_MONOTONIC, &now);", "wall_now_s()"])
+            self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, name)
+
+    def test_tuned_numbers_stand_in_the_lists_of_their_rooms(self):
+        for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
+                                       ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
+                                       ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),
+                                       ("poise/search/a_test.cc", "constexpr double kShare = 0.5;", True)):
+            tidy.troubles.clear()
+            tidy.check_numbers(pathlib.PurePosixPath(name), [line])
+            self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, (name, line))
+
+    def test_each_type_and_function_of_a_public_header_has_a_comment_above(self):
+        for text, is_allowed in (("/// Why.\nint f(int a);\nint g();", True), ("int f(int a);", False),
+                                 ("/* Why. */\ntypedef struct a a;\n\nstruct b {", False), ("  int member(int a);", True)):
+            tidy.troubles.clear()
+            tidy.check_documented(pathlib.PurePosixPath("poise/poise.h"), text.splitlines())
+            self.assertEqual(not tidy.troubles, is_allowed, text)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,19 @@ class Events(CliTest):
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 
+    def test_copied_tasks_run_elsewhere_and_late_news_makes_lending_slower(self):
+        machine = "node:4 core:1 speeds:1,1,1,0.4"
+        self.run_poise("generate", "random:degree=0,skew=equal,load_s=0.01", "--tasks", 160, "-m", machine, "-o", "slow.poise")
+        base = ("simulate", "slow.poise", "-s", "keep", "--steps", 1, "--decision-time", "0s", "--json")
+        alone, lent, late, copied = (self.json_of(*base, *words)["results"][0] for words in (
+            (), ("--lend",), ("--lend", "--news-delay", "200ms"), ("--replicate", 0.9, "--shared-tokens", "--news-delay", "200ms")))
+        self.assertLess(lent["iteration_s"], 0.7 * alone["iteration_s"])
+        self.assertLess(lent["iteration_s"], late["iteration_s"])
+        self.assertLess(copied["iteration_s"], late["iteration_s"])
+        self.assertEqual(copied["lent_tasks"], 0)
+        self.assertGreater(copied["copies_run"], 10)
+        self.assertEqual(copied["ran_on_other_nodes"], copied["copies_run"])
+
     def test_lent_tasks_are_shown_in_the_table_and_in_the_html_page_and_in_the_timeline(self):
         command = (*self.command, "--lend", "--timeline", "lent.json", "--html", "lent.html")
         done = self.run_poise(*command)
@@ -210,6 +223,9 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
         self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
         self.assert_refused(*self.command, "--juggle", "1s", "--lend", says=["--juggle", "--lend"])
+        self.assert_refused(*self.command, "--news-delay", "1ms", says="--lend")
+        self.assert_refused(*self.command, "--shared-tokens", says="--replicate")
+        self.assert_refused(*self.command, "--lend", "--news-delay", "soon", says="10ms")
         self.assert_refused(*self.command, "--subphases", "weit", says='did you mean "wait"?')
         self.assert_refused(*self.command, "--subphases", "wait", "--lend", says="subphases")
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')

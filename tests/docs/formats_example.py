@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests that the program can read what the example writer in docs/formats.md writes. Arguments: the document,
-the program."""
+"""Tests that the program can read what the example writer in docs/formats.md writes. Argument: the
+program."""
 
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guide_blocks import blocks_run_by  # noqa: E402
+
 
 def main():
-    document, poise = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
-    example = re.search(r"```python\n(.*?)```", document.read_text(), re.S)[1]
+    poise = pathlib.Path(sys.argv[1]).resolve()
+    example, = blocks_run_by(__file__, "docs/formats.md")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", example], cwd=folder, check=True)
         placement = pathlib.Path(folder, "both.part")

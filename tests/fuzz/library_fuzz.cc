@@ -154,8 +154,7 @@ std::pair<int, bool> set_something(poise_workload* w, Input& input, std::uint32_
         return static_cast<std::int32_t>(input.below(5)) - 1 - (input.any() ? 0 : 1);
       });
       bool is_valid = true;
-      for (const std::int32_t b : shared)
-        is_valid &= b >= -1 && b < static_cast<std::int32_t>(blocks.size());
+      for (const std::int32_t b : shared) is_valid &= b >= -1 && b < std::ssize(blocks);
       return {poise_workload_set_memory(w, nullptr, nullptr, shared.data(), blocks.size(),
                                         blocks.data()),
               is_valid};

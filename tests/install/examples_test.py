@@ -14,6 +14,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "support"))
+from guide_blocks import blocks_of  # noqa: E402
+
 PREFIX = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 MOVES = r"task (7)?0 goes from place 0 to"
 HWLOC = """
@@ -59,11 +62,10 @@ def pkg_config(*arguments):
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        blocks = re.findall(r"(?ms)^```(c|cpp|fortran)\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text())
-        assert [language for language, _ in blocks] == ["c", "fortran", "cpp"], "docs/library.md has other examples"
-        for language, text in blocks:
-            suffix = {"c": "c", "cpp": "cc", "fortran": "f90"}[language]
-            pathlib.Path(f"program.{suffix}").write_text(text)
+        for page in "library.md", "library_cpp.md":
+            for block in blocks_of(ROOT / "docs" / page):
+                if "file" in block.marks:
+                    pathlib.Path(block.marks["file"]).write_text(block.body)
         pathlib.Path("topology.c").write_text(HWLOC)
         cls.library = next(PREFIX.rglob("libpoise.so")).parent
 

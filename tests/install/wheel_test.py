@@ -12,6 +12,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "support"))
+from guide_blocks import blocks_run_by  # noqa: E402
+
+# The flags are those of other builds, so that the compiler cache already has the object files.
+SAME = ["--no-build-isolation", "--no-deps", "-C", "cmake.define.POISE_WERROR=ON"]
 PROGRAM = """
 import numpy as np
 import poise
@@ -42,12 +47,14 @@ def main():
         python = folder / "venv" / "bin" / "python"
         if run(python, "-m", "pip", "install", "scikit-build-core", "numpy").returncode:
             sys.exit(77)
-        # The flags are those of other builds, so that the compiler cache already has the object files.
-        checked(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", folder, ROOT,
-                "-C", "cmake.define.POISE_WERROR=ON")
+        checked(python, "-m", "pip", "wheel", *SAME, "-w", folder, ROOT)
         wheel = next(folder.glob("*.whl"))
         assert re.match(rf"poise-{re.escape(version)}-py3-none-linux_", wheel.name), wheel.name
-        checked(python, "-m", "pip", "install", "--no-deps", wheel)
+        # The guide's command, with the same options
+        command, = blocks_run_by(__file__, "docs/install.md")
+        words = command.partition("#")[0].split()
+        assert words[:2] == ["pip", "install"], command
+        checked(python, "-m", *words, *SAME, cwd=ROOT)
         used_version, file, places = checked(python, "-c", PROGRAM, cwd=folder, env=clean).split()
         assert used_version == version, used_version
         assert file.startswith(str(folder)), file

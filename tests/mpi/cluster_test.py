@@ -17,6 +17,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guide_blocks import ROOT, blocks_run_by  # noqa: E402
+
 POISE = pathlib.Path(os.environ["POISE"])
 CLUSTER = pathlib.Path(__file__).resolve().parents[1] / "support" / "cluster.py"
 NEAR_S, FAR_S = 1e-3, 3e-3
@@ -131,6 +134,16 @@ class ClusterTest(unittest.TestCase):
             for factor, seen in ((near, seen_s["near"]), (far, seen_s["far"])):
                 self.assertGreaterEqual(factor * local_s, 0.8 * min(seen))
                 self.assertLessEqual(factor * local_s, 1.2 * max(seen))
+
+    def test_the_commands_of_the_guide_run(self):
+        (self.folder / "tests").symlink_to(ROOT / "tests")
+        (self.folder / "build").symlink_to(POISE.resolve().parents[1])
+        environment = {**os.environ, "XDG_DATA_HOME": str(self.folder), "PATH": f"{POISE.resolve().parent}:{os.environ['PATH']}"}
+        for commands in blocks_run_by(__file__, "docs/cluster.md"):
+            done = subprocess.run(["bash", "-euc", commands], cwd=self.folder, env=environment, capture_output=True,
+                                  encoding="utf-8", timeout=200, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(json.loads((self.folder / "bytes.json").read_text()))
 
 
 if __name__ == "__main__":

@@ -55,6 +55,14 @@ class Command(unittest.TestCase):
     def assert_only(self, *names):
         self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
 
+    def test_a_communicator_that_a_callback_of_mpi_freed_is_not_used_again(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "attribute.c", self.folder)
+                done = self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, 2), program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.check_trace(ranks=2)
+
     def test_poise_profile_writes_a_trace_and_exits_with_the_status_of_the_program(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):

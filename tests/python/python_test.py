@@ -23,6 +23,9 @@ import numpy as np
 
 import poise
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from guide_blocks import blocks_run_by  # noqa: E402
+
 HAS = {name: importlib.util.find_spec(name) is not None for name in ("scipy", "networkx", "pandas", "matplotlib")}
 MACHINE = "node:2 numa:2 core:2"
 
@@ -289,8 +292,7 @@ class Pictures(unittest.TestCase):
     def test_the_example_in_the_python_guide_runs(self):
         import matplotlib
         matplotlib.use("Agg")
-        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
-        example, = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
+        example, = blocks_run_by(__file__, "docs/python.md")
         printed = io.StringIO()
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
             exec(example.replace('"trade_off.png"', repr(os.path.join(folder, "trade_off.png"))), {})

@@ -32,9 +32,7 @@ inline Machine paper_machine(const std::string& name) {
   return find_machine(std::string(POISE_MACHINES "/") + name + ".json");
 }
 
-inline double random_factor(Random& random) {
-  return 1 + 0.3 * static_cast<double>(random.below(6));
-}
+inline double random_factor(Random& random) { return 1 + 0.3 * random.below(6); }
 
 /// Returns a random machine. Its network is a tree of any depth or has another shape. In some cases
 /// its latency factors are random.
@@ -64,10 +62,10 @@ inline Machine random_machine(Random& random) {
   if (parts.kind_of_node.size() > 1 && random.below(3) == 0) {
     parts.node_kinds.push_back(parts.node_kinds[0]);
     for (double& factor : parts.node_kinds[1].latency_factor) factor += 0.25;
-    for (auto& kind : parts.kind_of_node) kind = static_cast<std::uint32_t>(random.below(2));
+    for (auto& kind : parts.kind_of_node) kind = random.below(2);
   }
   if (parts.network.shape == Network::Shape::tree && random.below(4) == 0) {
-    const auto num_nodes = static_cast<std::uint32_t>(parts.kind_of_node.size());
+    const std::uint32_t num_nodes = parts.kind_of_node.size();
     parts.network.shape = Network::Shape::matrix;
     parts.network.matrix_nodes = num_nodes;
     parts.network.matrix.resize(std::size_t{num_nodes} * num_nodes);
@@ -85,21 +83,19 @@ inline OwnedProblem random_problem(Machine machine, Random& random) {
   const std::uint32_t num_places = problem.machine.num_places();
   const bool has_ties = random.below(2) == 0;
   const double unit_s = random.below(2) == 0 ? 0.25 : 0.1;  // sums are exact, or rounded
-  const auto load_s = [&] {
-    return has_ties ? unit_s * static_cast<double>(random.below(4)) : random.uniform(0, 1);
-  };
-  const auto num_tasks = static_cast<TaskId>(1 + random.below(4 * num_places));
+  const auto load_s = [&] { return has_ties ? unit_s * random.below(4) : random.uniform(0, 1); };
+  const TaskId num_tasks = 1 + random.below(4 * num_places);
   problem.current = Placement(num_tasks);
   for (TaskId t = 0; t < num_tasks; ++t) {
     problem.workload.tasks.push_back({load_s(), random.below(1000), random.below(10) > 0});
-    problem.current.move(t, static_cast<PlaceId>(random.below(num_places)));
+    problem.current.move(t, random.below(num_places));
   }
   if (random.below(3) == 0) problem.current = blocked(num_tasks, num_places);
   const std::uint64_t num_messages = random.below(6) * num_tasks;
   const std::uint64_t reach = 1 + random.below(num_tasks);
   for (std::uint64_t m = 0; m < num_messages; ++m) {
-    const auto from = static_cast<TaskId>(random.below(num_tasks));
-    const auto to = static_cast<TaskId>((from + random.below(reach)) % num_tasks);
+    const TaskId from = random.below(num_tasks);
+    const TaskId to = (from + random.below(reach)) % num_tasks;
     problem.workload.messages.push_back({from, to, random.below(4), random.below(100)});
   }
   if (random.below(3) == 0)

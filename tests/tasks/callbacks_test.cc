@@ -38,6 +38,20 @@ std::string thrown_by_wait(Context& context) {
   return {};
 }
 
+const auto kThrowData = function(
+    "throw data", [](std::span<const int> x) { throw std::runtime_error(std::to_string(x[0])); });
+
+TEST(Callbacks, the_text_of_a_failure_names_the_task_and_the_line_that_submitted_it) {
+  Context context(MPI_COMM_WORLD);
+  const std::vector<int> x{5};
+  const int line = __LINE__ + 1;
+  if (context.rank() == 0) context.submit({.name = 7}, kThrowData, in(x));
+  const std::string text = thrown_by_wait(context);
+  if (context.rank() > 0) return;
+  EXPECT_THAT(text, HasSubstr("task 7 of function \"throw data\", submitted at "));
+  EXPECT_THAT(text, HasSubstr(fmt::format("callbacks_test.cc:{}, failed on rank ", line)));
+}
+
 TEST(Callbacks, wait_throws_the_exception_of_a_task_on_the_rank_that_submitted_the_task) {
   Context context(MPI_COMM_WORLD);
   runs = 0;

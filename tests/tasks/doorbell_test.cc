@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/locality.h"
 #include "runtimes/tasks/transport/per_rank.h"
 #include "tests/tasks/ranks.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 namespace {
@@ -25,8 +26,9 @@ std::atomic<int>* round_running = nullptr;  // in memory that the ranks share
 const auto kWork = function("work", [](int) {});
 const auto kUntilLent = function("until lent", [](int round, double max_s) {
   round_running->store(round);
-  const double end_s = clock_s() + max_s;
-  while (!is_lent && clock_s() < end_s) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  const double end_s = wall_now_s() + max_s;
+  while (!is_lent && wall_now_s() < end_s)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   is_lent_in_time = is_lent.load();
 });
 

@@ -10,10 +10,10 @@
 #include "runtimes/tasks/context.h"
 #include "tests/tasks/ranks.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::tasks {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void sleep_us(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
 using DataTask = Function<void, std::span<const char>>;
@@ -44,10 +44,10 @@ int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) 
 // Repeats steps until the number of lent tasks is `wanted`. Returns false after 20 s.
 template <typename Wanted>
 bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
-  const auto end = Clock::now() + std::chrono::seconds(20);
+  const double end_s = wall_now_s() + 20;
   for (int goes_on = 1; goes_on;) {
     if (wanted(lent_in_a_step(context, task, handing_over_us))) return true;
-    goes_on = Clock::now() < end;
+    goes_on = wall_now_s() < end_s;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   return false;
@@ -67,8 +67,8 @@ Counters until_finished;
 // Keeps the only thread of rank 0 busy until `wanted` other tasks of rank 0 have finished, and then
 // stores the counters of the context.
 const auto kStayUntilFinished = function("stay until others are finished", [](int wanted) {
-  const auto end = Clock::now() + std::chrono::seconds(20);
-  while (finished < wanted && Clock::now() < end) {
+  const double end_s = wall_now_s() + 20;
+  while (finished < wanted && wall_now_s() < end_s) {
     Context::current().poll();
     sleep_us(20);  // leaves the core to other ranks
   }

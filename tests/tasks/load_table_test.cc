@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/locality.h"
 #include "tests/tasks/ranks.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 namespace {
@@ -47,9 +48,9 @@ TEST(LoadTable, a_reader_never_sees_a_mixture_of_an_old_and_a_new_load) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());
-  const double end_s = clock_s() + 0.1;
+  const double end_s = wall_now_s() + 0.1;
   std::uint64_t read = 0, torn = 0;
-  for (std::uint32_t number = 1; clock_s() < end_s; ++number) {
+  for (std::uint32_t number = 1; wall_now_s() < end_s; ++number) {
     board.publish({self(), number, number, 1.0 * number, 2.0 * number});
     const auto said = board.load_of(next);
     if (!said) continue;
@@ -90,14 +91,14 @@ TEST(LoadTable, lending_policies_see_the_loads_of_all_ranks) {
     // In each round, all ranks submit tasks and wait. The rounds go on until every rank has seen a
     // load of every other rank. One round may not be enough, because a rank may begin its tasks
     // when another rank has already finished its own.
-    const double end_s = clock_s() + 30;
+    const double end_s = wall_now_s() + 30;
     int has_all = count_ranks() == 1, goes_on = 1;
     while (!has_all && goes_on) {
       meet();
       for (int t = 0; t < 50; ++t) context.submit(kDoze);
       context.wait();
       has_all = std::ranges::all_of(most, [](double load) { return load > 0; });
-      goes_on = clock_s() < end_s;
+      goes_on = wall_now_s() < end_s;
       reduce(MPI_COMM_WORLD, has_all, MPI_MIN);
       reduce(MPI_COMM_WORLD, goes_on, MPI_MIN);
     }

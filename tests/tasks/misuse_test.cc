@@ -17,6 +17,7 @@
 #include "runtimes/tasks/transport/transport.h"
 #include "tests/tasks/ranks.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -128,7 +129,7 @@ void truncate() {
   if (own_rank() == 0) say("rank 0 expects half a message");
   meet();
   if (own_rank() == 1) post.send(0, std::vector<std::byte>(64), {all}, nullptr);
-  for (const double begin_s = MPI_Wtime(); MPI_Wtime() < begin_s + 20;)
+  for (const double begin_s = wall_now_s(); wall_now_s() < begin_s + 20;)
     post.poll([&](const Transport::Arrival& arrival) { post.fetch(arrival, {&half, 1}, [] {}); });
 }
 
@@ -137,6 +138,7 @@ void truncate() {
 void run_into(std::string_view trouble) {
   if (trouble == "truncated") return truncate();
   const bool last = own_rank() == count_ranks() - 1;
+  if (trouble == "uncaught") Context(MPI_COMM_WORLD, {.settings = last ? "polcy=none" : ""});
   try {
     Context context(MPI_COMM_WORLD);
     if (trouble == "late" && last) std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -16,6 +16,8 @@
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/transport/collective.h"
 
+#include "poise/base/clock.h"
+
 namespace poise::tasks {
 
 inline int own_rank() {
@@ -78,8 +80,8 @@ inline bool enough_have_left() { return still_to_leave <= 0; }
 inline void stay_until_enough_have_left() {
   // Only a test that would otherwise hang reaches this time limit, which is below the time-out of
   // 300 s after which the test is killed.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
-  while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
+  const double end_s = wall_now_s() + 200;
+  while (!enough_have_left() && wall_now_s() < end_s) {
     Context::current().poll();
     std::this_thread::sleep_for(std::chrono::microseconds(20));  // leaves the core to other ranks
   }

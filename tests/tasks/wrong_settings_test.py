@@ -60,7 +60,9 @@ OBJECTS = [
     ({"POISE_STRATEGY": "nuco:alpha=much"}, ["POISE_STRATEGY", f"alpha=much {NUMBER} 0 to 1"]),
     ({"POISE_LEND": "1", "POISE_PLACES": "thread"}, ["POISE_LEND=1", "POISE_PLACES=rank"]),
 ]
+UNCAUGHT = [({}, ["polcy", "did you mean"])]  # the program's own setting is wrong, and it catches no error
 TABLES = {
+    "uncaught": UNCAUGHT,
     "tasks": TASKS,
     "face": SOME_OF_TASKS,
     "chameleon": [*SOME_OF_TASKS, *[({name: text}, [f"{name}={text}"]) for name in THRESHOLDS for text in ("much", "-1")]],

@@ -119,6 +119,14 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
+    def test_the_confidence_interval_of_a_quantile_contains_it_about_as_often_as_stated(self):
+        numbers = random.Random(1)
+        covered = 0
+        for _ in range(500):
+            _, low, high = intervals.quantile_interval([numbers.random() for _ in range(400)], 0.9)
+            covered += low <= 0.9 <= high
+        self.assertTrue(0.93 * 500 < covered < 0.98 * 500, covered)
+
     def test_both_network_models_predict_the_iteration_times_computed_by_hand(self):
         for predict in (trust_bench.bottleneck, trust_bench.queued):
             for name, (description, expected_s) in CLOSED_FORMS.items():

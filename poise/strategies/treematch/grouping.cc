@@ -9,13 +9,13 @@
 #include "poise/base/check.h"
 #include "poise/partition/partition.h"
 #include "poise/strategies/treematch/listing.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::tree_match {
 
 namespace {
 
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
-constexpr int kExchangePasses = 6;
 
 std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   std::vector<Vertex> best;
@@ -225,16 +225,16 @@ std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity) {
   const Vertex n = graph.num_vertices();
   POISE_CHECK(arity > 0 && n % arity == 0);
   if (arity == n) return std::vector<Vertex>(n, 0);
-  if (count_groupings(n, arity) <= kMaxListed) return best_of_all(graph, arity);
+  if (count_groupings(n, arity) <= kStrategiesTuning.max_listed) return best_of_all(graph, arity);
   std::vector<Vertex> group_of;
   if (arity == 2)
     group_of = pairs(graph);
-  else if (count_subsets(n, arity) <= kMaxListed)
+  else if (count_subsets(n, arity) <= kStrategiesTuning.max_listed)
     group_of = best_disjoint(graph, arity);
   else
     group_of = parts(graph, arity);
   Exchange exchange(graph, group_of, n / arity);
-  for (int pass = 0; pass < kExchangePasses && exchange.pass(); ++pass) {
+  for (int pass = 0; pass < kStrategiesTuning.exchange_passes && exchange.pass(); ++pass) {
   }
   return group_of;
 }

@@ -11,10 +11,6 @@ namespace poise::tree_match {
 
 using namespace graphs;  // of poise/partition
 
-/// Maximum length of a list of all ways to divide the elements into groups, and of a list of all
-/// possible groups. Where a list would be longer, the groups are made by another method.
-constexpr double kMaxListed = 30000;
-
 /// Divides the vertices into num_vertices / arity groups of exactly `arity` vertices, with large
 /// affinity inside the groups, and returns the group of each vertex. `arity` must divide the number
 /// of vertices.

@@ -12,21 +12,13 @@
 #include <utility>
 
 #include "poise/partition/bisection.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::tree_match {
 
 namespace {
 
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
-constexpr Vertex kMaxForNearSlots =
-    4096;  // larger networks would take too long: all distances are needed
-constexpr std::size_t kNearSlots = 12;
-constexpr int kSwapPasses = 8;
-/// Limit on the number of distances computed in all passes. In complete graphs, swaps would gain
-/// little for this cost.
-constexpr std::size_t kMaxDistances = 30'000'000;
-constexpr Vertex kAttempts = 12;
-constexpr std::size_t kSlotsTried = 32;
 
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
@@ -105,7 +97,7 @@ class Halving {
 
   /// Returns the slot with the smallest sum of distances to a sample of the others.
   Vertex centre_of(const std::vector<Vertex>& slots) const {
-    const std::size_t stride = 1 + slots.size() / kSlotsTried;
+    const std::size_t stride = 1 + slots.size() / kStrategiesTuning.slots_tried;
     Vertex centre = slots[0];
     double least = std::numeric_limits<double>::infinity();
     for (const Vertex slot : slots) {
@@ -122,7 +114,7 @@ class Halving {
     const Graph graph = with_terminals(vertices, left.centre, right.centre);
     const std::size_t size = vertices.size();
     Split split{std::vector<Side>(size + 2, Side::either), static_cast<double>(left.slots.size()),
-                0, kAttempts};
+                0, kStrategiesTuning.attempts_of_nodes};
     split.fixed[size] = Side::left;
     split.fixed[size + 1] = Side::right;
     const std::vector<Side> sides = bisect(graph, split);
@@ -185,10 +177,10 @@ std::vector<std::vector<Vertex>> near_slots(Vertex size, const Distance& distanc
   std::vector<std::pair<double, Vertex>> by_distance(size);
   for (Vertex slot = 0; slot < size; ++slot) {
     near[slot] = {slot};
-    if (size > kMaxForNearSlots) continue;
+    if (size > kStrategiesTuning.max_for_near_slots) continue;
     for (Vertex other = 0; other < size; ++other)
       by_distance[other] = {other == slot ? -1 : distance(slot, other), other};
-    const std::size_t kept = std::min<std::size_t>(size, kNearSlots + 1);
+    const std::size_t kept = std::min<std::size_t>(size, kStrategiesTuning.near_slots + 1);
     std::partial_sort(by_distance.begin(), by_distance.begin() + kept, by_distance.end());
     for (std::size_t i = 1; i < kept; ++i) near[slot].push_back(by_distance[i].second);
   }
@@ -212,7 +204,7 @@ class Swapping {
   bool pass() {
     bool has_swapped = false;
     std::fill(seen_by_.begin(), seen_by_.end(), kNone);
-    for (Vertex v = 0; v < graph_.num_vertices() && asked_ < kMaxDistances; ++v)
+    for (Vertex v = 0; v < graph_.num_vertices() && asked_ < kStrategiesTuning.max_distances; ++v)
       has_swapped |= visit(v);
     return has_swapped;
   }
@@ -324,7 +316,7 @@ std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
 void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,
                  const Distance& distance, std::span<Vertex> slot_of) {
   Swapping swapping(graph, kind_of_slot, distance, slot_of);
-  for (int pass = 0; pass < kSwapPasses && swapping.pass(); ++pass) {
+  for (int pass = 0; pass < kStrategiesTuning.swap_passes && swapping.pass(); ++pass) {
   }
 }
 

@@ -10,19 +10,11 @@
 #include "poise/partition/even_out.h"
 #include "poise/strategies/treematch/network.h"
 #include "poise/strategies/treematch/tree.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::tree_match {
 
 namespace {
-
-/// Attempts per bisection. The graph of all tasks is bisected only a few times, so more effort
-/// pays.
-constexpr Vertex kAttempts = 8;
-constexpr Vertex kMaxNodesToHalve = 4096;
-constexpr Vertex kMaxNodesInTable = 2048;
-/// Swaps try to improve a mapping only if it costs at most this factor times as much as the best
-/// mapping found before.
-constexpr double kHopeless = 1.5;
 
 std::vector<double> shares_of_nodes(const Machine& machine, const Demand& demand) {
   std::vector<double> shares(machine.num_nodes(), 0);
@@ -113,7 +105,10 @@ std::vector<NodeId> numbered(std::uint32_t size) {
 std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
                                    bool keeps_groups) {
   const TaskId num_tasks = problem.workload.num_tasks();
-  Shares shares{shares_of_nodes(problem.machine, demand), demand.tolerance, {}, kAttempts};
+  Shares shares{shares_of_nodes(problem.machine, demand),
+                demand.tolerance,
+                {},
+                kStrategiesTuning.attempts_of_tasks};
   if (demand.has_pinned) shares.fixed = fixed_nodes(problem);
   std::vector<NodeId> group_of(num_tasks);
   for (TaskId t = 0; t < num_tasks; ++t)
@@ -148,10 +143,11 @@ std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
   if (are_alike && is_uniform(machine)) return candidates[0];
 
   const Graph groups = contract(demand.graph, group_of, nodes);
-  const Distance distance =
-      nodes <= kMaxNodesInTable ? tabulated(nodes, node_distance(machine)) : node_distance(machine);
+  const Distance distance = nodes <= kStrategiesTuning.max_nodes_in_table
+                                ? tabulated(nodes, node_distance(machine))
+                                : node_distance(machine);
   candidates.push_back(numbered(nodes));
-  if (are_alike && nodes <= kMaxNodesToHalve)
+  if (are_alike && nodes <= kStrategiesTuning.max_nodes_to_halve)
     candidates.push_back(map_by_halving(groups, distance, node_coordinates(machine)));
   if (const auto arities = tier_arities(machine); are_alike && arities)
     candidates.push_back(turn_to_anchors(match_to_tree(groups, *arities), *arities, anchors));
@@ -159,7 +155,7 @@ std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
   std::vector<double> cost;
   for (const auto& candidate : candidates)
     cost.push_back(hop_affinity(groups, candidate, distance));
-  const double hopeless = kHopeless * *std::min_element(cost.begin(), cost.end());
+  const double hopeless = kStrategiesTuning.hopeless * *std::min_element(cost.begin(), cost.end());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (cost[i] > hopeless) continue;
     swap_closer(groups, kinds, distance, candidates[i]);

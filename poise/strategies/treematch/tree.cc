@@ -9,6 +9,7 @@
 #include "poise/base/check.h"
 #include "poise/strategies/treematch/grouping.h"
 #include "poise/strategies/treematch/listing.h"
+#include "poise/strategies/tuning.h"
 
 namespace poise::tree_match {
 
@@ -26,7 +27,7 @@ struct Level {
 std::vector<Level> levels_from_below(std::span<const std::uint32_t> arities) {
   std::vector<Level> levels;
   for (std::size_t i = arities.size(); i-- > 0;)
-    if (arities[i] > 1) levels.push_back({arities[i], static_cast<double>(i)});
+    if (arities[i] > 1) levels.emplace_back(arities[i], i);
   return levels;
 }
 
@@ -130,7 +131,7 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
   if (levels.size() <= 1) return numbers(real);
   pad(graph, leaves, 0);
   Grouping grouping;
-  if (count_arrangements(leaves, levels) <= kMaxListed) {
+  if (count_arrangements(leaves, levels) <= kStrategiesTuning.max_listed) {
     grouping = AllArrangements(levels).best(graph);
   } else {
     // Groups below the root are all equally far from each other, so grouping them in several steps

@@ -54,9 +54,7 @@ std::vector<std::uint32_t> kinds_of_places(const Inside& inside) {
   std::map<double, std::uint32_t> kind_of_share;
   std::vector<std::uint32_t> kinds;
   for (const double share : inside.shares)
-    kinds.push_back(
-        kind_of_share.try_emplace(share, static_cast<std::uint32_t>(kind_of_share.size()))
-            .first->second);
+    kinds.push_back(kind_of_share.try_emplace(share, kind_of_share.size()).first->second);
   std::uint32_t next = kind_of_share.size();
   for (const Part place : inside.fixed)
     if (place != kFree) kinds[place] = next++;

@@ -152,9 +152,10 @@ Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   poise::charm::add_objects(stats, statistics);
   for (auto& object : statistics.objects) object.pe = 0;
   if (!balancer_->wants_messages()) return statistics;
-  poise::charm::add_messages(stats, statistics);
   const poise::charm::ObjectName others = {~std::uint64_t{0}, -1};
   statistics.objects.push_back({others, 0, 0, 1, false});
+  for (std::size_t i = 0; i < poise::charm::num_records(stats); ++i)
+    poise::charm::add_message(stats.commData[i], statistics);
   for (auto& row : statistics.messages) {
     if (row.from_pe != -1)
       row.messages = 0;  // from a PE of the group: its row is not in these statistics

@@ -125,7 +125,12 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
 void PoiseLB::work(LDStats* stats) {
   if (!balancer_) make_balancer();
   const Statistics statistics = rows_of(*stats);
-  poise::charm::carry_out(balancer_->decide(statistics), *stats);
+  const poise::charm::Decision decision = balancer_->decide(statistics);
+  std::size_t moves = 0;
+  for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
+    moves += decision.pe_of_object[i] != statistics.objects[i].pe ? 1 : 0;
+  poise::charm::summarize(balancer_->strategy(), moves, statistics, decision.decide_s);
+  poise::charm::carry_out(decision, *stats);
 }
 
 #include "PoiseLB.def.h"

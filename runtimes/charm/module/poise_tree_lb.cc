@@ -200,10 +200,8 @@ class DecidingLevel : public LevelLogic {
     const poise::charm::Decision decision = balancers_[next_]->decide(subtree.statistics);
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::vector<Move> moves = poise::charm::moves_of(subtree, decision.pe_of_object);
-    if (_lb_args.debug() > 0)
-      CkPrintf("poise: PE %d: %s: %zu of %zu objects of %zu PEs move, decided in %g s\n", CkMyPe(),
-               strategies_.texts[next_].c_str(), moves.size(), subtree.statistics.objects.size(),
-               subtree.pe_of_row.size(), decision.decide_s);
+    poise::charm::summarize(strategies_.texts[next_], moves.size(), subtree.statistics,
+                            decision.decide_s);
     if (next_ + 1 < balancers_.size())
       ++next_;
     else if (strategies_.repeat)

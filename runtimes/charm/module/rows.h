@@ -103,10 +103,26 @@ inline void add_message(LDCommData& record, Statistics& statistics) {
   statistics.messages.push_back(row);
 }
 
+/// Lets `statistics` list Charm++'s records as messages as long as `stats` exists.
 inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
-  const std::size_t count = num_records(stats);
-  statistics.messages.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) add_message(stats.commData[i], statistics);
+  statistics.more_messages.count = num_records(stats);
+  statistics.more_messages.visit_all = [&stats](const MessageVisitor& visit) {
+    Statistics one;
+    for (std::size_t i = 0; i < num_records(stats); ++i) {
+      one.messages.clear();
+      one.receivers.clear();
+      add_message(stats.commData[i], one);
+      if (!one.messages.empty()) visit(one.messages[0], one.receivers);
+    }
+  };
+}
+
+/// Prints a line about a decision if +LBDebug asks for it.
+inline void summarize(const std::string& strategy, std::size_t moves, const Statistics& statistics,
+                      double decide_s) {
+  if (_lb_args.debug() > 0)
+    CkPrintf("poise: PE %d: %s: %zu of %zu objects of %zu PEs move, decided in %g s\n", CkMyPe(),
+             strategy.c_str(), moves, statistics.objects.size(), statistics.pes.size(), decide_s);
 }
 
 inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {

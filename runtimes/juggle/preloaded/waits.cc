@@ -30,6 +30,8 @@
 #include "runtimes/juggle/tuning.h"
 #include "runtimes/juggle/wait_table.h"
 
+#include "poise/base/clock.h"
+
 namespace {
 
 using namespace poise::juggle;
@@ -220,7 +222,7 @@ extern "C" {
 int sched_yield() noexcept {
   POISE_ORIGINAL(int, sched_yield, ())
   if (WaitSlot* const slot = own_slot()) {
-    const std::int64_t now_ns = monotonic_ns();
+    const std::int64_t now_ns = poise::wall_now_ns();
     const std::int64_t before_ns = slot->yield_ns.exchange(now_ns, std::memory_order_relaxed);
     if (now_ns - before_ns > kTuning.new_wait_ns) tell();
   }

@@ -2,7 +2,7 @@
 
 #include "runtimes/tasks/offload/borrower.h"
 
-#include "runtimes/tasks/transport/clock.h"
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -16,13 +16,13 @@ void BorrowerSide::step(const TaskPool::State& state) {
   const auto request = agent.steal(state, messenger_.now_s);
   if (!request) return;
   ++messenger_.counters.requests;
-  Writer header = messenger_.begin(MessageKind::steal_request, request->victim, clock_s());
+  Writer header = messenger_.begin(MessageKind::steal_request, request->victim, wall_now_s());
   header.put(request->is_lasting);
   messenger_.send(request->victim, std::move(header));
 }
 
 void BorrowerSide::handle_tasks(Message& message) {
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   messenger_.agent.got_tasks(message.from, message.requested_at_s, begin_s);
   const auto num_tasks = message.reader.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < num_tasks; ++i)
@@ -30,11 +30,11 @@ void BorrowerSide::handle_tasks(Message& message) {
       messenger_.agent.received(from, 1);
       messenger_.pool.accept_borrowed(std::move(task));
     });
-  messenger_.counters.transfer_s += clock_s() - begin_s;
+  messenger_.counters.transfer_s += wall_now_s() - begin_s;
 }
 
 void BorrowerSide::handle_decline(const Message& message) {
-  if (messenger_.agent.was_declined(message.from, message.requested_at_s, clock_s()))
+  if (messenger_.agent.was_declined(message.from, message.requested_at_s, wall_now_s()))
     ++messenger_.counters.declines;
 }
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -182,12 +183,12 @@ void TaskCodec::read_items(Message& message, std::unique_ptr<Task> task, std::ui
   if (fetched.empty()) return then(std::move(task));
   double bytes = 0;
   for (const Payload& payload : fetched) bytes += payload.bytes;
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   messenger_.transport.fetch(
       message.arrival, fetched,
       [this, shared, bytes, begin_s, from = message.from, then = std::move(then)] {
-        messenger_.agent.learn_byte_s(from, (clock_s() - begin_s) / bytes);
+        messenger_.agent.learn_byte_s(from, (wall_now_s() - begin_s) / bytes);
         then(std::move(*shared));
       });
 }

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <set>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -77,7 +77,7 @@ void LenderSide::step(const TaskPool::State& state) {
     if (state.lendable > 0) loads_.read_table();
     ask_policy_for_load(state);
     const auto loans = state.lendable > 0 ? decide(state) : std::vector<Loan>{};
-    agent.decided(messenger_.now_s, clock_s() - messenger_.now_s);
+    agent.decided(messenger_.now_s, wall_now_s() - messenger_.now_s);
     const double task_bytes = state.bytes_out / std::max<std::size_t>(state.lendable, 1);
     for (const Loan& loan : loans) lend(loan, task_bytes);
   }
@@ -198,7 +198,7 @@ double LenderSide::pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t
 }
 
 std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool borrowed_too) {
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   auto tasks = take_for(loan, task_bytes, borrowed_too);
   std::erase_if(tasks, [this](std::unique_ptr<Task>& task) { return !prepare(task); });
   if (tasks.empty()) return 0;
@@ -217,7 +217,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   // A borrowed task that is lent on to another rank must stay alive until its data are sent.
   std::erase(tasks, nullptr);
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
-  const double seconds = clock_s() - begin_s;
+  const double seconds = wall_now_s() - begin_s;
   agent.costs().packing.learn(num_tasks, bytes, seconds);
   messenger_.counters.transfer_s += seconds;
   count_lent(loan.rank, num_tasks);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -24,7 +25,7 @@ LoadExchange::LoadExchange(MPI_Comm communicator, Messenger& messenger)
 
 void LoadExchange::publish(const TaskPool::State& state) {
   if (node_.empty()) return;
-  const Load load = messenger_.agent.own_load(state, clock_s());
+  const Load load = messenger_.agent.own_load(state, wall_now_s());
   if (load.queued == 0 && published_.queued == 0 && load.wait == published_.wait) return;
   published_ = messenger_.agent.next_own_load(state, load.stated_at_s);
   table_.publish(published_);

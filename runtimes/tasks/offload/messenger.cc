@@ -4,8 +4,9 @@
 
 #include <utility>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -74,7 +75,7 @@ Messenger::Messenger(MPI_Comm communicator, const Locality& locality, const Knob
 }
 
 Writer Messenger::begin(MessageKind kind, std::uint32_t to, double requested_at_s) {
-  const News news = agent.news_for(to, pool.state(), clock_s());
+  const News news = agent.news_for(to, pool.state(), wall_now_s());
   Writer writer;
   writer.put(MessageHeader{.kind = kind,
                            .num_loads = static_cast<std::uint8_t>(news.others.size()),

@@ -4,8 +4,9 @@
 #include <chrono>
 
 #include "runtimes/tasks/runtime.h"
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -21,7 +22,7 @@ void Runtime::progress_in_background() {
     const TaskPool::State state = pool_->state();
     const double sleep_s = sleep.next_s(engine_->progress_is_woken(),
                                         state.queued_s / (own_threads_ + team_), state.mean_s());
-    const bool needed = clock_s() - last_poll_s_.load(std::memory_order_relaxed) >= sleep_s;
+    const bool needed = wall_now_s() - last_poll_s_.load(std::memory_order_relaxed) >= sleep_s;
     if (needed) progress_in_wait();
     sleep.polled(needed);
     sleep_until_woken(sleep_s, backoff, wakes);
@@ -35,16 +36,16 @@ void Runtime::progress_in_background() {
 // last decision about loans was too recent. Then this thread polls again, ever more rarely.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();
-  const double until_s = clock_s() + sleep_s;
+  const double until_s = wall_now_s() + sleep_s;
   bool is_unanswered = false;
   const auto has_request = [&] {
     return engine_->has_messages() || engine_->is_request_undecided();
   };
-  for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
+  for (double now_s = wall_now_s(); now_s < until_s; now_s = wall_now_s()) {
     doorbells.progress_parker().park(until_s - now_s, [&] {
       return closing_.load() || is_unanswered || doorbells.progress_wakes() != wakes;
     });
-    if (closing_ || clock_s() >= until_s) break;
+    if (closing_ || wall_now_s() >= until_s) break;
     wakes = doorbells.progress_wakes();
     is_unanswered = has_request();
     if (!is_unanswered) continue;

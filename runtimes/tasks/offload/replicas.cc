@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -128,17 +128,16 @@ void Replicas::use(const TaskPool::State& state, unsigned threads) {
     }
   }
   std::erase_if(replicas_, [](const Replica& replica) { return !replica.task; });
-  while (busy < threads && claim_random()) ++busy;
+  while (busy < threads && claim_one()) ++busy;
 }
 
-// Asks the owner for the token of a random replica. For the oldest replica the owner would often
-// refuse, because it is about to start that task itself.
-bool Replicas::claim_random() {
+// Asks the owner for the token of a replica.
+bool Replicas::claim_one() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)
     if (!replica.token && !replica.claimed) unclaimed.push_back(&replica);
   if (unclaimed.empty()) return false;
-  Replica& replica = *unclaimed[messenger_.agent.random().below(unclaimed.size())];
+  Replica& replica = *unclaimed[messenger_.agent.replica_to_claim(unclaimed.size())];
   replica.claimed = true;
   Writer header = messenger_.begin(MessageKind::claim, replica.task->owner);
   header.put(replica.ticket);

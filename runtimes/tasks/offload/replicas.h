@@ -41,7 +41,7 @@ class Replicas {
   void send();
   void send_one(Task& task, std::uint32_t to);
   void use(const TaskPool::State& state, unsigned threads);
-  bool claim_random();
+  bool claim_one();
   bool is_reached(std::uint32_t rank) const;
 
   Messenger& messenger_;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
 #include "runtimes/tasks/tuning.h"
 
+#include "poise/base/clock.h"
 #include "poise/online/polling.h"
 
 namespace poise::tasks {
@@ -128,10 +128,10 @@ void Returns::read_result_bytes(Buffer& result, Reader& reader, std::vector<Payl
 
 void Returns::handle(Message& message) {
   const auto num_tasks = message.reader.get<std::uint32_t>();
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   double bytes = 0;  // bytes in both directions, as when the tasks were lent
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(message);
-  const double seconds = clock_s() - begin_s;
+  const double seconds = wall_now_s() - begin_s;
   messenger_.agent.costs().unpacking.learn(num_tasks, bytes, seconds);
   messenger_.counters.transfer_s += seconds;
 }

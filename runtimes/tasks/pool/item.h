@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
+#include <source_location>
 #include <span>
 #include <type_traits>
 
@@ -71,27 +72,28 @@ template <typename T, Mode mode>
 struct Reference {
   static_assert(std::is_trivially_copyable_v<T>, "items are copied byte by byte");
   std::span<T> data;
+  std::source_location where;  // of the call of in(), out() or inout()
 };
 
 /// An argument that the task only reads.
 template <std::ranges::contiguous_range Range>
-auto in(const Range& range) {
+auto in(const Range& range, std::source_location where = std::source_location::current()) {
   using T = std::ranges::range_value_t<Range>;
-  return Reference<const T, Mode::in>{{std::ranges::data(range), std::ranges::size(range)}};
+  return Reference<const T, Mode::in>{{std::ranges::data(range), std::ranges::size(range)}, where};
 }
 /// An argument that the task writes without reading it: on another rank it starts uninitialised.
 template <std::ranges::contiguous_range Range>
-auto out(Range&& range) {
+auto out(Range&& range, std::source_location where = std::source_location::current()) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
   static_assert(!std::is_const_v<T>);
-  return Reference<T, Mode::out>{{std::ranges::data(range), std::ranges::size(range)}};
+  return Reference<T, Mode::out>{{std::ranges::data(range), std::ranges::size(range)}, where};
 }
 /// An argument that the task reads and writes.
 template <std::ranges::contiguous_range Range>
-auto inout(Range&& range) {
+auto inout(Range&& range, std::source_location where = std::source_location::current()) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
   static_assert(!std::is_const_v<T>);
-  return Reference<T, Mode::inout>{{std::ranges::data(range), std::ranges::size(range)}};
+  return Reference<T, Mode::inout>{{std::ranges::data(range), std::ranges::size(range)}, where};
 }
 
 }  // namespace poise::tasks

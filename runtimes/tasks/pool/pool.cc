@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::tasks {
@@ -193,13 +194,13 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
 double TaskPool::end(Batch& batch, double begin_s) {
   // The measured time includes the start of each task, which takes most of the time of a very short
   // task.
-  const double end_s = clock_s();
+  const double end_s = wall_now_s();
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback
   last.seconds = static_cast<float>(batch.seconds);
   if (!last.failed) times_.learn(last.function, batch.seconds, batch.cost, batch.size);
   if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.owner, last.slot);
-  return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
+  return last.owner == rank_ && deliver(last) ? wall_now_s() : end_s;
 }
 
 // Counts a task that has run; called while the lock is held. Does not destroy tasks that may hold
@@ -244,8 +245,8 @@ bool TaskPool::deliver(Task& task) {
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
-    failures_.push_back(
-        {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
+    failures_.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
+                         ran_on, task.extras->name, task.submitted_at});
   }
   if (task.extras && task.extras->ordered)
     for (auto& next : tracker_of(task).finish(*task.extras->ordered))
@@ -255,12 +256,12 @@ void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
 }
 
 void TaskPool::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
-  const double begin_s = clock_s();
+  const double begin_s = wall_now_s();
   deliver(*task);
   const std::lock_guard lock(mutex_);
   count_finished(*task, ran_on);
   ++counters_.returned;
-  finishing_.learn(1, task->bytes().both(), clock_s() - begin_s);
+  finishing_.learn(1, task->bytes().both(), wall_now_s() - begin_s);
 }
 
 void TaskPool::accept_borrowed(std::unique_ptr<Task> task) {
@@ -388,7 +389,7 @@ void TaskPool::borrowed_departed(std::size_t tasks) {
 }
 
 TaskPool::State TaskPool::state() const {
-  const double now_s = clock_s();
+  const double now_s = wall_now_s();
   State state;
   const std::lock_guard lock(mutex_);
   state.queued = queue_.size();
@@ -406,14 +407,18 @@ TaskPool::State TaskPool::state() const {
   state.done_borrowed = done_borrowed_.size();
   state.created = created_;
   state.finished = finished_;
+  double shortest_s = std::numeric_limits<double>::infinity(), longest_s = 0;
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
     const double cost = queue_.cost()[f];
     if (cost <= 0) continue;
     const double each = times_.per_unit(f);
     if (each <= 0) state.all_times_known = false;
+    shortest_s = std::min(shortest_s, each);
+    longest_s = std::max(longest_s, each);
     state.queued_s += cost * each;
     state.queued_deviation_s += cost * each * times_.deviation(f);
   }
+  state.tasks_differ |= longest_s > lending_tuning::kLongTask * shortest_s;
   return state;
 }
 

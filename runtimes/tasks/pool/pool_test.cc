@@ -7,8 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 namespace {
@@ -28,7 +29,7 @@ class Batches : public ::testing::Test {
   // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run, the pool is told that a
   // message has arrived.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
-    const double begin_s = clock_s();
+    const double begin_s = wall_now_s();
     double now_s = begin_s;
     const std::size_t batch_size = pool_.run(now_s, most, [&] { return ran_ >= until_ran; });
     EXPECT_GE(now_s, begin_s);
@@ -99,6 +100,16 @@ TEST_F(Batches, end_after_a_child_task_so_that_its_parent_need_not_wait_for_the_
   EXPECT_TRUE(pool_.state().idle());
 }
 
+TEST_F(Batches, tasks_differ_if_those_of_one_function_take_more_than_twice_as_long) {
+  submit(kPlain);
+  submit(kOther);
+  pool_.learn_time(kPlain, 1, 1);
+  for (const double other_s : {1.9, 2.1}) {
+    for (int i = 0; i < 1000; ++i) pool_.learn_time(kOther, other_s, 1);
+    EXPECT_EQ(pool_.state().tasks_differ, other_s > 2);
+  }
+}
+
 TEST_F(Batches, end_after_a_failed_task_and_ignore_its_run_time_in_time_estimates) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
@@ -118,7 +129,7 @@ class NestedWaits : public ::testing::Test {
     return made;
   }
   std::size_t run() {
-    double now_s = clock_s();
+    double now_s = wall_now_s();
     return pool_.run(now_s, 1, [] { return false; });
   }
   std::size_t run_borrowed(bool has_parent) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <utility>
@@ -87,7 +88,7 @@ struct Bytes {
     if (item.goes_out()) out += item.bytes;
     if (item.comes_back()) back += item.bytes;
   }
-  double both() const { return static_cast<double>(out + back); }
+  double both() const { return out + back; }
 };
 
 /// A task takes only three cache lines. If many tasks are queued, they do not stay in the cache, so
@@ -112,7 +113,9 @@ struct Task {
   // The number of the task. Tasks of this rank are numbered upwards from 1 in order of submission,
   // borrowed tasks downwards from 2^64 - 2.
   std::uint64_t number = 0;
-  std::uint64_t slot = 0;    // index in the owner's table of lent tasks
+  std::uint64_t slot = 0;  // index in the owner's table of lent tasks
+  // Where the program submitted it, for error messages of its owner rank; line 0: unknown.
+  std::source_location submitted_at;
   float seconds = 0;         // its run time
   std::uint32_t ran_on = 0;  // the rank that ran it
 

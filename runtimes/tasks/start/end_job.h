@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a job because of a wrong user setting: with one line on stderr and exit status 2.
+// Ends a job because of a wrong user setting, or an Error that the program does not catch: with one
+// line on stderr and exit status 2.
 #pragma once
 
 #include <mpi.h>
@@ -12,5 +13,10 @@ namespace poise::tasks {
 /// if all ranks of the job take part, each in the thread that initialized MPI. Else it is aborted,
 /// since MPI_Finalize would wait for the other ranks. Collective.
 void end_job_on_error(MPI_Comm communicator, const std::string& error);
+
+/// From now on, if the program catches an Error on no rank, rank 0 prints it as one line and the
+/// job exits with status 2. If only some ranks do not catch one, each of these prints its own, and
+/// the job is aborted. Other uncaught exceptions end the program as before.
+void end_job_on_uncaught_errors();
 
 }  // namespace poise::tasks

@@ -61,6 +61,7 @@ std::string error_of(Call call) {
 }  // namespace
 
 void check_mpi() {
+  end_job_on_uncaught_errors();
   int initialized = 0, finalized = 0, level = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);

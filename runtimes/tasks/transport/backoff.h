@@ -8,8 +8,9 @@
 #include <chrono>
 #include <thread>
 
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/tuning.h"
+
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -31,7 +32,7 @@ class Backoff {
   /// Waits a little. When it is time to sleep, calls `sleep` with the number of seconds.
   template <typename Sleep>
   void pause(Sleep sleep) {
-    const double now_s = clock_s();
+    const double now_s = wall_now_s();
     if (since_s_ < 0) since_s_ = now_s;
     const double idle_s = now_s - since_s_;
     if (idle_s < spin_s_) return;

@@ -35,7 +35,7 @@ std::vector<T> all_of(MPI_Comm communicator, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);
   int size = 1;
   MPI_Comm_size(communicator, &size);
-  std::vector<T> all(static_cast<std::size_t>(size));
+  std::vector<T> all(size);
   complete([&](MPI_Request* request) {
     MPI_Iallgather(&own, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, communicator,
                    request);

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <semaphore.h>
 
+#include "poise/base/clock.h"
+
 namespace poise::tasks {
 
 /// A place where one or more threads can sleep. A Parker in shared memory works between processes,
@@ -37,15 +39,8 @@ class Parker {
 
  private:
   void wait(double max_s) {
-    timespec until{};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const auto seconds = std::floor(max_s);
-    until.tv_sec += static_cast<std::time_t>(seconds);
-    until.tv_nsec += std::lround((max_s - seconds) * 1e9);
-    if (until.tv_nsec >= 1'000'000'000) {
-      ++until.tv_sec;
-      until.tv_nsec -= 1'000'000'000;
-    }
+    const std::int64_t until_ns = wall_now_ns() + std::llround(max_s * 1e9);
+    const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
     while (sem_clockwait(&woken_, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
     }
   }

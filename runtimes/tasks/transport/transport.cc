@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "runtimes/tasks/transport/bytes.h"
-#include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
+#include "poise/base/clock.h"
 
 namespace poise::tasks {
 
@@ -127,7 +127,7 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
 // network, and reads the network only afterwards. So if the last poll was long ago, a probe that
 // finds nothing is repeated: the second one finds a message that the first one has read.
 void Transport::receive_headers() {
-  const double now_s = clock_s();
+  const double now_s = wall_now_s();
   bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
   last_poll_s_ = now_s;
   for (std::size_t i = 0; i < tuning::kMaxHeadersPerPoll; ++i) {
@@ -161,7 +161,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
   test(receive_requests_, receivings_,
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_headers();
-  if (max_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
+  if (max_delay_s_ > 0 || !held_.empty()) release_held(wall_now_s());
   // The functions called below may change the transport, for example by send() or fetch(). So
   // arrived_ is emptied before the first call.
   const auto arrived = std::exchange(arrived_, {});
@@ -177,7 +177,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
 // For tests: holds back about half of the headers, each for a random time.
 void Transport::hold_back(const std::shared_ptr<Receiving>& header) {
   const double delay_s = random_.below(2) ? max_delay_s_ * random_.uniform() : 0;
-  held_.push_back({clock_s() + delay_s, header});
+  held_.push_back({wall_now_s() + delay_s, header});
 }
 
 void Transport::release_held(double now_s) {

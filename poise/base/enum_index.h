@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The index of an enumerator in a table that has one row per enumerator.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace poise {
+
+template <typename Enum>
+  requires std::is_enum_v<Enum>
+constexpr std::size_t index_of(Enum enumerator) {
+  return static_cast<std::size_t>(enumerator);
+}
+
+}  // namespace poise

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tuned numbers of the partitioner and of the map of ranks that have no knob, each with its
+// value, unit and effect.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "poise/base/knobs.h"
+
+namespace poise {
+
+// One line per number: type, name, value, unit, effect. `poise strategies --tuning` prints the
+// table. Numbers that only experiments with the strategy `poise` change are in search/tuning.h.
+//
+// clang-format off
+#define POISE_PARTITION_TUNING(X) \
+  /* A partition into parts (partition.h, parts.h). */ \
+  X(std::uint32_t, max_ways,              64,      "parts",               "more parts are made in stages of at most this many") \
+  X(std::uint32_t, coarse_per_part,       30,      "vertices per part",   "coarsening ends at this many") \
+  X(std::uint32_t, min_coarse,            96,      "vertices",            "coarsening ends at this many, however few parts there are") \
+  X(double,        slack_of_bisection,    0.4,     "of the tolerance",    "one bisection may use this, because several bisections share the tolerance") \
+  X(double,        max_kept_of_level,     0.9,     "of vertices",         "coarsening ends if a level would keep more") \
+  X(int,           greedy_passes,         4,       "passes",              "passes over all vertices that move those that gain") \
+  X(int,           climbs_of_parts,       2,       "climbs",              "hill climbs after the passes") \
+  X(std::size_t,   climb_patience,        50,      "moves",               "a climb ends after this many moves without a new best, plus one per climb_patience_share vertices") \
+  X(std::size_t,   climb_patience_share,  50,      "vertices per move",   "one more such move per this many vertices that can move at first") \
+  X(std::uint32_t, max_degree,            256,     "neighbours",          "after a move, neighbours with more keep their gains: one move changes these little, and to compute them anew takes quadratic time") \
+  X(std::uint8_t,  max_reliefs,           2,       "times",               "a vertex leaves overweight parts at most this often, or two parts could exchange it forever") \
+  /* One rank per slot (rank_map.h, rank_sections.h, rank_distances.h). */ \
+  X(unsigned,      bisection_attempts,    4,       "seeds",               "seeds from which each bisection of the ranks is grown") \
+  X(std::uint32_t, max_ranks_to_try_all,  9,       "ranks",               "for at most this many ranks all maps are tried") \
+  X(std::size_t,   max_visits,            4000000, "partial maps",        "partial maps that are tried: about half a second") \
+  X(std::size_t,   region_samples,        4,       "slots",               "slots that represent a region when distances are estimated") \
+  X(std::uint32_t, max_tabulated_nodes,   1024,    "nodes",               "distances between more nodes are not kept in a table") \
+  X(std::uint32_t, max_tabulated_places,  512,     "places of a node",    "distances between more places of a node are not kept in a table") \
+  /* Swaps of ranks (swap_search.h): annealing, then descent. */ \
+  X(int,           descent_passes,        20,      "passes",              "passes of a descent") \
+  X(double,        descent_scans,         200,     "scans per edge",      "a descent ends after this many") \
+  X(std::size_t,   descent_degrees,       2048,    "neighbours",          "a vertex tries this many divided by its degree partners, because a trial takes longer for a vertex of high degree") \
+  X(std::size_t,   min_partners,          4,       "partners",            "but at least this many") \
+  X(std::size_t,   max_partners,          32,      "partners",            "and at most this many") \
+  X(std::uint32_t, slots_of_group,        8,       "slots",               "slots around each partner that a descent tries") \
+  X(int,           cooling_steps,         200,     "steps",               "steps in which annealing cools") \
+  X(double,        end_temperature,       0.02,    "of the start",        "temperature at which annealing ends") \
+  X(double,        hot_scans,             10000,   "scans per edge",      "annealing starts at a temperature t if the budget is at least t times this: a hot start destroys the first map, which needs time to pay") \
+  X(int,           max_draws,             4,       "draws",               "random draws to find a vertex whose move could lower the traffic") \
+  X(int,           temperature_samples,   2000,    "swaps",               "trial swaps from which the start temperature is computed") \
+  X(std::uint64_t, anywhere_one_in,       64,      "candidates",          "one in this many candidates is drawn from all slots, the others near the partner that the vertex should approach")
+// clang-format on
+
+struct PartitionTuning {
+#define POISE_FIELD(type, name, value, unit, why) type name = value;
+  POISE_PARTITION_TUNING(POISE_FIELD)
+#undef POISE_FIELD
+};
+
+inline constexpr PartitionTuning kPartitionTuning{};
+
+static_assert(kPartitionTuning.min_partners < kPartitionTuning.max_partners);
+static_assert(kPartitionTuning.slack_of_bisection < 1 && kPartitionTuning.max_kept_of_level < 1);
+static_assert(kPartitionTuning.end_temperature < 1);
+
+/// The numbers of PartitionTuning as rows of a table; their ranges hold one value.
+inline constexpr auto kPartitionNumbers = std::to_array<Knob>({
+#define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
+    POISE_PARTITION_TUNING(POISE_KNOB)
+#undef POISE_KNOB
+});
+
+}  // namespace poise

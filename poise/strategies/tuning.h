@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tuned numbers of single strategies that have no knob, each with its value, unit and effect.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "poise/base/knobs.h"
+
+namespace poise {
+
+// One line per number: type, name, value, unit, effect. `poise strategies --tuning` prints the
+// table. The numbers of the strategy `poise` that have a knob are in search/tuning.h.
+//
+// clang-format off
+#define POISE_STRATEGIES_TUNING(X) \
+  /* poise: measured computing time of the parts of a decision, per task and per direction of each pair of tasks that */ \
+  /* exchange messages. A scan is the time to examine one task or message (search/scan_budget.h). */ \
+  X(double,        prepare_scans,         1.5,      "scans per entry", "poise: what all parts need, computed once") \
+  X(double,        build_scans,           1.5,      "scans per entry", "poise: a local search begins") \
+  X(double,        way_back_scans,        4,        "scans per entry", "poise: the way from a candidate back to the current placement") \
+  X(double,        new_placement_scans,   28,       "scans per entry", "poise: a new placement with little traffic") \
+  X(double,        schedule_scans,        2,        "scans per entry", "poise: a list schedule") \
+  X(double,        consecutive_scans,     1,        "scans per entry", "poise: a new placement that gives each place consecutive tasks") \
+  X(double,        trial_scans,           0.5,      "scans per entry", "poise: a trial whether moves are needless") \
+  X(double,        min_search_scans,      2,        "scans per entry", "poise: a descent is started only if it can search for this long") \
+  /* refine, refine_comm, anneal. */ \
+  X(double,        refine_precision,      1.0/512,  "of the average",  "refine: the search for the threshold ends when it is known to this") \
+  X(double,        refine_comm_precision, 1.0/128,  "of the average",  "refine_comm: the same") \
+  X(std::size_t,   max_partner_places,    8,        "places",          "refine_comm: a task may move to the places of its partners with which it has most traffic") \
+  X(std::uint32_t, max_place_visits,      8,        "times",           "refine_comm: an attempt fails if it relieves a place more often: messages have raised it above the threshold again") \
+  X(double,        first_temperature,     0.3,      "of the sum",      "anneal: temperature of the first trial") \
+  X(double,        last_temperature,      3e-5,     "of the sum",      "anneal: temperature of the last trial") \
+  /* treematch. */ \
+  X(double,        max_listed,            30000,    "ways",            "treematch: all ways to divide elements into groups, or all groups, are listed only up to this many") \
+  X(int,           exchange_passes,       6,        "passes",          "treematch: passes that exchange elements between groups") \
+  X(std::uint32_t, attempts_of_tasks,     8,        "attempts",        "treematch: per bisection of all tasks, which is bisected only a few times, so more effort pays") \
+  X(std::uint32_t, attempts_of_nodes,     12,       "attempts",        "treematch: per bisection of the groups of nodes of a network") \
+  X(std::uint32_t, max_nodes_to_halve,    4096,     "nodes",           "treematch: larger networks are not halved") \
+  X(std::uint32_t, max_nodes_in_table,    2048,     "nodes",           "treematch: distances between more nodes are not kept in a table") \
+  X(double,        hopeless,              1.5,      "times the best",  "treematch: swaps do not try to improve a mapping that costs more") \
+  X(std::uint32_t, max_for_near_slots,    4096,     "nodes",           "treematch: in larger networks near slots take too long to find: all distances are needed") \
+  X(std::size_t,   near_slots,            12,       "slots",           "treematch: nearest slots of each slot that swaps try") \
+  X(int,           swap_passes,           8,        "passes",          "treematch: passes of swaps") \
+  X(std::size_t,   max_distances,         30000000, "distances",       "treematch: distances computed in all passes: in complete graphs swaps gain little for this cost") \
+  X(std::size_t,   slots_tried,           32,       "slots",           "treematch: slots whose distances are summed to find the centre of a region")
+// clang-format on
+
+struct StrategiesTuning {
+#define POISE_FIELD(type, name, value, unit, why) type name = value;
+  POISE_STRATEGIES_TUNING(POISE_FIELD)
+#undef POISE_FIELD
+
+  /// Minimum budget, in scans per entry, with which `poise` starts a descent.
+  constexpr double descent_scans() const { return build_scans + way_back_scans + min_search_scans; }
+};
+
+inline constexpr StrategiesTuning kStrategiesTuning{};
+
+static_assert(kStrategiesTuning.last_temperature < kStrategiesTuning.first_temperature);
+static_assert(kStrategiesTuning.hopeless > 1);
+
+/// The numbers of StrategiesTuning as rows of a table; their ranges hold one value.
+inline constexpr auto kStrategiesNumbers = std::to_array<Knob>({
+#define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
+    POISE_STRATEGIES_TUNING(POISE_KNOB)
+#undef POISE_KNOB
+});
+
+}  // namespace poise

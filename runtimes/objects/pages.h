@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves the memory of objects to the NUMA domain whose core uses it. The first access decides where
+// a page is. So the pages of an object that migrates are right, because it is restored on its new
+// rank; but they stay behind if its rank moves to a core of another domain.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace poise::objects {
+
+/// The two system calls, so that tests can replace them.
+struct PageCalls {
+  /// As move_pages(2) for this process. With `nodes` null it only asks where pages are.
+  long (*move_pages)(std::size_t count, void* const* pages, const int* nodes, int* status);
+  /// The domain of this thread's core, or -1 if it is unknown.
+  int (*domain)();
+};
+extern const PageCalls kKernelPages;
+
+struct PageCounts {
+  std::size_t here = 0;    // pages that were in the domain of this thread already
+  std::size_t moved = 0;   // pages that came from other domains
+  std::size_t stayed = 0;  // pages that the kernel did not move
+};
+
+/// Moves all pages that lie completely in `memory` and are in another domain to the domain of this
+/// thread. Pages that have never been accessed are not counted. Never fails: if a system call is
+/// not permitted or not known, pages stay.
+PageCounts bring_pages(std::span<const std::span<std::byte>> memory,
+                       const PageCalls& calls = kKernelPages);
+
+}  // namespace poise::objects

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Tests on an emulated machine with four memory domains that pages follow a thread to its new domain (follow_pages.cc)."""
+
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+import guest
+
+BIN = pathlib.Path(os.environ.get("POISE_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+PAGES = 16 * 2**20 // 4096  # as in follow_pages.cc
+TIMEOUT_S = 400
+
+
+def domains(text, when):
+    """Returns {domain: pages} from a line of follow_pages.cc."""
+    line = re.search(rf"^{when}:(.*)$", text, re.M)
+    return {int(domain): int(pages) for domain, pages in re.findall(r"N(\d+)=(\d+)", line[1])}
+
+
+class Pages(unittest.TestCase):
+    def test_pages_are_in_the_domain_of_the_thread_after_they_were_brought_there(self):
+        said = guest.boot(2, [BIN / "follow_pages"], "echo '>>> pages'\nfollow_pages\n", TIMEOUT_S)["pages"]
+        print(said, file=sys.stderr)
+        before, after = domains(said, "before"), domains(said, "after")
+        self.assertGreaterEqual(before.get(0, 0), 0.9 * PAGES)
+        self.assertEqual(set(after), {3})
+        self.assertGreaterEqual(after[3], PAGES)  # the kernel may have merged the mapping with a small one beside it
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    # Status 77 if the emulator or its kernel is missing.
+    sys.exit(77 if not result.testsRun and result.skipped else not result.wasSuccessful())
