@@ -74,11 +74,11 @@ def lammps(text, ranks, steps, balance="no", under=()):
 
 
 def particles(rule):
-    return Run(PYTHON, ("particles.py", "40000", "60", rule), r"Time of the steps: (\S+)")
+    return Run(PYTHON, ("particles.py", "40000", "200", rule), r"Time of the steps: (\S+)")
 
 
 def p4est(rule):
-    return Run("p4est_weights", ("7", "60", rule), r"Time of the steps: (\S+)")
+    return Run("p4est_weights", ("7", "150", rule), r"Time of the steps: (\S+)")
 
 
 def petsc(share):
@@ -86,7 +86,7 @@ def petsc(share):
 
 
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
-# applied (None for `nothing`). In programs without an entry nobody knows what is right: their advice is shown, not judged.
+# applied (None for `nothing`). The right remedy of programs without remedies is unknown: their advice is shown, not judged.
 CASES = [
     ("lammps, a third of the box full", lammps("in.uneven", 2, 300), {"objects": lammps("in.uneven", 2, 300, "once")}),
     ("lammps, the box full", lammps("full.lmp", 2, 300), {"nothing": None}),
