@@ -80,7 +80,7 @@ def declarations_of(header):
     text = header[header.index("#pragma once") + len("#pragma once"):]
     text = re.sub(r"(?ms)^#ifdef __cplusplus\n.*?^#endif\n", "\n", text)
     text = re.sub(r"(?ms)^namespace detail \{.*?^\}  // namespace detail$", "", text)
-    text = re.sub(r"(?ms)^(template <[^\n]*>\n)?[^\n/#]*\b\w+(?:<[^\n>]*>)?::\w+\([^;{]*\{\n.*?^\}\n", "", text)  # members defined outside their class
+    text = re.sub(r"(?ms)^(template <[^\n]*>\n)?[^\n/#=]*\b\w+(?:<[^\n>]*>)?::\w+\([^;{]*\{\n.*?^\}\n", "", text)  # members defined outside their class
     text = re.sub(r"(?ms)^( *) private:\n.*?^\1\};", r"\1};", text)
     text = re.sub(r"(?m)^(#(?!define POISE_).*|namespace .*\{|\}  // namespace.*|(class|struct) \w+;)$", "", text)
     return re.sub(r"\n\n( *\};)", r"\n\1", without_bodies(text))

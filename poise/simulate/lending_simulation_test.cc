@@ -179,7 +179,7 @@ LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
 TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_one) {
   for (const std::uint32_t waits : {1, 4}) {
     std::vector<double> longer;
-    for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
       LendingScenario scenario = random_step(seed, waits);
       const double lending_s = simulate_lending(scenario).makespan_s;
       scenario.settings.pull = false;

@@ -140,7 +140,7 @@ struct MpiLibrary {
  private:
   using Converter = Word (*)(int);
   Word c_handle(Converter convert, int fortran) const {
-    return is_open_mpi ? convert(fortran) : fortran;
+    return is_open_mpi ? convert(fortran) : static_cast<std::uint32_t>(fortran);
   }
   const char* find_functions();
   void find_constants();

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+BIN = pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "poise"
 MEMORY_MIB = 192  # of a domain
 # Distances between four domains in a square: 1 to itself, 2 to a neighbour, 3 across.

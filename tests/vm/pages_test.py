@@ -3,15 +3,12 @@
 
 """Tests on an emulated machine with four memory domains that pages follow a thread to its new domain (follow_pages.cc)."""
 
-import os
-import pathlib
 import re
 import sys
 import unittest
 
 import guest
 
-BIN = pathlib.Path(os.environ.get("POISE_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
 PAGES = 16 * 2**20 // 4096  # as in follow_pages.cc
 TIMEOUT_S = 400
 
@@ -24,7 +21,7 @@ def domains(text, when):
 
 class Pages(unittest.TestCase):
     def test_pages_are_in_the_domain_of_the_thread_after_they_were_brought_there(self):
-        said = guest.boot(2, [BIN / "follow_pages"], "echo '>>> pages'\nfollow_pages\n", TIMEOUT_S)["pages"]
+        said = guest.boot(2, [guest.BIN / "follow_pages"], "echo '>>> pages'\nfollow_pages\n", TIMEOUT_S)["pages"]
         print(said, file=sys.stderr)
         before, after = domains(said, "before"), domains(said, "after")
         self.assertGreaterEqual(before.get(0, 0), 0.9 * PAGES)

@@ -20,9 +20,7 @@ import unittest
 
 import guest
 
-BIN = pathlib.Path(os.environ.get(
-    "POISE_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
-PROGRAMS = [BIN / "poise", BIN / "phases"]
+PROGRAMS = [guest.BIN / "poise", guest.BIN / "phases"]
 ALL = "0-7"
 PHASE_S = 12
 RUNS = 3
