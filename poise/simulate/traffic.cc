@@ -15,13 +15,6 @@ namespace {
 using Crossing = ResourceRates::Crossing;
 using Kind = ResourceRates::Kind;
 
-/// Total traffic along a route.
-struct Sum {
-  DomainId from = 0, to = 0;
-  std::uint32_t via = NetworkRoutes::kDirect;
-  double count = 0, bytes = 0;
-};
-
 /// Returns a number by which the resources that a message crosses are sorted into the order of its
 /// route: out of the node, up through the tiers of the network (the last tier is the finest), down
 /// again, and into the other node.
@@ -64,7 +57,7 @@ void find_route(const Resources& resources, DomainId from, DomainId to,
 namespace {
 
 /// The numbered routes of an exchange, with all traffic along each.
-class RouteSums {
+class RouteNumbers {
  public:
   /// Returns the number of the route from domain `from` to domain `to` over `via`, and adds the
   /// transfer to its traffic.
@@ -77,7 +70,7 @@ class RouteSums {
     return found->second;
   }
 
-  std::span<const Sum> sums() const { return sums_; }
+  std::vector<RouteTraffic> take() { return std::move(sums_); }
 
  private:
   struct Key {
@@ -92,7 +85,7 @@ class RouteSums {
   };
 
   std::unordered_map<Key, std::uint32_t, Hash> known_;
-  std::vector<Sum> sums_;
+  std::vector<RouteTraffic> sums_;
 };
 
 /// Lists the resources on routes, links of the network included.
@@ -102,25 +95,25 @@ class RouteFinder {
       : machine_(machine), resources_(machine, costs), network_(network) {}
 
   /// Lists the stops of a route. Returns the bytes to add to each message for the gap after it.
-  double find(const Sum& sum, std::vector<RouteStop>& stops) {
-    find_route(resources_, sum.from, sum.to, crossings_);
-    const double extra = bytes_per_message(crossings_), bytes = sum.bytes + sum.count * extra;
+  double find(const RouteTraffic& route, std::vector<RouteStop>& stops) {
+    find_route(resources_, route.from, route.to, crossings_);
+    const double extra = bytes_per_message(crossings_), bytes = route.bytes + route.count * extra;
     stops.clear();
     if (bytes <= 0) return extra;
-    const NodeId from = machine_.node_of(sum.from), to = machine_.node_of(sum.to);
+    const NodeId from = machine_.node_of(route.from), to = machine_.node_of(route.to);
     bool has_links = from == to || !network_.has_links();  // they are among the stops, if any
     for (const Crossing& crossing : crossings_) {
-      if (!has_links && is_behind_links(crossing, sum.from)) {
-        add_links(sum, bytes, stops);
+      if (!has_links && is_behind_links(crossing, route.from)) {
+        add_links(route, bytes, stops);
         has_links = true;
       }
       const bool is_uplink = crossing.kind == Kind::up || crossing.kind == Kind::down;
       if (is_uplink && network_.divides_uplinks()) continue;
       stops.push_back(
           {resources_.id_of(crossing),
-           (sum.count * crossing.s_per_message + sum.bytes * crossing.s_per_byte) / bytes});
+           (route.count * crossing.s_per_message + route.bytes * crossing.s_per_byte) / bytes});
     }
-    if (!has_links) add_links(sum, bytes, stops);
+    if (!has_links) add_links(route, bytes, stops);
     return extra;
   }
 
@@ -129,12 +122,12 @@ class RouteFinder {
     return crossing.kind == Kind::card_in || (crossing.kind == Kind::bus && crossing.index != from);
   }
 
-  void add_links(const Sum& sum, double bytes, std::vector<RouteStop>& stops) {
-    network_.find(machine_.node_of(sum.from), machine_.node_of(sum.to), sum.via, links_);
+  void add_links(const RouteTraffic& route, double bytes, std::vector<RouteStop>& stops) {
+    network_.find(machine_.node_of(route.from), machine_.node_of(route.to), route.via, links_);
     for (const LinkStop& stop : links_) {
       const auto next = static_cast<std::uint32_t>(link_ids_.size());
       const ResourceId id = resources_.count() + link_ids_.emplace(stop.link, next).first->second;
-      stops.push_back({id, sum.bytes * stop.s_per_byte / bytes});
+      stops.push_back({id, route.bytes * stop.s_per_byte / bytes});
     }
   }
 
@@ -193,14 +186,14 @@ void Traffic::join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_pla
   transfers.resize(kept);
 }
 
-void Traffic::add_routes(const Machine& machine, const CostModel& costs,
-                         std::span<const Transfer> joined, std::uint64_t piece_bytes,
-                         const Routing& routing) {
-  const NetworkRoutes network(machine, costs, routing);
+/// Sets the numbers of the routes in `flows_` and `detours_`, and returns the traffic along each
+/// route.
+std::vector<RouteTraffic> Traffic::choose_routes(const Machine& machine,
+                                                 std::span<const Transfer> joined,
+                                                 const NetworkRoutes& network) {
   const bool has_detours = network.has_links() && network.policy() != RoutingPolicy::minimal,
              is_adaptive = has_detours && network.policy() == RoutingPolicy::adaptive;
-  RouteSums routes;
-  flows_.resize(joined.size());
+  RouteNumbers routes;
   if (is_adaptive) detours_.resize(joined.size());
   for (std::size_t i = 0; i < joined.size(); ++i) {
     const DomainId from = machine.domain_of(joined[i].from), to = machine.domain_of(joined[i].to);
@@ -219,16 +212,25 @@ void Traffic::add_routes(const Machine& machine, const CostModel& costs,
     }
     flows_[i].route = routes.add(from, to, via, joined[i]);
   }
+  return routes.take();
+}
+
+void Traffic::add_routes(const Machine& machine, const CostModel& costs,
+                         std::span<const Transfer> joined, std::uint64_t piece_bytes,
+                         const Routing& routing) {
+  const NetworkRoutes network(machine, costs, routing);
+  flows_.resize(joined.size());
   RouteFinder finder(machine, costs, network);
   std::vector<double> extra;
   std::vector<RouteStop> stops;
-  for (const Sum& sum : routes.sums()) {
-    extra.push_back(finder.find(sum, stops));
+  for (const RouteTraffic& traffic : choose_routes(machine, joined, network)) {
+    extra.push_back(finder.find(traffic, stops));
     routes_.add(stops);
   }
   for (std::size_t i = 0; i < joined.size(); ++i) {
     flows_[i].bytes = joined[i].bytes + joined[i].count * extra[flows_[i].route];
-    const double pieces = std::max(joined[i].count, std::ceil(joined[i].bytes / piece_bytes));
+    const double pieces =
+        std::max(joined[i].count, std::ceil(joined[i].bytes / static_cast<double>(piece_bytes)));
     flows_[i].pieces = static_cast<std::uint32_t>(std::clamp(pieces, 1.0, 4e9));
   }
 }

@@ -31,6 +31,13 @@ void find_route(const Resources& resources, DomainId from, DomainId to,
 /// Computes the CPU seconds at both ends of a transfer.
 using EndCosts = std::function<EndTimes(const Transfer&)>;
 
+/// All traffic along a route between two domains.
+struct RouteTraffic {
+  DomainId from = 0, to = 0;
+  std::uint32_t via = NetworkRoutes::kDirect;
+  double count = 0, bytes = 0;
+};
+
 /// All transfers of an exchange. Transfers between the same two places are merged, because they
 /// leave together.
 class Traffic {
@@ -65,6 +72,8 @@ class Traffic {
 
  private:
   void join_pairs(std::vector<Transfer>& transfers, std::uint32_t num_places);
+  std::vector<RouteTraffic> choose_routes(const Machine& machine, std::span<const Transfer> joined,
+                                          const NetworkRoutes& network);
   void add_routes(const Machine& machine, const CostModel& costs, std::span<const Transfer> joined,
                   std::uint64_t piece_bytes, const Routing& routing);
 
