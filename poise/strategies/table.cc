@@ -75,10 +75,16 @@ constexpr Knob kNumaKnobs[] = {
 
 constexpr std::string_view kAffinities[] = {"bytes", "messages"};
 constexpr std::string_view kGroupings[] = {"affinity", "current"};
+constexpr std::string_view kTreematchLevels[] = {"node", "auto", "0", "1", "2", "3",
+                                                 "4",    "5",    "6", "7", "8", "9"};
 constexpr Knob kTreematchKnobs[] = {
     {"max_imbalance", 1.05, 1, 100, "maximum work of a place, relative to the average"},
     {"affinity", 0, 0, 1,
      "affinity of two tasks: bytes or number of messages (used if all bytes are 0)", kAffinities},
+    {"levels", 0, 0, std::size(kTreematchLevels) - 1.0,
+     "groups of places among which tasks are divided first: nodes; those of level 1 (coarsest), 2, "
+     "and so on; 0: one with all places; auto: whichever gives the shortest iteration",
+     kTreematchLevels},
     {"groups", 0, 0, 1, "groups of tasks per node: by affinity, or the current ones", kGroupings},
     {"only_better", 1, 0, 1, "1: keep the current placement if it has the shorter iteration"},
     {"threads", 1, 1, 1024, "nodes solved at once; no effect on the placement"},

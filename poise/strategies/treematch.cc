@@ -6,13 +6,17 @@
 /// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
 /// Tasks are grouped by affinity and load, one group per node; swaps even out the groups; the
 /// groups are mapped to the nodes of any network. Each node then maps its tasks to its tree of
-/// places. Finally, tasks leave overloaded places for the nearest places with room until
-/// `max_imbalance` holds. If several places are equally good, a task keeps its current one. Ignores
-/// the cost of migrations and, except in the final comparison with the current placement
-/// (`only_better`), the cost of messages. O((n + m) log p).
+/// places. Instead of the nodes, it may be the groups of another level (`levels`); with
+/// `levels=auto` every level is tried, and the shortest iteration wins. Finally, tasks leave
+/// overloaded places for the nearest places with room until `max_imbalance` holds. If several
+/// places are equally good, a task keeps its current one. Ignores the cost of migrations and,
+/// except in the final comparison with the current placement
+/// (`only_better`) and between levels, the cost of messages. O((n + m) log p) per level.
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "poise/base/in_parallel.h"
 #include "poise/partition/load_cap.h"
@@ -65,12 +69,12 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   return demand;
 }
 
-Inside inside_of(const Problem& problem, const Demand& demand, const Groups& groups, NodeId node,
-                 const Subtree& tree) {
-  Inside inside{subgraph(demand.graph, groups, node), {}, {}, {}, {}, demand.tolerance};
+Inside inside_of(const Problem& problem, const Demand& demand, const Groups& groups,
+                 std::uint32_t block, const Subtree& tree) {
+  Inside inside{subgraph(demand.graph, groups, block), {}, {}, {}, {}, demand.tolerance};
   inside.shares.assign(demand.share_of_place.begin() + tree.first,
                        demand.share_of_place.begin() + tree.last);
-  for (const TaskId t : groups.of(node)) {
+  for (const TaskId t : groups.of(block)) {
     const Task& task = problem.workload.tasks[t];
     const PlaceId at = problem.current.of(t);
     const bool is_here = at >= tree.first && at < tree.last;
@@ -81,41 +85,48 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Maps the tasks of each node to its places. The nodes do not depend on each other, so they are
+/// Maps the tasks of each block to its places. The blocks do not depend on each other, so they are
 /// mapped in parallel.
-std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
-                                        const std::vector<NodeId>& node_of, unsigned threads) {
-  const Machine& machine = problem.machine;
-  const Groups groups = arrange(node_of, machine.num_nodes());
-  std::vector<PlaceId> places(node_of.size());
-  in_parallel(machine.num_nodes(), threads, [&](std::size_t i) {
-    const NodeId node = i;
-    const Subtree tree = subtree(machine, machine.first_place(machine.first_domain(node)),
-                                 machine.first_place(machine.first_domain(node + 1)));
+std::vector<PlaceId> place_within_blocks(const Problem& problem, const Demand& demand,
+                                         const Blocks& blocks,
+                                         const std::vector<std::uint32_t>& block_of,
+                                         unsigned threads) {
+  const Groups groups = arrange(block_of, blocks.count());
+  std::vector<PlaceId> places(block_of.size());
+  in_parallel(blocks.count(), threads, [&](std::size_t i) {
+    const auto block = static_cast<std::uint32_t>(i);
+    const Subtree tree =
+        subtree(problem.machine, blocks.first_place[block], blocks.first_place[block + 1]);
     const std::vector<Part> place_of =
-        place_inside(machine, tree, inside_of(problem, demand, groups, node, tree));
+        place_inside(problem.machine, tree, inside_of(problem, demand, groups, block, tree));
     for (std::size_t v = 0; v < place_of.size(); ++v)
-      places[groups.of(node)[v]] = tree.first + place_of[v];
+      places[groups.of(block)[v]] = tree.first + place_of[v];
   });
   return places;
 }
 
-std::vector<NodeId> nodes_of_tasks(const Problem& problem, const Demand& demand,
-                                   bool keeps_groups) {
-  if (problem.machine.num_nodes() == 1) return std::vector<NodeId>(problem.workload.num_tasks(), 0);
-  std::vector<NodeId> nodes = group_per_node(problem, demand, keeps_groups);
-  const std::vector<NodeId> node_of_group = map_groups(problem, demand, nodes);
-  for (NodeId& node : nodes) node = node_of_group[node];
-  return nodes;
+std::vector<std::uint32_t> blocks_of_tasks(const Problem& problem, const Demand& demand,
+                                           const Blocks& blocks, bool keeps_groups) {
+  if (blocks.count() == 1) return std::vector<std::uint32_t>(problem.workload.num_tasks(), 0);
+  std::vector<std::uint32_t> groups = group_per_block(problem, demand, blocks, keeps_groups);
+  const std::vector<std::uint32_t> block_of_group = map_groups(problem, demand, blocks, groups);
+  for (std::uint32_t& group : groups) group = block_of_group[group];
+  return groups;
 }
 
-bool is_better(const Problem& problem, const Placement& placement) {
-  const auto metrics = [&](const Placement& after) {
-    const Metrics m =
-        evaluate(problem.machine, problem.workload, problem.costs, problem.current, after);
-    return std::pair(m.iteration_s, m.hop_bytes);
-  };
-  return metrics(placement) < metrics(problem.current);
+/// The divisions of the machine that the knob `levels` names. A number beyond the last level above
+/// the places means this level.
+std::vector<Blocks> chosen_blocks(const Machine& machine, std::string_view levels) {
+  if (levels == "node") return {all_nodes(machine)};
+  if (levels == "auto") return possible_blocks(machine);
+  const auto depth = static_cast<std::size_t>(levels[0] - '0');
+  return {blocks_at(machine, std::min(depth, machine.levels().size() - 1))};
+}
+
+std::pair<double, std::uint64_t> quality(const Problem& problem, const Placement& placement) {
+  const Metrics metrics =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement);
+  return {metrics.iteration_s, metrics.hop_bytes};
 }
 
 }  // namespace
@@ -124,12 +135,20 @@ Placement treematch(const Problem& problem, const Knobs& knobs) {
   const double cap_s = load_cap_s(problem, knobs["max_imbalance"]);
   const Demand demand = demand_of(problem, knobs, cap_s);
   const bool keeps_groups = knobs.choice("groups") == "current";
-  Placement placement(place_within_nodes(problem, demand,
-                                         nodes_of_tasks(problem, demand, keeps_groups),
-                                         static_cast<unsigned>(knobs["threads"])));
-  hold_load_cap(problem, demand.graph, cap_s, placement);
-  if (knobs["only_better"] != 0 && !is_better(problem, placement)) return problem.current;
-  return placement;
+  const auto threads = static_cast<unsigned>(knobs["threads"]);
+  std::vector<Placement> placements;
+  for (const Blocks& blocks : chosen_blocks(problem.machine, knobs.choice("levels"))) {
+    const auto block_of = blocks_of_tasks(problem, demand, blocks, keeps_groups);
+    placements.emplace_back(place_within_blocks(problem, demand, blocks, block_of, threads));
+    hold_load_cap(problem, demand.graph, cap_s, placements.back());
+  }
+  if (knobs["only_better"] != 0) placements.insert(placements.begin(), problem.current);
+  if (placements.size() == 1) return std::move(placements[0]);
+  std::vector<std::pair<double, std::uint64_t>> qualities;
+  for (const Placement& placement : placements) qualities.push_back(quality(problem, placement));
+  // Of equal placements, the first is taken.
+  const auto best = std::min_element(qualities.begin(), qualities.end()) - qualities.begin();
+  return std::move(placements[static_cast<std::size_t>(best)]);
 }
 
 }  // namespace poise

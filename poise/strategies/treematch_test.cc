@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <string>
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -267,6 +268,69 @@ TEST(Treematch, keeps_the_current_placement_if_it_is_better_than_the_computed_on
   const Placement together(2);
   EXPECT_EQ(place("treematch", machine, workload, together), together);
   EXPECT_NE(place("treematch:only_better=0", machine, workload, together), together);
+}
+
+/// 24 problems: four machines, three kinds of message graphs, and two initial placements.
+template <typename Visit>
+void for_each_case_of_levels(const Visit& visit) {
+  for (const char* text :
+       {"rack:2 node:4 numa:2 core:4 uplink:1e9", "node:8 numa:2 core:4 bandwidth:1e9",
+        "torus:4x4 numa:2 core:2 bandwidth:1e9 hop:1", "package:2 numa:2 l3:2 core:4"}) {
+    const Machine machine = with_formula(machine_from_text(text), CostFormula::physical);
+    Random random(7);
+    const auto draw_s = [&](TaskId) { return random.uniform(1e-4, 1e-3); };
+    Workload workloads[] = {stencil(8, draw_s), k_neighbour(600, 3), stencil(6, draw_s)};
+    for (Message& message : workloads[2].messages) message.bytes += random.below(200'000);
+    for (const Workload& workload : workloads) {
+      visit(machine, workload, blocked(workload.num_tasks(), machine.num_places()));
+      visit(machine, workload, drawn_placement(workload.num_tasks(), machine.num_places(), random));
+    }
+  }
+}
+
+TEST(Treematch, with_levels_auto_the_iteration_is_as_short_as_with_the_best_level) {
+  int cases = 0, different = 0;
+  double node_to_best = 0, worst_to_best = 0;
+  for_each_case_of_levels([&](const Machine& machine, const Workload& workload,
+                              const Placement& current) {
+    const auto iteration_s = [&](const std::string& levels) {
+      const std::string strategy = "treematch:only_better=0,levels=" + levels;
+      return judge(machine, workload, current, place(strategy.c_str(), machine, workload, current))
+          .iteration_s;
+    };
+    double best_s = iteration_s("node"), worst_s = best_s;
+    const double node_s = best_s;
+    for (std::size_t depth = 0; depth < machine.levels().size(); ++depth) {
+      const double fixed_s = iteration_s(std::to_string(depth));
+      best_s = std::min(best_s, fixed_s);
+      worst_s = std::max(worst_s, fixed_s);
+    }
+    EXPECT_EQ(iteration_s("auto"), best_s) << machine.name();
+    node_to_best += node_s / best_s;
+    worst_to_best += worst_s / best_s;
+    different += best_s < worst_s ? 1 : 0;
+    ++cases;
+  });
+  EXPECT_EQ(cases, 24);
+  EXPECT_GT(different, 12) << "levels must matter, or this test shows nothing";
+  RecordProperty("node_to_best", std::to_string(node_to_best / cases));
+  RecordProperty("worst_to_best", std::to_string(worst_to_best / cases));
+}
+
+TEST(Treematch, levels_with_the_groups_of_nodes_are_the_nodes) {
+  const Machine machine = machine_from_text("rack:2 node:4 numa:2 core:2");
+  const Workload workload = k_neighbour(128, 2);
+  const Placement current = round_robin(128, machine.num_places());
+  EXPECT_EQ(place("treematch:levels=2", machine, workload, current),
+            place("treematch", machine, workload, current));
+}
+
+TEST(Treematch, numbers_beyond_the_last_level_above_the_places_mean_this_level) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:2");
+  const Workload workload = k_neighbour(64, 2);
+  const Placement current = round_robin(64, machine.num_places());
+  EXPECT_EQ(place("treematch:levels=9", machine, workload, current),
+            place("treematch:levels=2", machine, workload, current));
 }
 
 }  // namespace

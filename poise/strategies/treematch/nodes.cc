@@ -16,40 +16,41 @@ namespace poise::tree_match {
 
 namespace {
 
-std::vector<double> shares_of_nodes(const Machine& machine, const Demand& demand) {
-  std::vector<double> shares(machine.num_nodes(), 0);
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    const double share = demand.share_of_place[p];
-    shares[machine.node_of_place(p)] += demand.one_each ? (share > 0 ? 1 : 0) : share;
-  }
+using Coordinates = std::vector<std::vector<std::uint32_t>>;
+
+std::vector<double> shares_of_blocks(const Blocks& blocks, const Demand& demand) {
+  std::vector<double> shares(blocks.count(), 0);
+  for (std::uint32_t block = 0; block < blocks.count(); ++block)
+    for (PlaceId p = blocks.first_place[block]; p < blocks.first_place[block + 1]; ++p) {
+      const double share = demand.share_of_place[p];
+      shares[block] += demand.one_each ? (share > 0 ? 1 : 0) : share;
+    }
   return shares;
 }
 
-std::vector<Part> fixed_nodes(const Problem& problem) {
+std::vector<Part> fixed_blocks(const Problem& problem, const Blocks& blocks) {
   std::vector<Part> fixed(problem.workload.num_tasks(), kFree);
   for (TaskId t = 0; t < fixed.size(); ++t)
-    if (!problem.workload.tasks[t].movable)
-      fixed[t] = problem.machine.node_of_place(problem.current.of(t));
+    if (!problem.workload.tasks[t].movable) fixed[t] = blocks.of_place[problem.current.of(t)];
   return fixed;
 }
 
-/// Returns the kind of each node. Nodes of the same kind may exchange their groups of tasks: they
+/// Returns the kind of each block. Blocks of the same kind may exchange their groups of tasks: they
 /// have the same number of places, equal shares of the load and no pinned tasks.
-std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& demand) {
-  const Machine& machine = problem.machine;
-  const std::vector<double> shares = shares_of_nodes(machine, demand);
+std::vector<std::uint32_t> kinds_of_blocks(const Problem& problem, const Demand& demand,
+                                           const Blocks& blocks) {
+  const std::vector<double> shares = shares_of_blocks(blocks, demand);
   std::map<std::pair<PlaceId, double>, std::uint32_t> known;
   std::vector<std::uint32_t> kinds;
-  for (NodeId n = 0; n < machine.num_nodes(); ++n) {
-    const PlaceId places = machine.first_place(machine.first_domain(n + 1)) -
-                           machine.first_place(machine.first_domain(n));
-    const std::uint32_t next = known.size();
-    kinds.push_back(known.try_emplace({places, shares[n]}, next).first->second);
+  for (std::uint32_t block = 0; block < blocks.count(); ++block) {
+    const PlaceId places = blocks.first_place[block + 1] - blocks.first_place[block];
+    const auto next = static_cast<std::uint32_t>(known.size());
+    kinds.push_back(known.try_emplace({places, shares[block]}, next).first->second);
   }
-  std::uint32_t next = known.size();
+  auto next = static_cast<std::uint32_t>(known.size());
   if (demand.has_pinned)
-    for (const Part node : fixed_nodes(problem))
-      if (node != kFree) kinds[node] = next++;
+    for (const Part block : fixed_blocks(problem, blocks))
+      if (block != kFree) kinds[block] = next++;
   return kinds;
 }
 
@@ -77,49 +78,109 @@ std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   return arities;
 }
 
-/// Lists for each group the nodes where its tasks are now.
-std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem,
-                                                   const std::vector<NodeId>& group_of) {
-  std::vector<std::vector<Anchor>> anchors(problem.machine.num_nodes());
-  std::vector<double> weight(problem.machine.num_nodes(), 0);
-  const Groups groups = arrange(group_of, problem.machine.num_nodes());
-  for (NodeId group = 0; group < anchors.size(); ++group) {
+/// Returns the arities of the tree above the blocks, from the root down: that of the network's
+/// tiers, or of the machine's levels. Returns nothing if the tree is not regular.
+std::optional<std::vector<std::uint32_t>> arities_above(const Machine& machine,
+                                                        const Blocks& blocks) {
+  if (blocks.are_nodes) return tier_arities(machine);
+  std::vector<std::uint32_t> arities;
+  std::uint32_t above = machine.num_places();
+  for (const Level& level : machine.levels()) {
+    const std::uint32_t size = level.first_place[1];
+    for (std::uint32_t group = 0; group < level.num_groups(); ++group)
+      if (level.first_place[group + 1] - level.first_place[group] != size) return std::nullopt;
+    if (above % size != 0) return std::nullopt;
+    arities.push_back(above / size);
+    above = size;
+    if (level.num_groups() == blocks.count()) return arities;
+  }
+  return std::nullopt;
+}
+
+/// Lists for each group the blocks where its tasks are now.
+std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem, const Blocks& blocks,
+                                                   const std::vector<std::uint32_t>& group_of) {
+  std::vector<std::vector<Anchor>> anchors(blocks.count());
+  std::vector<double> weight(blocks.count(), 0);
+  const Groups groups = arrange(group_of, blocks.count());
+  for (std::uint32_t group = 0; group < anchors.size(); ++group) {
     for (const Vertex t : groups.of(group)) {
-      const NodeId node = problem.machine.node_of_place(problem.current.of(t));
-      if (weight[node] == 0) anchors[group].push_back({node, 0});
-      weight[node] += anchor_weight(problem.workload.tasks[t]);
+      const std::uint32_t block = blocks.of_place[problem.current.of(t)];
+      if (weight[block] == 0) anchors[group].push_back({block, 0});
+      weight[block] += anchor_weight(problem.workload.tasks[t]);
     }
     for (Anchor& anchor : anchors[group]) anchor.weight = std::exchange(weight[anchor.leaf], 0);
   }
   return anchors;
 }
 
-std::vector<NodeId> numbered(std::uint32_t size) {
-  std::vector<NodeId> nodes(size);
-  for (NodeId n = 0; n < size; ++n) nodes[n] = n;
-  return nodes;
+/// Returns the distances between blocks: of nodes in the network, of others between their first
+/// places.
+Distance distance_of(const Machine& machine, const Blocks& blocks) {
+  Distance distance = [&machine, &blocks](std::uint32_t a, std::uint32_t b) -> double {
+    return machine.hops(blocks.first_place[a], blocks.first_place[b]);
+  };
+  if (blocks.are_nodes) distance = node_distance(machine);
+  return blocks.count() <= kStrategiesTuning.max_nodes_in_table
+             ? tabulated(blocks.count(), distance)
+             : distance;
+}
+
+Blocks blocks_of(const Machine& machine, std::vector<PlaceId> first_place) {
+  Blocks blocks{std::move(first_place), {}, false};
+  for (std::uint32_t block = 0; block < blocks.count(); ++block)
+    blocks.of_place.resize(blocks.first_place[block + 1], block);
+  blocks.are_nodes = blocks.count() == machine.num_nodes();
+  return blocks;
+}
+
+std::vector<std::uint32_t> numbered(std::uint32_t size) {
+  std::vector<std::uint32_t> numbers(size);
+  for (std::uint32_t n = 0; n < size; ++n) numbers[n] = n;
+  return numbers;
 }
 
 }  // namespace
 
-std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
-                                   bool keeps_groups) {
+Blocks all_nodes(const Machine& machine) {
+  std::vector<PlaceId> first;
+  for (NodeId node = 0; node <= machine.num_nodes(); ++node)
+    first.push_back(machine.first_place(machine.first_domain(node)));
+  return blocks_of(machine, std::move(first));
+}
+
+Blocks blocks_at(const Machine& machine, std::size_t depth) {
+  if (depth == 0) return blocks_of(machine, {0, machine.num_places()});
+  return blocks_of(machine, machine.levels()[depth - 1].first_place);
+}
+
+std::vector<Blocks> possible_blocks(const Machine& machine) {
+  std::vector<Blocks> possible{all_nodes(machine)};
+  for (std::size_t depth = 0; depth < machine.levels().size(); ++depth) {
+    Blocks blocks = blocks_at(machine, depth);
+    const bool is_known = std::any_of(possible.begin(), possible.end(), [&](const Blocks& other) {
+      return other.count() == blocks.count();
+    });
+    if (!is_known) possible.push_back(std::move(blocks));
+  }
+  return possible;
+}
+
+std::vector<std::uint32_t> group_per_block(const Problem& problem, const Demand& demand,
+                                           const Blocks& blocks, bool keeps_groups) {
   const TaskId num_tasks = problem.workload.num_tasks();
-  Shares shares{shares_of_nodes(problem.machine, demand),
-                demand.tolerance,
-                {},
-                kStrategiesTuning.attempts_of_tasks};
-  if (demand.has_pinned) shares.fixed = fixed_nodes(problem);
-  std::vector<NodeId> group_of(num_tasks);
-  for (TaskId t = 0; t < num_tasks; ++t)
-    group_of[t] = problem.machine.node_of_place(problem.current.of(t));
+  Shares shares{
+      shares_of_blocks(blocks, demand), demand.tolerance, {}, kStrategiesTuning.attempts_of_tasks};
+  if (demand.has_pinned) shares.fixed = fixed_blocks(problem, blocks);
+  std::vector<std::uint32_t> group_of(num_tasks);
+  for (TaskId t = 0; t < num_tasks; ++t) group_of[t] = blocks.of_place[problem.current.of(t)];
   if (!demand.one_each) {
     if (!keeps_groups) group_of = partition(demand.graph, shares);
     even_out_by_swaps(demand.graph, shares, group_of);
     return group_of;
   }
   // Tasks without edges are added until there is one per place. They let the partitioner put the
-  // real tasks on few nodes and leave other nodes empty.
+  // real tasks on few blocks and leave other blocks empty.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);
@@ -130,26 +191,26 @@ std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
   return group_of;
 }
 
-std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
-                               const std::vector<NodeId>& group_of) {
+std::vector<std::uint32_t> map_groups(const Problem& problem, const Demand& demand,
+                                      const Blocks& blocks,
+                                      const std::vector<std::uint32_t>& group_of) {
   const Machine& machine = problem.machine;
-  const std::uint32_t nodes = machine.num_nodes();
-  const std::vector<std::uint32_t> kinds = kinds_of_nodes(problem, demand);
+  const std::uint32_t count = blocks.count();
+  const std::vector<std::uint32_t> kinds = kinds_of_blocks(problem, demand, blocks);
   const bool are_alike =
       std::all_of(kinds.begin(), kinds.end(), [&](std::uint32_t kind) { return kind == kinds[0]; });
-  const auto anchors = anchors_of_groups(problem, group_of);
-  std::vector<std::vector<NodeId>> candidates;
-  if (are_alike) candidates.push_back(turn_to_anchors(numbered(nodes), {{nodes}}, anchors));
-  if (are_alike && is_uniform(machine)) return candidates[0];
+  const auto anchors = anchors_of_groups(problem, blocks, group_of);
+  std::vector<std::vector<std::uint32_t>> candidates;
+  if (are_alike) candidates.push_back(turn_to_anchors(numbered(count), {{count}}, anchors));
+  if (are_alike && blocks.are_nodes && is_uniform(machine)) return candidates[0];
 
-  const Graph groups = contract(demand.graph, group_of, nodes);
-  const Distance distance = nodes <= kStrategiesTuning.max_nodes_in_table
-                                ? tabulated(nodes, node_distance(machine))
-                                : node_distance(machine);
-  candidates.push_back(numbered(nodes));
-  if (are_alike && nodes <= kStrategiesTuning.max_nodes_to_halve)
-    candidates.push_back(map_by_halving(groups, distance, node_coordinates(machine)));
-  if (const auto arities = tier_arities(machine); are_alike && arities)
+  const Graph groups = contract(demand.graph, group_of, count);
+  const Distance distance = distance_of(machine, blocks);
+  candidates.push_back(numbered(count));
+  if (are_alike && count <= kStrategiesTuning.max_nodes_to_halve)
+    candidates.push_back(map_by_halving(
+        groups, distance, blocks.are_nodes ? node_coordinates(machine) : Coordinates()));
+  if (const auto arities = arities_above(machine, blocks); are_alike && arities)
     candidates.push_back(turn_to_anchors(match_to_tree(groups, *arities), *arities, anchors));
 
   std::vector<double> cost;
