@@ -224,6 +224,14 @@ def tuned_juggle(whole):
             yield {**row, "number": name.removeprefix("juggle:"), "value": value}
 
 
+def real_programs(whole):
+    for row in whole["results"]:
+        found = row.get("saving")
+        yield {**row, **{name: row["efficiencies"][name] for name in ("parallel", "load_balance", "communication")},
+               "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "",
+               "verdict": {None: "", False: "**wrong**"}.get(row["is_right"], "right" if row.get("is_near", True) else "**other gain**")}
+
+
 def verdicts(whole):
     return [{**row, "formula": formula, "programs": group, "measured": whole["measured"]}
             for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
@@ -300,6 +308,16 @@ PAGES = {
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
+    "real": ("Programs that were not written for Poise", [
+        Table("The first advice, and what following it gains", "Each program was profiled once. `predicted` is the part of the run that following the first advice saves "
+              "according to the diagnosis. `saved` is the part that it saved: the median of seven pairs of runs without and with the "
+              "advice, and its 95 % confidence interval. A verdict is given where the cause was planted in the "
+              "program: `right` if the advice fits the cause and the gain differs from the prediction by at most a quarter or by at most 3 % "
+              "of the run. The efficiencies are those of POP.",
+              real_programs,
+              {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
+               "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
+               "saved": "{measured_saving}", "": "{verdict}"})]),
     "trust": ("How far predicted times can be trusted", [
         Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
               "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
