@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A p4est mesh whose elements cost different times. Usage: p4est_weights LEVEL STEPS even|weighted
- * The elements in a disk in the lower left are refined twice more than the others and cost 8 times as much, as
- * elements with a limiter or with chemistry do. `even` gives all ranks the same number of elements; `weighted` divides the cost. Each step
- * updates all elements, exchanges the values of elements at the borders of ranks and computes a global maximum. */
+ * The elements in a disk in the lower left are refined twice more than the others and cost 8 times
+ * as much, as elements with a limiter or with chemistry do. `even` gives all ranks the same number
+ * of elements; `weighted` divides the cost. Each step updates all elements, exchanges the values of
+ * elements at the borders of ranks and computes a global maximum. */
 #include <p4est_extended.h>
 #include <p4est_ghost.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static int is_in_disk(const p4est_quadrant_t* element) {
 
 static int refine(p4est_t* mesh, p4est_topidx_t tree, p4est_quadrant_t* element) {
   (void)mesh, (void)tree;
-  return element->level < base_level || (element->level < base_level + kMoreLevels && is_in_disk(element));
+  return element->level < base_level ||
+         (element->level < base_level + kMoreLevels && is_in_disk(element));
 }
 
 static void init(p4est_t* mesh, p4est_topidx_t tree, p4est_quadrant_t* element) {
@@ -76,8 +78,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < steps; ++i) largest = step(mesh, ghost, ghost_values);
   const double seconds = MPI_Wtime() - start;
   if (mesh->mpirank == 0)
-    printf("%lld elements, largest value %.6f\nTime of the steps: %.6f s\n", (long long)mesh->global_num_quadrants, largest,
-           seconds);
+    printf("%lld elements, largest value %.6f\nTime of the steps: %.6f s\n",
+           (long long)mesh->global_num_quadrants, largest, seconds);
   free(ghost_values);
   p4est_ghost_destroy(ghost);
   p4est_destroy(mesh);

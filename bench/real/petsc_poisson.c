@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Solves a Poisson problem on N x N points with PETSc, several times. Usage: petsc_poisson N SOLVES SHARE
- * Rank 0 gets the fraction SHARE of all rows and the other ranks divide the rest evenly; with SHARE 0 all ranks get
- * the same number of rows. */
+/* Solves a Poisson problem on N x N points with PETSc, several times. Usage: petsc_poisson N SOLVES
+ * SHARE Rank 0 gets the fraction SHARE of all rows and the other ranks divide the rest evenly; with
+ * SHARE 0 all ranks get the same number of rows. */
 #include <petscksp.h>
 #include <stdlib.h>
 
@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscInt own = PETSC_DECIDE;
   if (share > 0 && size > 1) {
-    const PetscInt of_rank_0 = (PetscInt)(share * (double)rows), rest = rows - of_rank_0, others = size - 1;
+    const PetscInt of_rank_0 = (PetscInt)(share * (double)rows), rest = rows - of_rank_0,
+                   others = size - 1;
     own = rank == 0 ? of_rank_0 : rest / others + (rank - 1 < rest % others ? 1 : 0);
   }
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, own, own, rows, rows, 5, NULL, 5, NULL, &matrix));
