@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tuned numbers of the partitioner and of the map of ranks that have no knob, each with its
-// value, unit and effect.
+// The tuned numbers of the partitioner and of rank_map.h, each with its value, unit and effect. No
+// strategy has a knob for them.
 #pragma once
 
 #include <array>

@@ -401,7 +401,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
-  double stuck_s = 0;      // busy time of the busiest place that found no step
+  double stuck_s = 0;      // longest busy time of a place for which no move was found
   while (!queue_.empty() && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();

@@ -20,7 +20,7 @@ struct SimulatedCopy {
   std::uint32_t owner = 0;
 };
 
-/// The rank that gets a copy of a task: all ranks but the owner take turns.
+/// Returns the rank that gets the copy of a task: each rank but the owner in turn.
 constexpr std::uint32_t rank_of_copy(std::uint32_t owner, std::uint64_t task,
                                      std::uint32_t num_ranks) {
   return static_cast<std::uint32_t>((owner + 1 + task % (num_ranks - 1)) % num_ranks);

@@ -90,7 +90,7 @@ struct SimulatedRank {
 };
 
 struct LendingOutcome {
-  double makespan_s = 0;                     // when the last task had finished, its result back
+  double makespan_s = 0;                     // when the last result was back at its owner
   double end_s = 0;                          // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;         // tasks; those lent, each time that one is lent
   std::uint64_t ran_on_other_nodes = 0;      // tasks, of lent and copied ones

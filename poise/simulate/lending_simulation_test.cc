@@ -174,8 +174,8 @@ LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
   return scenario;
 }
 
-// Compares each step with the same step without lending, also the first, before which a rank knows
-// neither the times of tasks nor the speed of other ranks.
+// Compares steps with the same steps without lending. In a first step, ranks do not know yet how
+// long tasks take and how fast other ranks are.
 TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_one) {
   for (const std::uint32_t waits : {1, 4}) {
     std::vector<double> longer;

@@ -182,7 +182,7 @@ TEST(Routing, in_a_tree_the_receivers_number_selects_one_of_the_links_of_an_upli
   EXPECT_EQ(random_s.size(), 2U);
 }
 
-TEST(Routing, a_flow_takes_its_detour_if_its_route_is_more_occupied) {
+TEST(Routing, a_flow_takes_the_detour_if_the_minimal_route_is_more_occupied) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}});
   routes.add(std::vector<RouteStop>{{1, 1}, {2, 1}});

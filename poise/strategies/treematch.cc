@@ -9,9 +9,9 @@
 /// places. Instead of the nodes, it may be the groups of another level (`levels`); with
 /// `levels=auto` every level is tried, and the shortest iteration wins. Finally, tasks leave
 /// overloaded places for the nearest places with room until `max_imbalance` holds. If several
-/// places are equally good, a task keeps its current one. Ignores the cost of migrations and,
-/// except in the final comparison with the current placement
-/// (`only_better`) and between levels, the cost of messages. O((n + m) log p) per level.
+/// places are equally good, a task keeps its current one. Ignores the cost of migrations. The cost
+/// of messages counts only when levels are compared, and in the final comparison with the current
+/// placement (`only_better`). O((n + m) log p) per level.
 #include <algorithm>
 #include <functional>
 #include <numeric>

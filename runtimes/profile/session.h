@@ -49,7 +49,7 @@ class Session {
 
   void enter(Call& call);
   void leave(Call& call, int result);
-  /// Notes that a call inside another call frees a handle.
+  /// Forgets a handle that a nested call of MPI frees.
   void forget_freed(const Call& call);
   /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
   void finish();

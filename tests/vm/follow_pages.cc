@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accesses memory on the first cpu, moves itself to the last one, and brings the pages along.
-// Prints how many pages the kernel counts in each domain, before and after.
+// Touches memory on the first cpu, moves to the last cpu, and moves the pages to that cpu's domain.
+// Prints how many pages the kernel counts in each domain before and after.
 #include <array>
 #include <cstdio>
 #include <fstream>

@@ -97,7 +97,7 @@ std::optional<std::vector<std::uint32_t>> arities_above(const Machine& machine,
   return std::nullopt;
 }
 
-/// Lists for each group the blocks where its tasks are now.
+/// Returns, for each group, the blocks that hold its tasks now.
 std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem, const Blocks& blocks,
                                                    const std::vector<std::uint32_t>& group_of) {
   std::vector<std::vector<Anchor>> anchors(blocks.count());
