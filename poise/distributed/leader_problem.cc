@@ -8,15 +8,12 @@
 
 #include "poise/base/random.h"
 #include "poise/distributed/group_machine.h"
+#include "poise/distributed/tuning.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
 
 namespace {
-
-/// A child has room for an arriving vertex if its load, with the vertex, is at most this multiple
-/// of the average.
-constexpr double kRoom = 1.02;
 
 class LeaderProblem {
  public:
@@ -182,9 +179,11 @@ class LeaderProblem {
       for (const PlaceId place : place_of_child_) {
         const double now = (load_s[place] + own_s) / machine.speed_of(place);
         if (now < (load_s[idlest] + own_s) / machine.speed_of(idlest)) idlest = place;
-        if (now <= kRoom * all_s / speed && affinity[place] > affinity[best]) best = place;
+        if (now <= distributed_tuning::kRoom * all_s / speed && affinity[place] > affinity[best])
+          best = place;
       }
-      const bool fits = (load_s[best] + own_s) / machine.speed_of(best) <= kRoom * all_s / speed;
+      const bool fits = (load_s[best] + own_s) / machine.speed_of(best) <=
+                        distributed_tuning::kRoom * all_s / speed;
       const PlaceId to = fits && affinity[best] > 0 ? best : idlest;
       for (const auto& [other, cost_s] : partners[t]) affinity[current_.of(other)] = 0;
       current_.move(t, to);

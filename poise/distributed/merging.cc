@@ -5,17 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "poise/distributed/tuning.h"
 #include "poise/partition/coarsening.h"
 
 namespace poise {
 
 namespace {
-
-/// A merging step that would leave more than this fraction of the vertices merges too few. If there
-/// are at most max_vertices before such a step, merging ends. Otherwise the weight limit is
-/// multiplied by kHeavier, and merging goes on.
-constexpr double kMinShrink = 0.95;
-constexpr double kHeavier = 1.5;
 
 /// Returns for each group whether its vertices are pinned.
 std::vector<std::uint32_t> of_groups(const std::vector<std::uint32_t>& is_pinned,
@@ -34,12 +29,12 @@ Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pin
   double max_weight = limits.max_weight;
   while (merging.num_groups > 1) {
     const graphs::Matching matching = graphs::match_heavy_edges(graph, is_pinned, max_weight);
-    if (matching.num_groups > kMinShrink * merging.num_groups) {
+    if (matching.num_groups > distributed_tuning::kMinShrink * merging.num_groups) {
       if (merging.num_groups <= limits.max_vertices) break;
       // Merging ends if raising the weight limit would have no effect: multiplied, a limit of 0
       // stays 0, and a limit above 1e300 excludes no vertex anyway.
       if (max_weight == 0 || max_weight > 1e300) break;
-      max_weight *= kHeavier;
+      max_weight *= distributed_tuning::kHeavier;
     }
     if (matching.num_groups == merging.num_groups) continue;
     graph = graphs::contract(graph, matching.group_of, matching.num_groups);

@@ -137,7 +137,8 @@ graphs::Graph OwnGraph::affinity(double load_s, double tasks) const {
       graph.affinity.push_back(own_.bytes_of_message(i) + own_.count(i));
     }
     graph.first.push_back(graph.to.size());
-    graph.weight.push_back((load_s > 0 ? own_.load_s[t] / load_s : 0) + kWeightOfTask / tasks);
+    graph.weight.push_back((load_s > 0 ? own_.load_s[t] / load_s : 0) +
+                           distributed_tuning::kWeightOfTask / tasks);
   }
   return graph;
 }

@@ -9,13 +9,9 @@
 #include "poise/distributed/merging.h"
 #include "poise/distributed/own_tasks.h"
 #include "poise/distributed/pieces.h"
+#include "poise/distributed/tuning.h"
 
 namespace poise {
-
-/// The weight of a task is a sum of two terms: its load divided by the average load of a place, and
-/// kWeightOfTask divided by the average number of tasks per place. The second term keeps tasks
-/// without load from becoming one cluster.
-inline constexpr double kWeightOfTask = 0.1;
 
 /// Average load and average number of tasks of a place.
 struct AveragePlace {

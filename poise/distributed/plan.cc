@@ -13,28 +13,17 @@
 #include "poise/distributed/pieces.h"
 #include "poise/distributed/rank_groups.h"
 #include "poise/distributed/travellers.h"
+#include "poise/distributed/tuning.h"
 
 namespace poise {
 
 namespace {
 
-/// Estimate of what all messages cost, as a fraction of what they would cost if every message went
-/// from one node to another. The fraction is below 1, because messages inside a place or a node are
-/// cheaper.
-constexpr double kShareOfMessages = 0.5;
-/// If messages cost more than this fraction of the load, the plan takes two cycles. The first cycle
-/// has groups of few ranks: the leader of a group then decides about more vertices per rank, which
-/// keeps communicating tasks together. The second cycle has groups of many ranks and evens out
-/// loads.
-constexpr double kMessagesWeigh = 0.02;
-constexpr std::uint32_t kMinWidth = 4;
-/// If the load of a rank exceeds this multiple of the average load in its group, its clusters are
-/// too heavy to balance well, and a second cycle forms new ones.
-constexpr double kCoarse = 2;
-
-/// Returns the sum of the weights of this rank's tasks; kWeightOfTask defines the weight of a task.
+/// Returns the sum of the weights of this rank's tasks; distributed_tuning::kWeightOfTask defines
+/// the weight of a task.
 double weight_of(const OwnTasks& own, const AveragePlace& average) {
-  double weight = kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
+  double weight =
+      distributed_tuning::kWeightOfTask * own.num_tasks() / std::max(1.0, average.tasks);
   for (const double load_s : own.load_s) weight += average.load_s > 0 ? load_s / average.load_s : 0;
   return weight;
 }
@@ -293,8 +282,8 @@ bool messages_weigh(Communicator& ranks, const Machine& machine, const OwnTasks&
   double message_s = 0;
   for (std::size_t i = 0; i < own.to.size(); ++i)
     message_s += own.count(i) * unit.message_s + own.bytes_of_message(i) * unit.byte_s;
-  return kShareOfMessages * ranks.sum(message_s) / ranks.num_ranks() >
-         kMessagesWeigh * average.load_s;
+  return distributed_tuning::kShareOfMessages * ranks.sum(message_s) / ranks.num_ranks() >
+         distributed_tuning::kMessagesWeigh * average.load_s;
 }
 
 /// Returns, for each cycle of the decision, the maximum number of members of a group.
@@ -302,12 +291,13 @@ std::vector<std::uint32_t> widths(Communicator& ranks, const Machine& machine, c
                                   const AveragePlace& average, const DistributedLimits& limits) {
   if (messages_weigh(ranks, machine, own, average)) {
     const double root = std::ceil(std::sqrt(ranks.num_ranks()));
-    return {std::clamp(static_cast<std::uint32_t>(root), std::min(kMinWidth, limits.width),
-                       limits.width),
+    return {std::clamp(static_cast<std::uint32_t>(root),
+                       std::min(distributed_tuning::kMinWidth, limits.width), limits.width),
             limits.width};
   }
   const double siblings = std::min(ranks.num_ranks(), limits.width);
-  const bool is_coarse = ranks.max(weight_of(own, average)) > kCoarse * siblings;
+  const bool is_coarse =
+      ranks.max(weight_of(own, average)) > distributed_tuning::kCoarse * siblings;
   return std::vector<std::uint32_t>(is_coarse ? 2 : 1, limits.width);
 }
 

@@ -17,6 +17,7 @@
 #include "poise/machine/json.h"
 #include "poise/machine/limits.h"
 #include "poise/machine/sandbox.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
@@ -26,7 +27,6 @@ constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
 // Maximum number of groups in each group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
-constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
 constexpr double kMinNumaFactor = 0.01;  // lower limit for measured factors, which may be below 1
 
@@ -305,7 +305,8 @@ void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t
   kind.latency_factor.assign(count * count, 1);
   for (std::size_t from = 0; from < count; ++from)
     for (std::size_t to = 0; to < count; ++to)
-      if (domains[from] != domains[to]) kind.latency_factor[from * count + to] = kAssumedNumaFactor;
+      if (domains[from] != domains[to])
+        kind.latency_factor[from * count + to] = machine_tuning::kAssumedNumaFactor;
 }
 
 // Functions that find the speeds of unequal cores.
@@ -340,8 +341,8 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
 
 /// Rates each kind of core by the best figure that is known for all kinds: the kernel's capacity
 /// (work per second), else the clock rate, else hwloc's order by efficiency. If only the clock is
-/// known, a small core is assumed to do 0.7 of a large core's work per cycle. If only the order is
-/// known, each kind is assumed to be 0.75 times as fast as the next one.
+/// known, a small core is assumed to do less work per cycle than a large core. If only the order is
+/// known, each kind is assumed to be slower than the next one by a fixed ratio (tuning.h).
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {
@@ -349,7 +350,9 @@ Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
     for (const KindInfo& kind : kinds) result.performance.push_back(rate(kind));
     return result;
   };
-  const auto per_cycle = [](const KindInfo& k) { return k.is_small ? 0.7 : 1.0; };
+  const auto per_cycle = [](const KindInfo& k) {
+    return k.is_small ? machine_tuning::kWorkPerCycleOfSmallCore : 1.0;
+  };
   if (all([](const KindInfo& k) { return k.capacity > 0; }))
     return each([](const KindInfo& k) { return k.capacity; }, Source::firmware);
   if (all([](const KindInfo& k) { return k.max_mhz > 0; }))
@@ -358,7 +361,8 @@ Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
     return each([&](const KindInfo& k) { return k.base_mhz * per_cycle(k); }, Source::firmware);
   const auto ordered = [](const KindInfo& kind) {
     double rate = 1;
-    for (int step = 0; step < std::min(kind.efficiency, 64); ++step) rate /= 0.75;
+    for (int step = 0; step < std::min(kind.efficiency, 64); ++step)
+      rate /= machine_tuning::kSpeedOfNextKind;
     return rate;
   };
   if (all([](const KindInfo& k) { return k.efficiency >= 0; }))

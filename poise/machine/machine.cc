@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
@@ -263,7 +264,8 @@ double assumed_bus_bytes_per_s(std::span<const Place> places) {
     if (places[p].domain != places[start].domain) start = p;
     largest = std::max(largest, p - start + 1);
   }
-  return std::max(2e10, 3.5e9 * largest);
+  return std::max(machine_tuning::kMinBus_bytes_per_s,
+                  machine_tuning::kBusPerPlace_bytes_per_s * largest);
 }
 
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {

@@ -8,14 +8,11 @@
 
 #include "poise/base/check.h"
 #include "poise/machine/spread.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
 namespace {
-
-constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
-constexpr int kMaxRepeats = 9, kMinRepeats = 3;
-constexpr std::size_t kPairsPerLevel = 3;
 
 /// How often each probe is repeated, and for how long it runs.
 struct Slices {
@@ -27,7 +24,8 @@ struct Slices {
 /// fewer repetitions rather than shorter probes.
 Slices slices_for(double seconds, std::size_t probes, double least_s, double most_s) {
   const double each_s = seconds / std::max<std::size_t>(probes, 1);
-  const int repeats = std::clamp(static_cast<int>(each_s / least_s), kMinRepeats, kMaxRepeats);
+  const int repeats = std::clamp(static_cast<int>(each_s / least_s), machine_tuning::kMinRepeats,
+                                 machine_tuning::kMaxRepeats);
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
 
@@ -141,7 +139,7 @@ std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, in
     const auto end = std::lower_bound(first, parts.end(), groups[g + 1]);
     if (end - first > 1) all.emplace_back(*first, *(end - 1));
   }
-  if (all.size() <= kPairsPerLevel) return all;
+  if (all.size() <= machine_tuning::kPairsPerLevel) return all;
   return {all.front(), all[all.size() / 2], all.back()};
 }
 
@@ -157,9 +155,15 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
       levels.emplace_back(l < 0 ? "machine" : machine.levels()[l].name, std::move(pairs));
   }
   const std::size_t pairs = std::size_t{machine.num_domains()} * machine.num_domains();
-  const Slices latency = slices_for(kLatencyShare * options.seconds, pairs, 0.001, 0.4);
-  const Slices bandwidth = slices_for(kBandwidthShare * options.seconds, pairs, 0.004, 0.4);
-  const Slices level = slices_for(kLevelShare * options.seconds, level_probes, 0.001, 0.1);
+  const Slices latency =
+      slices_for(machine_tuning::kLatencyShare * options.seconds, pairs,
+                 machine_tuning::kMinLatencyProbe_s, machine_tuning::kMaxProbe_s);
+  const Slices bandwidth =
+      slices_for(machine_tuning::kBandwidthShare * options.seconds, pairs,
+                 machine_tuning::kMinBandwidthProbe_s, machine_tuning::kMaxProbe_s);
+  const Slices level =
+      slices_for(machine_tuning::kLevelShare * options.seconds, level_probes,
+                 machine_tuning::kMinLatencyProbe_s, machine_tuning::kMaxLevelProbe_s);
   const auto count = [](const Slices& slices, std::size_t probes_of_it) {
     return slices.repeats * probes_of_it;
   };

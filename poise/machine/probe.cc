@@ -19,17 +19,13 @@
 #include "poise/base/clock.h"
 #include "poise/base/random.h"
 #include "poise/machine/spread.h"
+#include "poise/machine/tuning.h"
 
 namespace poise {
 
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
-constexpr std::size_t kMaxChase = std::size_t{1} << 30, kMaxTriad = std::size_t{4} << 30;
-constexpr std::size_t kStepsPerLook = 4096;  // steps of a probe between two readings of the clock
-constexpr double kPatienceSeconds =
-    2;  // how long to wait for a thread whose core is busy with other work
 constexpr std::uint64_t kCycleSeed = 1;
 
 double seconds_since(double start_s) { return wall_now_s() - start_s; }
@@ -157,11 +153,11 @@ double chase(const Line*& at, double seconds) {
   const Stopwatch watch;
   const Line* line = at;
   do {
-    for (std::size_t i = 0; i < kStepsPerLook; ++i) line = line->next;
+    for (std::size_t i = 0; i < machine_tuning::kStepsPerReading; ++i) line = line->next;
     // Makes the compiler assume that this statement reads and changes `line`, so that it keeps
     // every load of the loop above.
     asm volatile("" : "+r"(line));
-    steps += kStepsPerLook;
+    steps += machine_tuning::kStepsPerReading;
   } while (!watch.is_time_up(seconds));
   at = line;
   return watch.seconds() * 1e9 / steps;
@@ -220,7 +216,6 @@ void answer(Game& game) {
 /// The time is the median over short intervals: even if other programs use the same cores, both
 /// sides run without a break in most intervals.
 std::optional<double> serve(Game& game, double seconds) {
-  constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
   std::vector<double> stretches_ns;
   const double began = wall_now_s();
   double stretch = began;
@@ -228,11 +223,13 @@ std::optional<double> serve(Game& game, double seconds) {
     const std::uint64_t turn = 2 * round - 1;
     game.ball.turn.store(turn, std::memory_order_release);
     for (std::uint64_t spin = 1; game.ball.turn.load(std::memory_order_acquire) != turn + 1; ++spin)
-      if (spin % kSpinsPerLook == 0 && seconds_since(began) > seconds + kPatienceSeconds)
+      if (spin % machine_tuning::kSpinsPerReading == 0 &&
+          seconds_since(began) > seconds + machine_tuning::kPatience_s)
         return std::nullopt;
-    if (round % kTurnsPerLook != 0) continue;
-    if (round > kWarmup) stretches_ns.push_back(seconds_since(stretch) * 1e9 / (2 * kTurnsPerLook));
-    if (round > kWarmup && seconds_since(began) >= seconds)
+    if (round % machine_tuning::kTurnsPerReading != 0) continue;
+    if (round > machine_tuning::kWarmUpTurns)
+      stretches_ns.push_back(seconds_since(stretch) * 1e9 / (2 * machine_tuning::kTurnsPerReading));
+    if (round > machine_tuning::kWarmUpTurns && seconds_since(began) >= seconds)
       return spread_of(std::move(stretches_ns)).median;
     stretch = wall_now_s();
   }
@@ -281,10 +278,11 @@ class BandwidthProbe {
       threads.push_back(
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
             // All threads start together; otherwise the first would have the memory to itself. A
-            // thread waits for the others for at most kPatienceSeconds.
+            // thread waits for the others for at most machine_tuning::kPatience_s.
             const double came = wall_now_s();
             --waiting;
-            while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();
+            while (waiting > 0 && seconds_since(came) < machine_tuning::kPatience_s)
+              std::this_thread::yield();
             bytes_per_s[i] = run(triads_[i], seconds);
           }));
     for (const auto& thread : threads) thread->join();
@@ -329,7 +327,7 @@ class BandwidthProbe {
 };
 
 std::size_t buffer_bytes(std::uint64_t wanted, std::size_t most, const Facts& facts) {
-  std::uint64_t bytes = std::clamp<std::uint64_t>(wanted, kMinBuffer, most);
+  std::uint64_t bytes = std::clamp<std::uint64_t>(wanted, machine_tuning::kMinProbe_bytes, most);
   for (const std::uint64_t memory : facts.memory_bytes)
     if (memory > 0) bytes = std::min(bytes, memory / 4);
   return std::max<std::uint64_t>(bytes, 1u << 20) / kLineBytes * kLineBytes;
@@ -340,7 +338,7 @@ std::size_t buffer_bytes(std::uint64_t wanted, std::size_t most, const Facts& fa
 std::size_t latency_buffer_bytes(const Facts& facts) {
   std::uint64_t largest = 0;
   for (const Cache& cache : facts.caches) largest = std::max(largest, cache.bytes);
-  return buffer_bytes(4 * largest, kMaxChase, facts);
+  return buffer_bytes(4 * largest, machine_tuning::kMaxLatencyProbe_bytes, facts);
 }
 
 std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains) {
@@ -348,7 +346,7 @@ std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains) {
   for (const Cache& cache : facts.caches) bytes_of_level[cache.name] += cache.bytes * cache.count;
   std::uint64_t largest = 0;
   for (const auto& [level, bytes] : bytes_of_level) largest = std::max(largest, bytes);
-  return buffer_bytes(4 * largest / domains, kMaxTriad, facts);
+  return buffer_bytes(4 * largest / domains, machine_tuning::kMaxBandwidthProbe_bytes, facts);
 }
 
 Probes live_probes(const Machine& machine) {

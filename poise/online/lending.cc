@@ -9,12 +9,11 @@
 #include <numeric>
 #include <utility>
 
+#include "poise/online/lending_tuning.h"
+
 namespace poise {
 
 namespace {
-
-// Number of tasks that an exploratory loan lends, to measure the cost.
-constexpr std::uint32_t kToLearn = 4;
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -296,7 +295,7 @@ std::vector<Loan> exploration_loans(const LendingView& view, double least_s, dou
   auto loans = queue.empty() ? cost_aware_loans(hoped, min_gain) : sized_loans(hoped, min_gain);
   if (loans.empty()) return {};
   Loan& loan = loans.front();
-  loan.tasks = std::min(loan.tasks, kToLearn);
+  loan.tasks = std::min(loan.tasks, lending_tuning::kExploredTasks);
   if (!loan.names.empty()) loan.names.resize(loan.tasks);
   return {std::move(loan)};
 }

@@ -103,12 +103,22 @@ inline constexpr std::size_t kMaxTasksBySize = 1024;
 /// `batch_bytes`.
 inline constexpr double kMaxWaitingPerThread = 4;
 
+/// Maximum number of tasks and maximum number of data bytes in one message. A large loan is sent in
+/// several messages, so that the borrower starts to run tasks while the lender packs others.
+inline constexpr std::uint32_t kMaxTasksPerMessage = 256;
+inline constexpr double kMessageBytes = 1 << 19;
+/// Number of tasks in an exploratory loan, which only measures the cost of lending.
+inline constexpr std::uint32_t kExploredTasks = 4;
+
 // --- Borrowing ----------------------------------------------------------------------------------
 
 /// Shortest and longest pause in seconds between two steal requests of a rank. The pause begins
 /// with the shortest value and doubles with every request, up to the longest, until tasks arrive.
 inline constexpr double kMinStealPause_s = 20e-6, kMaxStealPause_s = 1e-3;
 static_assert(kMinStealPause_s < kMaxStealPause_s);
+/// Maximum number of declined requests that are counted per victim. Further ones would not make the
+/// pause longer.
+inline constexpr std::uint8_t kMaxDeclines = 16;
 /// Minimum pause between two steal requests, as a multiple of the latency inside the node.
 inline constexpr double kStealPauseLatencies = 4;
 /// Seconds after which a thief wakes the progress thread of a victim that has tasks but does not
@@ -140,6 +150,12 @@ inline constexpr std::size_t kIndexPerPeer = 2;
 /// Maximum number of recently updated loads among which a rank chooses those that it passes on.
 inline constexpr std::size_t kMaxRecentLoads = 8;
 static_assert(kLoadsPerMessage < kMaxRecentLoads);
+
+// --- Termination --------------------------------------------------------------------------------
+
+/// Number of children of a node of the termination tree. The tree has fewer than 5 levels up to
+/// 65,536 ranks, and no rank handles more than this many messages of a wave.
+inline constexpr std::size_t kTerminationFanOut = 16;
 
 // --- Results ------------------------------------------------------------------------------------
 

@@ -9,12 +9,9 @@
 namespace poise {
 
 namespace {
+using lending_tuning::kMaxDeclines;
 using lending_tuning::kMaxStealPause_s;
 using lending_tuning::kMinStealPause_s;
-
-// Maximum number of declined requests that are counted per victim. Further ones would not make the
-// pause longer.
-constexpr std::uint8_t kMaxDeclines = 16;
 
 double pause_after(std::uint8_t declines) {
   return std::min(kMaxStealPause_s, kMinStealPause_s * (1U << (declines - 1)));

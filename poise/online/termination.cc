@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise {
 
@@ -13,7 +14,7 @@ using Kind = TerminationMessage::Kind;
 
 namespace {
 
-constexpr std::size_t kFanOut = 16;
+constexpr auto kFanOut = lending_tuning::kTerminationFanOut;
 
 // Adds the children of one member to `tree`. The `size` members form a tree of fan-out kFanOut in
 // which the children of the member at position p follow from position kFanOut * p + 1 on.

@@ -7,20 +7,11 @@
 
 #include "poise/placement/metrics.h"
 #include "poise/simulate/threads.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
-
-// Bytes that a place sends to place 0: for each task its load, size and number, and for each
-// message both ends, count and bytes. In return, the place receives the new place of each of its
-// tasks.
-constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
-
-/// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
-/// there are more, the whole cache is emptied before another phase is added. That many pairs
-/// take 2 GB.
-constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
 
 struct Share {
   double report_bytes = 0, answer_bytes = 0;
@@ -30,11 +21,11 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
                              std::uint32_t num_places) {
   std::vector<Share> shares(num_places);
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
-    shares[placement.of(t)].report_bytes += kBytesPerTask;
-    shares[placement.of(t)].answer_bytes += kBytesPerPlace;
+    shares[placement.of(t)].report_bytes += simulate_tuning::kReportBytesPerTask;
+    shares[placement.of(t)].answer_bytes += simulate_tuning::kAnswerBytesPerTask;
   }
   for (const Message& message : workload.messages)
-    shares[placement.of(message.from)].report_bytes += kBytesPerMessage;
+    shares[placement.of(message.from)].report_bytes += simulate_tuning::kReportBytesPerMessage;
   return shares;
 }
 
@@ -122,7 +113,7 @@ const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
     return *steps_[phase];
   }
   if (!traffic_[phase]) {
-    if (held_ > kMaxPairs) {
+    if (held_ > simulate_tuning::kMaxCachedPairs) {
       for (auto& traffic : traffic_) traffic.reset();
       held_ = 0;
     }

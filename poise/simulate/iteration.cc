@@ -12,21 +12,13 @@
 #include "poise/base/text.h"
 #include "poise/simulate/fluid.h"
 #include "poise/simulate/queues.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
 
 constexpr std::array<std::string_view, 2> kSharings{"fluid", "queue"};
-
-// Limits on the work of the fluid model. Computing all rates once visits all stops of all routes,
-// which takes about 10 ns per stop. Exchanges with at most kMaxExactVisits visits are simulated
-// exactly. In larger exchanges, starts and ends of messages that are close together count as
-// simultaneous, so that rates are computed less often: about kMaxVisits / (number of stops) times,
-// but at least kMinComputations and at most kMaxComputations times.
-constexpr double kMaxExactVisits = 1e6;  // exact below
-constexpr double kMaxVisits = 1e8;
-constexpr double kMinComputations = 50, kMaxComputations = 200;
 
 /// Lets all places do the fraction 1 - overlap of their work, then send their messages, then do the
 /// rest of their work. Sets sends_s, sent_s and worked_s in `places` and the start of each flow.
@@ -80,8 +72,10 @@ double window_s(const Traffic& traffic, const EngineOptions& options) {
   if (options.precision) return *options.precision * traffic.busiest_s();
   const double stops = traffic.routes().num_stops();
   const double computations = 2.0 * traffic.flows().size();
-  if (computations * stops <= kMaxExactVisits) return 0;
-  return traffic.busiest_s() / std::clamp(kMaxVisits / stops, kMinComputations, kMaxComputations);
+  if (computations * stops <= simulate_tuning::kMaxExactVisits) return 0;
+  return traffic.busiest_s() / std::clamp(simulate_tuning::kMaxVisits / stops,
+                                          simulate_tuning::kMinComputations,
+                                          simulate_tuning::kMaxComputations);
 }
 
 }  // namespace

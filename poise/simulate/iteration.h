@@ -23,6 +23,7 @@
 #include "poise/simulate/memory_pressure.h"
 #include "poise/simulate/routing.h"
 #include "poise/simulate/traffic.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
@@ -43,7 +44,7 @@ struct EngineOptions {
   /// Number of latencies that a rendezvous adds: one for the request and one for the answer.
   double handshake_latencies = 2;
   /// Maximum size of the pieces in which messages travel, for Sharing::queue.
-  std::uint64_t piece_bytes = 4096;
+  std::uint64_t piece_bytes = simulate_tuning::kPieceBytes;
   /// For Sharing::fluid: starts and ends of messages count as simultaneous if the time between them
   /// is below this fraction of the busiest resource's time. Without a value, the fraction is 0 for
   /// small exchanges, and for larger ones it is large enough to limit the time that the simulation

@@ -11,6 +11,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/online/juggle.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
@@ -21,8 +22,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// A thread has arrived at the barrier if its remaining work is below one of these fractions, of a
 /// phase or of the time since the start. Such a small rest is a rounding error.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
-
-constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 
 /// The threads and places of one run. A running thread has rest_s seconds of work left in this
 /// phase. A thread at the barrier has 0 s left and uses no time of its place.
@@ -356,11 +355,12 @@ void check(const JuggleRun& run) {
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
       points + 1.0 * run.program.phases * (run.balancing == Balancing::none ? 1 : 8);
-  constexpr double kMaxThreadSteps = 1e10;
-  if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
+  if (run.program.threads > simulate_tuning::kMaxThreads ||
+      run.program.places > simulate_tuning::kMaxPlaces)
     fail("simulation: {} threads on {} cpus are too many; the maximum is {} threads and {} cpus",
-         run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
-  if (!(threads * steps <= kMaxThreadSteps))
+         run.program.threads, run.program.places, simulate_tuning::kMaxThreads,
+         simulate_tuning::kMaxPlaces);
+  if (!(threads * steps <= simulate_tuning::kMaxThreadSteps))
     fail(
         "simulation: {:.3g} balancing points of {} threads on {} cpus would take too long to "
         "simulate; use a longer period, fewer phases or fewer threads",

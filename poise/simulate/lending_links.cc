@@ -8,14 +8,11 @@
 
 #include "poise/placement/message_times.h"
 #include "poise/simulate/traffic.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
-namespace {
-
-constexpr double kPiece_bytes = 4096;  // as in traffic.h
-
-}  // namespace
+namespace {}  // namespace
 
 LendingLinks::LendingLinks(const Machine& machine)
     : machine_(machine), resources_(machine, machine.costs()), free_s_(resources_.count(), 0) {
@@ -28,7 +25,7 @@ LendingLinks::Passage LendingLinks::carry(PlaceId from, PlaceId to, double bytes
   const EndTimes ends = end_times(machine_, costs, LoadsInclude::none, 1, bytes, from, to);
   Passage passage{ends.sender_s, ends.receiver_s, 0};
   double first_s = at_s + ends.sender_s + latency_s(machine_, costs, from, to), last_s = first_s;
-  const double pieces = std::max(1.0, std::ceil(bytes / kPiece_bytes));
+  const double pieces = std::max(1.0, std::ceil(bytes / simulate_tuning::kPieceBytes));
   find_route(resources_, machine_.domain_of(from), machine_.domain_of(to), crossings_);
   for (const ResourceRates::Crossing& crossing : crossings_) {
     double& free_s = free_s_[resources_.id_of(crossing)];

@@ -12,8 +12,8 @@
 namespace poise {
 
 /// Carries one message after the other, in the order of their sending times. A resource serves
-/// messages first come, first served, in pieces as in queues.h; a message of a single piece passes
-/// between the pieces of longer ones. The class keeps a reference to the machine.
+/// messages first come, first served, piece by piece as in queues.h. So a message of a single piece
+/// can slip in between the pieces of a longer one. The class keeps a reference to the machine.
 class LendingLinks {
  public:
   explicit LendingLinks(const Machine& machine);

@@ -13,24 +13,17 @@
 #include <queue>
 #include <unordered_map>
 
+#include "poise/online/lending_tuning.h"
 #include "poise/online/polling.h"
 #include "poise/online/task_times.h"
 #include "poise/online/termination.h"
 #include "poise/simulate/lending_links.h"
 #include "poise/simulate/lending_replicas.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
-
-constexpr double kIdlePoll_s =
-    50e-6;  // interval of polls of an idle rank that may still send requests
-constexpr std::uint32_t kMaxTasksPerMessage = 256;
-constexpr double kHeaderBytes = 256;  // of a message
-/// Data of at least this size are sent separately, so that their receiver learns the speed of the
-/// link; see `large_bytes` in docs/tasks.md.
-constexpr double kLargeBytes = 16384;
-constexpr double kMinIdle_s = 10e-6;  // shorter pauses between tasks are not recorded
 
 /// A number of equal tasks of one owner.
 struct Run {
@@ -282,7 +275,7 @@ void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrow
   start_s -= began_s_;
   end_s -= began_s_;
   const double last_s = spans.empty() ? 0 : spans.back().end_s;
-  const bool has_waited = start_s - last_s >= kMinIdle_s;
+  const bool has_waited = start_s - last_s >= simulate_tuning::kMinIdle_s;
   if (has_waited) spans.push_back({last_s, start_s, Activity::wait});
   if (has_waited || spans.empty() || spans.back().is_borrowed != is_borrowed)
     spans.push_back({has_waited ? start_s : last_s, end_s, Activity::work, is_borrowed});
@@ -327,7 +320,7 @@ double Simulation::arrival_s(Mail& mail, double bytes) {
     cpu_s_ += passage.sender_s;
     mail.receiver_s = passage.receiver_s;
     const bool has_data = mail.kind != Mail::Kind::grant && !mail.runs.empty();
-    if (has_data && scenario_.bytes_per_task / 2 >= kLargeBytes)
+    if (has_data && scenario_.bytes_per_task / 2 >= simulate_tuning::kLargeBytes)
       mail.byte_s = (passage.arrival_s - sent_s) / bytes;
     return in_order_s(mail.from, to, passage.arrival_s);
   }
@@ -357,7 +350,7 @@ void Simulation::send(Rank& rank, Mail&& mail) {
       mail.copies.size() + (mail.kind == Mail::Kind::grant ? 0 : count_of(mail.runs));
   const double task_bytes = with_data * scenario_.bytes_per_task / 2;
   outcome_.lent_bytes += task_bytes;
-  double at_s = arrival_s(mail, kHeaderBytes + task_bytes);
+  double at_s = arrival_s(mail, simulate_tuning::kHeaderBytes + task_bytes);
   if (with_data == 0 && mail.kind != Mail::Kind::termination) at_s += scenario_.news_delay_s;
   const std::uint32_t to = mail.to;
   if (free_mails_.empty()) {
@@ -490,8 +483,8 @@ void Simulation::lend_to(Rank& rank, const Loan& loan) {
   LendingAgent& agent = rank.agent;
   const double task_bytes = scenario_.bytes_per_task / 2;
   const bool asked = agent.is_thief(loan.rank);
-  const auto most_in_one = static_cast<std::uint32_t>(
-      std::clamp<double>(scenario_.message_bytes / task_bytes, 1, kMaxTasksPerMessage));
+  const auto most_in_one = static_cast<std::uint32_t>(std::clamp<double>(
+      scenario_.message_bytes / task_bytes, 1, lending_tuning::kMaxTasksPerMessage));
   for (std::uint32_t remaining = loan.tasks; remaining > 0;) {
     const std::uint32_t part = std::min(remaining, most_in_one);
     const std::uint64_t most =
@@ -660,7 +653,8 @@ void Simulation::step(Rank& rank) {
   if (rank.is_running() || !rank.agent.is_inside()) return;
   rank.busy_until_s = now_s_ + cpu_s_;
   if (rank.agent.is_silent(now_s_) || scenario_.num_ranks == 1) return;
-  const double at_s = std::max(rank.busy_until_s + kIdlePoll_s, rank.agent.next_steal_s());
+  const double at_s =
+      std::max(rank.busy_until_s + simulate_tuning::kIdlePoll_s, rank.agent.next_steal_s());
   if (rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s) return;
   push(rank.wake_at_s = at_s, Kind::wake, number_of(rank));
 }

@@ -6,17 +6,12 @@
 #include <utility>
 
 #include "poise/base/check.h"
+#include "poise/online/lending_tuning.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
-
-/// Bytes of a lent task besides its data: its header and that of its result.
-constexpr double kHeaders = 128;
-/// Maximum total bytes of the tasks in one message, as in runtimes/tasks/tuning.h.
-constexpr double kMessageBytes = 1 << 19;
-/// Seconds after which the progress thread of a busy rank handles a message that has arrived.
-constexpr double kProgress_s = lending_tuning::kWakeVictimAfter_s;
 
 double mean_bytes(const Workload& workload) {
   double bytes = 0;
@@ -33,15 +28,16 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   LendingScenario scenario;
   scenario.num_ranks = machine.num_places();
   scenario.ranks_per_node = std::max(1u, machine.num_places() / machine.num_nodes());
-  scenario.bytes_per_task = kHeaders + mean_bytes(workload);
+  scenario.bytes_per_task = simulate_tuning::kHeaderBytesOfTask + mean_bytes(workload);
   scenario.near_latency_s = costs.inside.latency_s;
   scenario.far_latency_s = costs.network.latency_s;
   if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
   scenario.message_overhead_s = costs.network.send_s;
-  scenario.progress_s = kProgress_s;
+  // The progress thread of a busy rank handles a message when it is woken.
+  scenario.progress_s = lending_tuning::kWakeVictimAfter_s;
   if (network == LendingNetwork::links) {
     scenario.machine = &machine;
-    scenario.message_bytes = kMessageBytes;
+    scenario.message_bytes = lending_tuning::kMessageBytes;
     scenario.gives_costs = false;
     scenario.waits = 2;
     scenario.meets = true;

@@ -53,7 +53,8 @@ std::vector<double> unpacking_factors(const Machine& machine, const Workload& wo
       fill[p] = in_domain[domain] / std::max<std::uint64_t>(1, domain_memory[domain]);
   }
   for (double& value : fill)
-    value = 1 + (pressure.factor - 1) * std::max(0.0, value - kRelaxedFill) / (1 - kRelaxedFill);
+    value = 1 + (pressure.factor - 1) * std::max(0.0, value - simulate_tuning::kRelaxedFill) /
+                    (1 - simulate_tuning::kRelaxedFill);
   return fill;
 }
 

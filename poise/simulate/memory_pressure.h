@@ -8,6 +8,7 @@
 
 #include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
+#include "poise/simulate/tuning.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
@@ -22,14 +23,11 @@ struct MemoryPressure {
 /// Throws Error if pressure needs a memory size that is unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
-/// Memory that is used up to this fraction slows nothing down. The value is assumed.
-inline constexpr double kRelaxedFill = 0.8;
-
-/// Returns for each place how many times as long unpacking takes there: 1 up to kRelaxedFill, and
-/// from there on a straight line through `factor` when the memory is full. While tasks move, memory
-/// holds the tasks that were there and those that arrive. A task needs its footprint or, if that is
-/// unknown, as many bytes as it migrates; shared blocks and working memory are ignored. Throws
-/// what check() throws. O(tasks + places).
+/// Returns for each place how many times as long unpacking takes there: 1 up to
+/// simulate_tuning::kRelaxedFill, and from there on a straight line through `factor` when the
+/// memory is full. While tasks move, memory holds the tasks that were there and those that arrive.
+/// A task needs its footprint or, if that is unknown, as many bytes as it migrates; shared blocks
+/// and working memory are ignored. Throws what check() throws. O(tasks + places).
 std::vector<double> unpacking_factors(const Machine& machine, const Workload& workload,
                                       const Placement& before, const Placement& after,
                                       const MemoryPressure& pressure);

@@ -7,18 +7,11 @@
 #include <vector>
 
 #include "poise/online/juggle.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
-
-/// Five ticks of a 250 Hz kernel. With shorter periods, threads do not get equal parts of a place's
-/// time.
-constexpr double kMinPeriod_s = 0.020;
-constexpr double kGoodShare = 0.97;  // fraction of the ideal speed-up that counts as good
-// Smallest speed-up over static placement that justifies moving threads.
-constexpr double kWorthGaining = 1.02;
-constexpr std::uint64_t kPhasesTried = 50;
 
 /// Returns the part of the program that runs in each domain. Domains without threads are omitted.
 std::vector<SpmdProgram> split(const SpmdProgram& program, std::span<const DomainId> domain_of) {
@@ -44,15 +37,15 @@ std::string duration(double seconds) {
 
 /// True if the speed-up is close to the best and large enough to justify moving threads.
 bool is_good(double speed_up, double best) {
-  return speed_up >= std::max(kWorthGaining, kGoodShare * best);
+  return speed_up >= std::max(simulate_tuning::kWorthGaining, simulate_tuning::kGoodShare * best);
 }
 
 /// Returns the longest of the periods period_s / 2, period_s / 4, ... whose speed-up is_good(), or
 /// 0 if there is none.
 double good_period_s(const Outlook& outlook, JuggleRun run) {
-  run.program.phases = std::min(run.program.phases, kPhasesTried);
+  run.program.phases = std::min(run.program.phases, simulate_tuning::kPhasesTried);
   const double share = 1.0 * run.program.phases / outlook.question.program.phases;
-  while (run.period_s >= 2 * kMinPeriod_s) {
+  while (run.period_s >= 2 * simulate_tuning::kMinPeriod_s) {
     run.period_s /= 2;
     const double speed_up = outlook.static_s * share / simulate_juggle(run).completion_s;
     if (is_good(speed_up, outlook.static_s / outlook.ideal_s)) return run.period_s;
@@ -69,7 +62,7 @@ std::string advice(const Outlook& outlook, const JuggleRun& run) {
     return "pin each thread to a cpu of its own: there is nothing to gain";
   if (outlook.static_s <= outlook.ideal_s * (1 + 1e-12))
     return "pin the threads: every cpu has the same share, there is nothing to gain";
-  if (best < kWorthGaining)
+  if (best < simulate_tuning::kWorthGaining)
     return fmt::format("pin the threads: balancing gains {:.1f}% at best", 100 * (best - 1));
   if (is_good(now, best))
     return fmt::format(
@@ -80,12 +73,12 @@ std::string advice(const Outlook& outlook, const JuggleRun& run) {
         "balance proactively with a period of {} or less: up to {:.2f} times as fast as pinned "
         "threads, instead of {:.2f} at {}",
         duration(period_s), best, now, duration(run.period_s));
-  if (reactive > now && reactive >= kWorthGaining)
+  if (reactive > now && reactive >= simulate_tuning::kWorthGaining)
     return fmt::format(
         "phases are short against any useful period; react when threads block: {:.2f} times as "
         "fast as pinned threads, instead of {:.2f}",
         reactive, now);
-  if (now >= kWorthGaining)
+  if (now >= simulate_tuning::kWorthGaining)
     return fmt::format(
         "balance proactively: {:.2f} times as fast as pinned threads; phases are too short for "
         "the ideal {:.2f}",

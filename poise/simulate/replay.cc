@@ -10,6 +10,7 @@
 #include "poise/placement/metrics.h"
 #include "poise/simulate/event_steps.h"
 #include "poise/simulate/overlap.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr TaskId kNoTask = std::numeric_limits<TaskId>::max();
 constexpr PlaceId kNoPlace = std::numeric_limits<PlaceId>::max();
-constexpr std::size_t kMaxPastLoads = std::size_t{1} << 24;  // 128 MB
-constexpr std::size_t kMaxPastSteps = 1000;
 
 /// Returns the place where an object starts, if `phase` is the first phase with this object: its
 /// recorded place, or its number modulo num_places if that place is unknown or does not exist.
@@ -147,7 +146,8 @@ double Replayer::total_average_s() const {
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =
-      std::min(kMaxPastSteps, kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
+      std::min(simulate_tuning::kMaxPastSteps,
+               simulate_tuning::kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
   std::vector<std::vector<double>> past;
   std::vector<TaskId> task_of(objects_.count, kNoTask);
   std::vector<double> factors(plan_.loads ? objects_.count : 0);

@@ -10,13 +10,13 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/base/text.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> kPolicies{"minimal", "random", "adaptive"};
-constexpr double kMaxLinksPerUplink = 1e6;
 
 bool has_routers(const Network& network) {
   return network.shape == Network::Shape::torus || network.shape == Network::Shape::mesh ||
@@ -81,7 +81,8 @@ NetworkRoutes::NetworkRoutes(const Machine& machine, const CostModel& costs, con
   for (std::size_t tier = 0; tier < tiers; ++tier) {
     const double uplink = costs.uplink_bytes_per_s[tier];
     const double links = std::round(uplink / link_bytes_per_s);
-    const auto count = static_cast<std::uint32_t>(std::clamp(links, 1.0, kMaxLinksPerUplink));
+    const auto count =
+        static_cast<std::uint32_t>(std::clamp(links, 1.0, simulate_tuning::kMaxLinksPerUplink));
     links_per_uplink_.push_back(uplink > 0 ? count : 0);
     uplink_s_per_byte_.push_back(uplink > 0 ? count / uplink : 0);
     if (uplink <= 0) continue;

@@ -129,7 +129,7 @@ TEST(Routing, a_shift_by_one_uses_every_link_of_a_ring_once) {
 // direction carries the traffic of 4 routers. A random detour makes two trips to random routers,
 // each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries 20 / 9. (Dally and
 // Towles, "Principles and practices of interconnection networks", 2004, sections 3 and 9.1.)
-TEST(Routing, tornado_traffic_on_a_ring_takes_9_fifths_of_the_time_without_detours) {
+TEST(Routing, minimal_routes_of_a_tornado_on_a_ring_take_9_fifths_of_the_time_of_random_ones) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   EXPECT_DOUBLE_EQ(traffic_of(machine, tornado, by(RoutingPolicy::minimal)).busiest_s(), 1600);

@@ -9,19 +9,15 @@
 #include "poise/base/error.h"
 #include "poise/online/juggle.h"
 #include "poise/placement/metrics.h"
+#include "poise/simulate/tuning.h"
 
 namespace poise {
 
 namespace {
 
-constexpr double kMaxPoints = 1e5;
 /// A task is done if its remaining work is below this fraction of its load, because the rest is
 /// rounding.
 constexpr double kRounding = 1e-12;
-/// The margin xi of Juggle's paper as a fraction of the period: a thread is behind if its progress
-/// is below the average plus this margin. The margin can be tiny, because the simulation knows
-/// progress exactly.
-constexpr double kMargin = 1e-6;
 
 /// Threads of one machine in one phase. Progress is measured in seconds of work at speed 1.
 class Threads {
@@ -56,8 +52,8 @@ class Threads {
     std::vector<double> speed(on_.size());
     for (PlaceId p = 0; p < on_.size(); ++p)
       speed[p] = measured_speed(gained_s_[p], on_[p].size(), period_s, idle_s_[p]);
-    const auto swaps =
-        juggle_swaps({progress_s_, place_of_, speed, domain_of_}, period_s * kMargin);
+    const auto swaps = juggle_swaps({progress_s_, place_of_, speed, domain_of_},
+                                    period_s * simulate_tuning::kMargin);
     for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
     gather();
     std::fill(gained_s_.begin(), gained_s_.end(), 0);
@@ -124,11 +120,11 @@ ThreadsRun run_threads(const Machine& machine, const Workload& workload, const P
   if (!(period_s > 0)) fail("the balancing period is {} s; it must be above 0", period_s);
   const std::vector<double> alone_s = work_s(machine, workload, placement);
   const double busiest_s = *std::max_element(alone_s.begin(), alone_s.end());
-  if (busiest_s > kMaxPoints * period_s)
+  if (busiest_s > simulate_tuning::kMaxPoints * period_s)
     fail(
         "a balancing period of {} s is too short for an iteration of {} s, which would have {:.3g} "
         "balancing points; use a period of at least {} s",
-        period_s, busiest_s, busiest_s / period_s, busiest_s / kMaxPoints);
+        period_s, busiest_s, busiest_s / period_s, busiest_s / simulate_tuning::kMaxPoints);
   Threads threads(machine, workload, placement);
   ThreadsRun run;
   for (std::uint64_t point = 1; !threads.is_done(); ++point) {

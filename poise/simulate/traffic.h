@@ -14,6 +14,7 @@
 #include "poise/placement/placement.h"
 #include "poise/simulate/flows.h"
 #include "poise/simulate/routing.h"
+#include "poise/simulate/tuning.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
@@ -54,7 +55,8 @@ class Traffic {
   /// itself, so that not all places begin with the same partner. All messages from one place to
   /// another take the same route. O(transfers log partners + routes * (tiers + hops)).
   Traffic(const Machine& machine, const CostModel& costs, std::vector<Transfer> transfers,
-          const EndCosts& ends, std::uint64_t piece_bytes = 4096, const Routing& routing = {});
+          const EndCosts& ends, std::uint64_t piece_bytes = simulate_tuning::kPieceBytes,
+          const Routing& routing = {});
 
   std::uint32_t num_places() const { return first_.size() - 1; }
   /// All pairs of places that exchange data, sorted by sender.
@@ -88,14 +90,15 @@ class Traffic {
 /// Returns the traffic of the messages of a phase under a placement, or that of the fraction `part`
 /// of all messages between any two tasks.
 Traffic message_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
-                        const Placement& placement, std::uint64_t piece_bytes = 4096,
-                        double part = 1, const Routing& routing = {});
+                        const Placement& placement,
+                        std::uint64_t piece_bytes = simulate_tuning::kPieceBytes, double part = 1,
+                        const Routing& routing = {});
 
 /// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
 /// each place how many times as long unpacking takes there; empty: once everywhere.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
-                          std::uint64_t piece_bytes = 4096, std::span<const double> unpacking = {},
-                          const Routing& routing = {});
+                          std::uint64_t piece_bytes = simulate_tuning::kPieceBytes,
+                          std::span<const double> unpacking = {}, const Routing& routing = {});
 
 }  // namespace poise

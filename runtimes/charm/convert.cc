@@ -148,8 +148,9 @@ class Directory {
   std::vector<ObjectName> names_;
 };
 
-/// Collects the messages between tasks. A PE that sends a message has no task yet. Until
-/// add_senders() creates one, `from` of such a message is num_objects plus the index of the PE.
+/// Collects the messages between tasks. The sender of a message may be a PE instead of an object.
+/// Such a PE gets a task only in add_senders(). Until then, `from` of its messages is num_objects
+/// plus the index of the PE.
 class Resolver {
  public:
   Resolver(const PeMap& pe_map, const Directory& directory, std::size_t num_objects)

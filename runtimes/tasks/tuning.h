@@ -33,10 +33,6 @@ inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Maximum number of tasks and maximum number of data bytes in one message. A large loan is sent in
-/// several messages, so that the borrower starts to run tasks while the lender packs others.
-inline constexpr std::uint32_t kMaxTasksPerMessage = 256;
-inline constexpr double kMessageBytes = 1 << 19;
 /// Minimum number of seconds between two rounds in which a rank sends replicas of its tasks to
 /// other ranks.
 inline constexpr double kReplicationInterval_s = 20e-6;

@@ -10,6 +10,7 @@
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -159,8 +160,9 @@ void LenderSide::lend(Loan loan, double task_bytes) {
     lend_named(loan, task_bytes, asked);
     return;
   }
-  const auto part = static_cast<std::uint32_t>(std::clamp<double>(
-      tuning::kMessageBytes / std::max(task_bytes, 1.0), 1, tuning::kMaxTasksPerMessage));
+  const auto part = static_cast<std::uint32_t>(
+      std::clamp<double>(lending_tuning::kMessageBytes / std::max(task_bytes, 1.0), 1,
+                         lending_tuning::kMaxTasksPerMessage));
   for (std::uint32_t remaining = loan.tasks; remaining > 0; remaining -= loan.tasks) {
     loan.tasks = std::min(remaining, part);
     if (lend_batch(loan, task_bytes, asked) < loan.tasks) return;
@@ -169,8 +171,8 @@ void LenderSide::lend(Loan loan, double task_bytes) {
 
 void LenderSide::lend_named(const Loan& loan, double task_bytes, bool asked) {
   for (auto next = loan.names.begin(); next != loan.names.end();) {
-    const auto end =
-        next + std::min<std::ptrdiff_t>(tuning::kMaxTasksPerMessage, loan.names.end() - next);
+    const auto end = next + std::min<std::ptrdiff_t>(lending_tuning::kMaxTasksPerMessage,
+                                                     loan.names.end() - next);
     lend_batch({loan.rank, static_cast<std::uint32_t>(end - next), {next, end}}, task_bytes, asked);
     next = end;
   }

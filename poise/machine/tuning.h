@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All numbers of the machine that are chosen, not given: what is assumed where nothing was
+// measured, and how long the probes measure. Limits of the input are beside the readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace poise::machine_tuning {
+
+// --- Assumptions about a machine that was not measured ------------------------------------------
+
+/// Latency to another memory domain, relative to the latency inside a domain.
+inline constexpr double kAssumedNumaFactor = 1.5;
+/// Work per cycle of a small core, relative to a large one, if only clock rates are known.
+inline constexpr double kWorkPerCycleOfSmallCore = 0.7;
+/// Speed of a kind of core relative to the next faster kind, if only their order is known.
+inline constexpr double kSpeedOfNextKind = 0.75;
+/// Bytes per second that the bus of a memory domain carries, per place of the largest domain, and
+/// the minimum.
+inline constexpr double kBusPerPlace_bytes_per_s = 3.5e9, kMinBus_bytes_per_s = 2e10;
+
+// --- Time for measuring (`poise measure`) -------------------------------------------------------
+
+/// Fractions of the time for probes of latencies between domains, of bandwidths between domains,
+/// and of latencies between places that share a level of the tree.
+inline constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
+static_assert(kLatencyShare + kBandwidthShare + kLevelShare < 1 + 1e-9);
+/// A probe is repeated this often. If time is short, there are fewer repetitions rather than
+/// shorter probes.
+inline constexpr int kMinRepeats = 3, kMaxRepeats = 9;
+static_assert(kMinRepeats < kMaxRepeats);
+/// Shortest duration of one repetition in seconds, for latencies and for bandwidths.
+inline constexpr double kMinLatencyProbe_s = 0.001, kMinBandwidthProbe_s = 0.004;
+/// Longest duration of one repetition in seconds; the second number is for the levels of the tree.
+inline constexpr double kMaxProbe_s = 0.4, kMaxLevelProbe_s = 0.1;
+/// Pairs of places that are measured per level of the tree.
+inline constexpr std::size_t kPairsPerLevel = 3;
+
+// --- Probes -------------------------------------------------------------------------------------
+
+/// Smallest size of a probe's memory, and its largest size for latencies and for bandwidths. The
+/// memory must be much larger than the caches.
+inline constexpr std::size_t kMinProbe_bytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxLatencyProbe_bytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxBandwidthProbe_bytes = std::size_t{4} << 30;
+/// Steps of a latency probe between two readings of the clock.
+inline constexpr std::size_t kStepsPerReading = 4096;
+/// Turns of a ping-pong before measuring begins, and between two readings of the clock.
+inline constexpr std::uint64_t kWarmUpTurns = 256, kTurnsPerReading = 64;
+/// A thread that waits for its turn reads the clock after this many unsuccessful tries.
+inline constexpr std::uint64_t kSpinsPerReading = 1 << 14;
+/// Seconds to wait for a thread whose core is busy with other work.
+inline constexpr double kPatience_s = 2;
+
+}  // namespace poise::machine_tuning

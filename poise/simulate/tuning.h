@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All numbers of the simulation that are chosen, not given: its limits, and what it assumes about
+// the runtimes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace poise::simulate_tuning {
+
+// --- Messages and links -------------------------------------------------------------------------
+
+/// Maximum size in bytes of the pieces in which messages travel if links are queues.
+inline constexpr std::uint64_t kPieceBytes = 4096;
+/// Maximum number of parallel links of which an uplink consists.
+inline constexpr double kMaxLinksPerUplink = 1e6;
+/// Limits on the work of the fluid model. Computing all rates once visits all stops of all routes,
+/// which takes about 10 ns per stop. Exchanges with at most kMaxExactVisits visits are simulated
+/// exactly. In larger exchanges, starts and ends of messages that are close together count as
+/// simultaneous, so that rates are computed less often: about kMaxVisits / (number of stops) times,
+/// but at least kMinComputations and at most kMaxComputations times.
+inline constexpr double kMaxExactVisits = 1e6, kMaxVisits = 1e8;
+inline constexpr double kMinComputations = 50, kMaxComputations = 200;
+static_assert(kMaxExactVisits < kMaxVisits && kMinComputations < kMaxComputations);
+
+// --- Balancing steps ----------------------------------------------------------------------------
+
+/// Bytes that a place sends to place 0 before a decision: for each task its load, size and number,
+/// and for each message both ends, count and bytes.
+inline constexpr double kReportBytesPerTask = 24, kReportBytesPerMessage = 24;
+/// Bytes of the answer to a place: for each of its tasks the new place.
+inline constexpr double kAnswerBytesPerTask = 4;
+/// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
+/// there are more, the whole cache is emptied before another phase is added. That many pairs
+/// take 2 GB.
+inline constexpr std::size_t kMaxCachedPairs = std::size_t{1} << 25;
+/// A predictor sees at most this number of past steps, and of past loads (128 MB).
+inline constexpr std::size_t kMaxPastSteps = 1000, kMaxPastLoads = std::size_t{1} << 24;
+/// Memory that is used up to this fraction slows no unpacking down. The value is assumed.
+inline constexpr double kRelaxedFill = 0.8;
+
+// --- Lending ------------------------------------------------------------------------------------
+
+/// Seconds between two polls of an idle rank that may still send requests.
+inline constexpr double kIdlePoll_s = 50e-6;
+/// Bytes of a message besides its tasks, and bytes of a lent task besides its data: its header and
+/// that of its result.
+inline constexpr double kHeaderBytes = 256, kHeaderBytesOfTask = 128;
+/// Data of at least this many bytes are sent separately, so that their receiver learns the speed of
+/// the link; see `large_bytes` in docs/tasks.md.
+inline constexpr double kLargeBytes = 16384;
+/// Shorter pauses between tasks, in seconds, are not recorded.
+inline constexpr double kMinIdle_s = 10e-6;
+
+// --- Threads that Juggle moves ------------------------------------------------------------------
+
+/// Maximum number of balancing points in one phase.
+inline constexpr double kMaxPoints = 1e5;
+/// The margin xi of Juggle's paper as a fraction of the period: a thread is behind if its progress
+/// is below the average plus this margin. The margin can be tiny, because the simulation knows
+/// progress exactly.
+inline constexpr double kMargin = 1e-6;
+/// Maximum size of a program and of its machine, and maximum number of threads times balancing
+/// points and phases.
+inline constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
+inline constexpr double kMaxThreadSteps = 1e10;
+/// Shortest period in seconds that is advised: five ticks of a 250 Hz kernel. With shorter periods,
+/// threads do not get equal parts of a place's time.
+inline constexpr double kMinPeriod_s = 0.020;
+/// Fraction of the ideal speed-up that counts as good.
+inline constexpr double kGoodShare = 0.97;
+/// Smallest speed-up over threads that stay that justifies moving them.
+inline constexpr double kWorthGaining = 1.02;
+/// Maximum number of phases that are simulated for an advice.
+inline constexpr std::uint64_t kPhasesTried = 50;
+
+}  // namespace poise::simulate_tuning
