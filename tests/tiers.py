@@ -22,6 +22,7 @@ SANITIZED_TASKS = (
 # Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
 SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
+EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v"
 FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
 
 
@@ -69,8 +70,8 @@ def parts(tier):
              options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
         Part("charm", "Charm++ on several processes", ("full",), [sys.executable, "tests/charm/processes.py"],
              packages=("charm",)),
-        Part("vm", "an emulated machine of four memory domains", ("full",), [sys.executable, "tests/vm/vm_test.py", "-v"],
-             preset="ci", targets=("poise_command", "phases"), environment={"PYTHONDONTWRITEBYTECODE": "1"}, packages=("vm",)),
+        Part("vm", "an emulated machine of four memory domains", ("full",), ["bash", "-c", EMULATED],
+             preset="ci", targets=("poise_command", "phases", "follow_pages"), environment={"PYTHONDONTWRITEBYTECODE": "1"}, packages=("vm",)),
     ]
     return [part for part in table if tier in part.tiers]
 

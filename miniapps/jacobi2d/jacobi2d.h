@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "miniapps/program.h"
@@ -77,6 +79,11 @@ struct Block {
     for (std::uint32_t row = 1; row <= n; ++row)
       for (std::uint32_t column = 1; column <= n; ++column) total += values[at(row, column)];
     return total;
+  }
+
+  /// The memory whose pages follow the block to another NUMA domain.
+  std::vector<std::span<std::byte>> memory() {
+    return {std::as_writable_bytes(std::span(values)), std::as_writable_bytes(std::span(next))};
   }
 
   template <typename Archive>

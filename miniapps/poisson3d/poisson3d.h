@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "miniapps/program.h"
@@ -158,6 +160,12 @@ struct Block {
                     (1.0 / 6);
       }
     values.swap(next);
+  }
+
+  /// The memory whose pages follow the block to another NUMA domain.
+  std::vector<std::span<std::byte>> memory() {
+    return {std::as_writable_bytes(std::span(values)), std::as_writable_bytes(std::span(next)),
+            std::as_writable_bytes(std::span(source))};
   }
 
   template <typename Archive>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -18,7 +20,16 @@ long move_own_pages(std::size_t count, void* const* pages, const int* nodes, int
   return syscall(SYS_move_pages, 0, count, pages, nodes, status, kMoveOwnPages);
 }
 
+/// True if this host has several NUMA domains, as "0-3" or "0,8" says.
+bool has_domains() {
+  std::ifstream file("/sys/devices/system/node/online");
+  std::string online;
+  return file >> online && online.find_first_of("-,") != std::string::npos;
+}
+
 int domain_of_thread() {
+  static const bool has_several = has_domains();
+  if (!has_several) return -1;
   unsigned cpu = 0, node = 0;
   return syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 ? static_cast<int>(node) : -1;
 }
@@ -53,9 +64,11 @@ PageCounts bring_pages(std::span<const std::span<std::byte>> memory, const PageC
     if (status[i] >= 0 && status[i] != domain) away.push_back(pages[i]);
   }
   if (away.empty()) return counts;
-  status.assign(away.size(), -1);
   const std::vector<int> nodes(away.size(), domain);
-  if (calls.move_pages(away.size(), away.data(), nodes.data(), status.data()) >= 0)
+  calls.move_pages(away.size(), away.data(), nodes.data(), status.data());
+  // Asks again, because that call does not set the status of all pages that it moves.
+  status.assign(away.size(), -1);
+  if (calls.move_pages(away.size(), away.data(), nullptr, status.data()) >= 0)
     counts.moved = static_cast<std::size_t>(std::ranges::count(status, domain));
   counts.stayed = away.size() - counts.moved;
   return counts;

@@ -13,7 +13,7 @@ namespace poise::objects {
 struct PageCalls {
   /// As move_pages(2) for this process. With `nodes` null it only asks where pages are.
   long (*move_pages)(std::size_t count, void* const* pages, const int* nodes, int* status);
-  /// The domain of this thread's core, or -1 if it is unknown.
+  /// The domain of this thread's core, or -1 if it is unknown or the host has only one.
   int (*domain)();
 };
 extern const PageCalls kKernelPages;

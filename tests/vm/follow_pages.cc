@@ -42,9 +42,12 @@ void print_domains(const char* when, const void* memory) {
 
 int main() {
   go_to(0);
-  void* const memory =
-      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 1;
+  // An inaccessible page on each side keeps the kernel from merging this mapping with another one.
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const all = mmap(nullptr, kBytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return 1;
+  void* const memory = static_cast<std::byte*>(all) + page;
+  if (mprotect(memory, kBytes, PROT_READ | PROT_WRITE) != 0) return 1;
   const std::array object{std::span(static_cast<std::byte*>(memory), kBytes)};
   for (std::byte& byte : object[0]) byte = std::byte{1};
   go_to(sysconf(_SC_NPROCESSORS_ONLN) - 1);
