@@ -7,7 +7,9 @@ threads. These runs alternate, and the fastest of several counts.
 
 It measures what lending loses: runs without and with it are paired, and both runs of a pair meet the same competitor
 for the cores. It also measures what lending costs if all ranks have equal work, relative to OpenMP tasks in the same
-processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts.
+processes; how much of a core the progress thread uses while long tasks run; and how soon a lent task starts. It compares
+lending with a master and workers, OpenMP tasks in one process, StarPU-MPI and mpi4py.futures (tasks/peers.py).
+
 Prints tables and stores them as JSON under bench/results."""
 
 import argparse
@@ -16,6 +18,7 @@ import json
 from intervals import median_interval, quantile_interval
 from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
+from tasks import peers
 
 BIN = ROOT / "build" / "bin"
 PROGRAM = BIN / "tasks_lending"
@@ -133,7 +136,12 @@ def said(row):
             f"({p99[1]:.2f} to {p99[2]:.2f}) times as long, the longest {row['longest']:.2f}")
 
 
-PARTS = {part.__name__: part for part in (gains, losses, balanced, helper, starts)}
+def beside(extra):
+    """Measures lending beside what users do without it."""
+    return peers.rows()
+
+
+PARTS = {part.__name__: part for part in (gains, beside, losses, balanced, helper, starts)}
 
 
 def main():

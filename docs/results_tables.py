@@ -186,9 +186,27 @@ def tasks(part):
     def rows(whole):
         for row in where(part=part)(whole):
             data = row["bytes_in"] + row["bytes_out"]
-            yield {**row, "work": f"{row['tasks']} of {row['us']:g} µs, {data:,} B" + (", asleep" if row["sleep"] else ""),
+            yield {**row, "work": work_of(row, data),
                    "worst_gain": row["without_s"] / max(row["with_each_s"])}
     return rows
+
+
+def work_of(row, num_bytes):
+    return f"{row['tasks']} of {row['us']:g} µs, {num_bytes:,} B" + (", asleep" if row["sleep"] else "")
+
+
+def beside(whole):
+    for row in where(part="beside")(whole):
+        if row["way"] != "lending":
+            yield {**row, "work": work_of(row, row["bytes"]), "ms": 1e3 * row["seconds"][0]}
+
+
+def losses(whole):
+    """Yields a row per case in which lending is compared with none, and one for all runs."""
+    for row in where(part="losses")(whole):
+        where_from = "both ranks have" if row.get("balanced") else "the first rank has"
+        yield {**row, "work": "all runs" if "all" in row else f"{where_from} {row['tasks']} of {row['us']:g} µs"
+               + (", beside a competitor" if row["busy"] else "")}
 
 
 def decisions(whole):
@@ -357,6 +375,16 @@ PAGES = {
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
+        Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
+              "each way takes as lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, lending loses. "
+              "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them.",
+              beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
+                                "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
+        Table("What lending can lose", "Pairs of runs without and with lending; both runs of a pair meet the same competitor for the cores, if there is one. "
+              "`speed` is the time without lending divided by the time with it: the median, and its 95 % confidence interval. "
+              "The last two columns say how many times as long a run with lending takes.",
+              losses, {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
+                       "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
         Table("Equal work on both ranks", "The table shows the overhead of the runtime if no rank has a reason to lend tasks.", tasks("balanced"),
               {"tasks of a rank": "{work}", "slower, median": "{median_slower:.1%}", "by the fastest steps": "{slower:.1%}"}),
         Table("From the decision to lend to the start on the other rank", "The table shows the time from the decision to lend a task of 360 kB to the start of the task on the other rank.", where(part="starts"),

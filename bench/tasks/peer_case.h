@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tasks of rank 0 that all programs which are compared with lending run, and their results.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace poise::bench {
+
+struct PeerCase {
+  int tasks = 200, repeats = 5;
+  double us = 1000, spread = 0;
+  std::size_t bytes_in = 64, bytes_out = 64;
+  bool sleep = false;
+
+  /// Reads the command line. If the program should end, returns its exit status.
+  std::optional<int> parse(int argc, char** argv, const char* summary, const char* program);
+  /// The case and the seconds of each run, by the way in which the tasks ran, as a line of JSON.
+  nlohmann::json row(int num_ranks,
+                     const std::map<std::string, std::vector<double>>& seconds) const;
+};
+
+/// Tasks of which each reads `bytes_in` bytes and writes `bytes_out` bytes, which follow one
+/// another in `data`.
+struct PeerTasks {
+  std::size_t bytes_in = 0, bytes_out = 0;
+  std::vector<char> data;
+  std::vector<double> us;  // the length of each task in microseconds
+
+  std::size_t size() const { return us.size(); }
+  std::span<char> in(std::size_t task) {
+    return std::span(data).subspan(task * (bytes_in + bytes_out), bytes_in);
+  }
+  std::span<char> out(std::size_t task) {
+    return std::span(data).subspan(task * (bytes_in + bytes_out) + bytes_in, bytes_out);
+  }
+};
+
+using TaskBody = std::function<void(std::span<const char> in, std::span<char> out, double us)>;
+
+/// The bodies of tasks: they take `us` microseconds. The result is a copy of the first byte.
+void compute_task(std::span<const char> in, std::span<char> out, double us);
+void sleep_task(std::span<const char> in, std::span<char> out, double us);
+
+/// Returns the tasks of a case, or none if this rank has none.
+PeerTasks tasks_of(const PeerCase& what, bool has_tasks);
+
+/// Ends the job if a result is missing, and clears all results for the next run.
+void check(PeerTasks& tasks, const std::string& way);
+
+}  // namespace poise::bench
