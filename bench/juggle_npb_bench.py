@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Measures what `poise juggle` gains for the NAS Parallel Benchmarks in C++ (https://github.com/GMAP/NPB-CPP), which
+were not written for it. They are not part of this project: --programs names a folder with the built OpenMP versions
+as COMPILER/KERNEL.CLASS, such as gcc/ep.W and clang/ft.A. The benchmark is skipped without that folder.
+
+Each program runs alternately without and with the balancer until the 95 % confidence interval of the median speed-up
+reaches at most 2 % to each side, at most 25 times. The time is that which the program prints. Rows that stay wider
+are stored as undecided."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from intervals import median_interval
+from juggle_bench import stranger
+from keep import ROOT, keep
+
+POISE = ROOT / "build" / "bin" / "poise"
+KERNELS = ("ep.W", "ft.A", "is.B", "cg.W", "mg.A", "sp.W")
+CPUS = len(os.sched_getaffinity(0))
+# Threads, and whether another program computes all the time on one of the cpus.
+SITUATIONS = {f"{CPUS + 1} on {CPUS}": (CPUS + 1, False), f"{2 * CPUS} on {CPUS}": (2 * CPUS, False),
+              f"{CPUS} on {CPUS} beside a stranger": (CPUS, True)}
+MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
+MIN_SPEED_UP = 0.98  # target for the lower end of the interval
+TIMEOUT_S = 120
+
+
+def seconds_of(program, threads, binding, is_juggled):
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true" if binding == "bound" else "false"}
+    command = [POISE, "juggle", "--", program] if is_juggled else [program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    if "SUCCESSFUL" not in done.stdout:
+        sys.exit(f"juggle_npb: {program} computed wrong results")
+    return float(re.search(r"Time in seconds\s*=\s*([0-9.]+)", done.stdout)[1])
+
+
+def speed_ups(program, situation, binding):
+    """Returns the speed-up of each pair of runs, and the seconds of the runs without the balancer."""
+    threads, has_stranger = SITUATIONS[situation]
+    ratios, plain_s = [], []
+    while len(ratios) < MAX_PAIRS:
+        order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # so that no kind always runs first
+        with stranger("free" if has_stranger and binding == "free" else has_stranger):
+            seconds = {juggled: seconds_of(program, threads, binding, juggled) for juggled in order}
+        if min(seconds.values()) <= 0:
+            sys.exit(f"juggle_npb: {program} is too short for its clock")
+        ratios.append(seconds[False] / seconds[True])
+        plain_s.append(seconds[False])
+        median, low, high = median_interval(ratios)
+        if len(ratios) >= MIN_PAIRS and max(high - median, median - low) <= HALF_WIDTH * median:
+            break
+    return ratios, plain_s
+
+
+def measure(folder, compiler, kernel, situation, binding):
+    ratios, plain_s = speed_ups(folder / compiler / kernel, situation, binding)
+    speed_up = median_interval(ratios)
+    is_decided = max(speed_up[2] - speed_up[0], speed_up[0] - speed_up[1]) <= HALF_WIDTH * speed_up[0]
+    row = {"kernel": kernel, "compiler": compiler, "situation": situation, "threads_are": binding, "pairs": len(ratios),
+           "plain_s": median_interval(plain_s), "speed_up": speed_up, "worst": min(ratios), "is_decided": is_decided,
+           "wanted": MIN_SPEED_UP}
+    print(f"{kernel} {compiler}, {situation}, {binding}: x{speed_up[0]:.3f} [{speed_up[1]:.3f}, {speed_up[2]:.3f}], "
+          f"{len(ratios)} pairs, plain {row['plain_s'][0]:.2f} s{'' if is_decided else ', undecided'}", flush=True)
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench juggle_npb", description=__doc__)
+    parser.add_argument("--programs", type=pathlib.Path, help="folder of the built programs")
+    parser.add_argument("--only", default="", help="only rows whose name contains this text; the other rows stay as kept")
+    options = parser.parse_args()
+    if options.programs is None or not options.programs.is_dir():
+        print("juggle_npb: skipped, because --programs names no folder with the built programs")
+        return
+    for compiler in ("gcc", "clang"):
+        for situation in SITUATIONS:
+            for binding in ("bound", "free"):
+                for kernel in KERNELS:
+                    name = f"{kernel} {compiler}, {situation}, {binding}"
+                    if options.only in name and (options.programs / compiler / kernel).exists():
+                        row = measure(options.programs, compiler, kernel, situation, binding)
+                        keep("juggle_npb", [row], key=("kernel", "compiler", "situation", "threads_are"))
+
+
+if __name__ == "__main__":
+    main()
