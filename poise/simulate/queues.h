@@ -13,10 +13,12 @@ namespace poise {
 /// order in which their first pieces arrive (ties: by number), one piece at a time. A piece
 /// continues to the next resource of its route when it has been served. The pieces of a flow follow
 /// each other, so a flow of many pieces uses several resources at once. Buffers are unlimited.
-/// O(stops log flows).
+/// O(stops log flows), where the stops are the resources on the routes of all flows.
 ///
-/// `detours` has one entry per flow, or none at all. A flow takes its detour if all resources on it
-/// would serve it sooner in total, with what they have to serve when the flow starts.
+/// `detours` has one entry per flow, or none at all. A flow takes its detour if that is expected to
+/// be faster: if the waiting and service times, summed over the resources of the detour, are less
+/// than the same sum over its own route. Waiting times follow from what each resource still has to
+/// serve when the flow starts.
 std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows,
                                  std::span<const Detour> detours = {});
 

@@ -73,7 +73,7 @@ TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, after_the_trace_ends_repeats_the_last_phase_or_the_whole_trace_as_requested) {
+TEST(Replay, repeats_the_last_phase_or_the_whole_trace_when_the_trace_has_ended) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
