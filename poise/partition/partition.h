@@ -25,11 +25,12 @@ struct Shares {
 
 /// Returns the part of each vertex, by multilevel k-way partitioning (Karypis and Kumar,
 /// "Multilevel k-way partitioning scheme for irregular graphs", 1998), in stages of at most 64
-/// parts. So 32,768 parts cost three passes over the graph instead of fifteen bisections.
+/// parts. So 32,768 parts take three stages instead of fifteen bisections of the whole graph.
 ///
-/// Parts with close numbers are close in the graph, because recursive bisection numbers them. The
-/// tolerance is a goal, not a guarantee: a vertex heavier than its share is placed anyway.
-/// Deterministic. O((vertices + edges) log64 parts).
+/// Parts with close numbers are close in the graph, because the coarsest graph of a stage is
+/// divided by recursive bisection, which numbers the parts. The tolerance is a goal, not a
+/// guarantee: a vertex heavier than its share is placed anyway. Deterministic. O((vertices + edges)
+/// log64 parts).
 std::vector<Part> partition(const Graph& graph, const Shares& shares);
 
 /// Affinity of all edges between different parts, each edge counted once.

@@ -188,9 +188,9 @@ class Exchange {
     return true;
   }
 
-  /// Returns by how much the affinity of u to its group grows if u and v exchange their groups. The
-  /// affinity between u and v must not count, because they stay in different groups. It is
-  /// subtracted here, because the gain of v includes it.
+  /// Returns how much the affinity of u to its group grows if u and v exchange their groups, minus
+  /// the affinity between u and v. The gain of v includes that affinity, but u and v are in
+  /// different groups after the exchange, too.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {
