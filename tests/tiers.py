@@ -9,7 +9,8 @@ TIERS = ["quick", "usual", "full"]
 FUZZ_S = {"usual": "10", "full": "600"}
 # Races show up in some runs only, so a change of a runtime must pass its tests 50 times in a row.
 NUM_REPEATS = 50
-OTHER_MPI = ("-E", r"^profile\.")  # these scripts try both MPIs in every build
+# The scripts of the profile try both MPIs in every build. The guides show the same commands for both.
+OTHER_MPI = ("-E", r"^profile\.|^mpi\.guides$")
 ONCE = ("-E", "all_nonsense")  # thousands of launches
 NUM_SEEDS = "10000"
 
