@@ -377,7 +377,7 @@ PAGES = {
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
               "each way takes as lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, lending loses. "
-              "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them.",
+              "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them; with large results it hangs (1.3, Open MPI 4).",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
         Table("What lending can lose", "Pairs of runs without and with lending; both runs of a pair meet the same competitor for the cores, if there is one. "
@@ -432,6 +432,15 @@ PAGES = {
               "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
+    "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
+        Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the time that the "
+              "program prints without the balancer divided by that with it: the median of pairs of runs, and its 95 % confidence interval. "
+              "A row is undecided if the interval reaches more than 2 % to one side after 25 pairs. A stranger is another program that "
+              "computes all the time: on one cpu beside bound threads, on any cpu beside free ones.",
+              lambda whole: [{**row, "undecided": "" if row["is_decided"] else "undecided"} for row in whole["results"]],
+              {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
+               "speed-up": "x{speed_up[0]:.3f} [{speed_up[1]:.3f}, {speed_up[2]:.3f}]", "worst pair": "x{worst:.2f}", "pairs": "{pairs}",
+               "without, s": "{plain_s[0]:.2f}", "": "{undecided}"})]),
     "juggle_figures": ("Threads: the figures of the Juggle paper", [
         Table("Measured points beside theory", "A speed-up is the time of threads that stay on their cpus divided by the time with balancing. The column `measured` "
               "shows the median over the runs and in brackets its 95 % interval, or, if there were fewer than six runs, the "

@@ -71,7 +71,7 @@ inline constexpr double kMinPeriod_s = 0.020;
 inline constexpr double kGoodShare = 0.97;
 /// Smallest speed-up over threads that stay that justifies moving them.
 inline constexpr double kWorthGaining = 1.02;
-/// Maximum number of phases that are simulated for an advice.
+/// To compute advice, at most this number of phases is simulated. Longer programs are cut to it.
 inline constexpr std::uint64_t kPhasesTried = 50;
 
 }  // namespace poise::simulate_tuning
