@@ -165,14 +165,15 @@ Profiled ProfiledLaunch::from_blocks(const std::vector<profile::RankProfile>& bl
   return profiled;
 }
 
-std::optional<Profiled> ProfiledLaunch::collect() const {
+std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
   std::error_code error;
   if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
   const std::vector<profile::RankProfile> parts = left_parts(folder_);
   if (parts.empty()) {
-    note(command_,
-         "no profile: no rank called MPI_Init of a shared MPI library on a file system that this "
-         "host sees; is it an MPI program, not linked statically?");
+    note(command_, failed ? "no profile: no rank called MPI_Init before the command failed"
+                          : "no profile: no rank called MPI_Init of a shared MPI library on a file "
+                            "system that this host sees; is it an MPI program, not linked "
+                            "statically?");
     return std::nullopt;
   }
   note(command_,

@@ -58,9 +58,9 @@ class ProfiledLaunch {
   std::vector<std::string> preloading(const std::vector<std::string>& words,
                                       std::int64_t period_ns) const;
 
-  /// Collects the ranks' data. Returns nothing and prints a note if there are none. Throws Error if
-  /// they are damaged.
-  std::optional<Profiled> collect() const;
+  /// Collects the ranks' data. Returns nothing and prints a note if there are none; `failed` tells
+  /// the note whether the command ended with an error. Throws Error if the data are damaged.
+  std::optional<Profiled> collect(bool failed) const;
 
  private:
   std::string whole() const { return folder_ + "/all"; }

@@ -207,7 +207,7 @@ class Launch {
       return;
     }
     if (kind_ == RunKind::profiled) {
-      const auto profiled = profiled_->collect();
+      const auto profiled = profiled_->collect(false);
       if (!profiled) return;
       learn(*profiled, file, history);
     }

@@ -169,6 +169,12 @@ std::string topologies_text(const ReorderedTopologies& t) {
                                  t.reordered, t.calls, gain, seconds_text(t.deciding_s)));
 }
 
+/// Returns " once", for example " every 5 phases", or nothing if that is not known.
+std::string how_often(const Imbalance& imbalance) {
+  if (imbalance.kind == ImbalanceKind::persistent) return " once";
+  return imbalance.kind == ImbalanceKind::unknown ? "" : ' ' + interval_text(imbalance.every);
+}
+
 std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::string& file) {
   switch (advice.remedy) {
     case Remedy::mapping: return fmt::format("Map the ranks to other places: poise map {}", file);
@@ -180,10 +186,9 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
       return fmt::format("Start at most {} on a node", count_text(d.cores_per_node, "rank"));
     case Remedy::objects:
       return fmt::format(
-          "Divide the work by its cost {}: by the program's own means (LAMMPS: balance), or in "
+          "Divide the work by its cost{}: by the program's own means (LAMMPS: balance), or in "
           "objects (docs/objects.md)",
-          d.imbalance.kind == ImbalanceKind::persistent ? "once"
-                                                        : interval_text(d.imbalance.every));
+          how_often(d.imbalance));
     case Remedy::lending: return "Lend tasks to ranks that wait (docs/tasks.md)";
     default: return "";
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "poise/base/error.h"
 #include "poise/diagnosis/mapping.h"
@@ -61,8 +62,54 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
   return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
-/// Advice: put the work into objects. If the size of the objects' memory is known, the time to move
-/// that memory is subtracted from the saving.
+/// The time in which cores have no work, if they are fewer than the ranks; otherwise nothing.
+std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
+  double cores = 0;
+  for (std::size_t n = 0; n < nodes.cores.size(); ++n)
+    cores += std::min(nodes.ranks[n], nodes.cores[n]);
+  if (cores == run.num_ranks()) return std::nullopt;
+  double idle_s = 0;
+  const std::vector<double> times_s = phase_times_s(run);
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    double work_s = 0;
+    for (const RankTimes& rank : run.phases[p].ranks) work_s += rank.load_s;
+    idle_s += std::max(0.0, times_s[p] - work_s / cores);
+  }
+  return idle_s;
+}
+
+/// Ranks that share cores finish evenly distributed work no sooner than these cores can. How soon
+/// depends on how much of a core is left by ranks that wait actively: a saving between nothing and
+/// all of it is possible, unless the saving is a bound.
+void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
+  for (Advice& each : advice) {
+    Seconds& saved = each.saved;
+    saved.value = std::min(saved.value, idle_s);
+    if (each.is_bound) continue;
+    saved.value /= 2;
+    saved.half_width = std::max(saved.half_width, saved.value);
+  }
+}
+
+/// What a distribution of work saves, and the share of the work that moves during the run.
+struct Distribution {
+  Seconds saved;
+  double moved_share = 0;
+};
+
+/// Work whose imbalance persists can be divided before the run. If it is not known whether it
+/// persists, the saving is between that of this and of distributing the work during the run.
+Distribution best_distribution(const Imbalance& i) {
+  const Seconds before{i.persistent_s, i.persistent_error_s};
+  const Seconds during{i.periodic_s, i.periodic_error_s};
+  if (i.kind == ImbalanceKind::persistent) return {before};
+  if (i.kind != ImbalanceKind::unknown) return {during, i.moved_share};
+  return {{(before.value + during.value) / 2, std::abs(before.value - during.value) / 2 +
+                                                  std::max(before.half_width, during.half_width)}};
+}
+
+/// Advice: distribute the work by its cost. If the size of the work's memory is known, the time to
+/// move this memory during the run is subtracted from the saving.
 Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
   double bytes = 0;
   const auto& memory = trace.phases.back().workload.memory;
@@ -70,8 +117,9 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
   const double per_rank = memory.empty() ? 0 : bytes / memory.size();
   const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
                                       : CostModel{}.seconds_per_migrated_byte;
-  const double moving_s = imbalance.moved_share * per_rank * byte_s;
-  Seconds saved = at_most({imbalance.periodic_s, imbalance.periodic_error_s}, run);
+  const Distribution distribution = best_distribution(imbalance);
+  const double moving_s = distribution.moved_share * per_rank * byte_s;
+  Seconds saved = at_most(distribution.saved, run);
   saved.value -= moving_s;
   saved.half_width += moving_s;  // the memory's high-water mark is more than what would move
   return {Remedy::objects, saved, false};
@@ -268,6 +316,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   diagnosis.advice = {objects(run, trace, diagnosis.imbalance), lending(run, diagnosis.imbalance)};
   if (trace.machine) {
     const Nodes nodes = nodes_of(trace);
+    if (const auto idle = idle_s(run, nodes)) limit_on_shared_cores(diagnosis.advice, *idle);
     for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {
       if (nodes.ranks[n] < diagnosis.ranks_per_node) continue;
       diagnosis.ranks_per_node = nodes.ranks[n];

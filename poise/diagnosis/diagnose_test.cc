@@ -94,6 +94,50 @@ TEST(diagnose, subtracts_the_time_to_move_memory_from_the_gain_promised_for_migr
               without.imbalance.moved_share * 1000 * byte_s, 1e-12);
 }
 
+/// A run of ten phases of a second on one node: the loads of its ranks, and its number of cores.
+planted::Profile run_on_node(const std::vector<double>& loads_s, const std::string& node) {
+  planted::Profile profile;
+  profile.trace.machine = machine_from_text(node);
+  profile.trace.num_places = profile.trace.machine->num_places();
+  profile.run.node_of_rank.assign(loads_s.size(), 0);
+  std::vector<PlaceId> places;
+  for (std::size_t r = 0; r < loads_s.size(); ++r) places.push_back(r % profile.trace.num_places);
+  for (std::size_t p = 0; p < 10; ++p) {
+    Phase& phase = profile.trace.phases.emplace_back();
+    phase.placement = Placement(places);
+    MeasuredPhase& measured = profile.run.phases.emplace_back();
+    for (const double load_s : loads_s) {
+      phase.workload.tasks.push_back({.load_s = load_s});
+      measured.ranks.push_back(
+          {.wall_s = 1, .useful_s = load_s, .load_s = load_s, .waited = {1 - load_s, 0}});
+    }
+  }
+  return profile;
+}
+
+Advice advice_of(const planted::Profile& profile, Remedy remedy) {
+  for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
+    if (advice.remedy == remedy) return advice;
+  return {};
+}
+
+TEST(diagnose, promises_what_one_distribution_before_the_run_removes_of_a_persistent_imbalance) {
+  const auto profile = run_on_node({0.9, 0.3}, "core:2");
+  EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
+}
+
+TEST(diagnose, even_work_of_ranks_that_share_cores_takes_as_long_as_these_cores_need) {
+  // Four ranks with 1.1 s of work in each second have an imbalance of 0.725 s, but their two cores
+  // are idle for only 0.45 s.
+  const auto profile = run_on_node({1, 0.1, 0, 0}, "core:2");
+  const Advice objects = advice_of(profile, Remedy::objects);
+  EXPECT_NEAR(objects.saved.value, 10 * 0.45 / 2, 1e-9);
+  EXPECT_NEAR(objects.saved.half_width, 10 * 0.45 / 2, 1e-9);
+  EXPECT_NEAR(advice_of(profile, Remedy::lending).saved.value, 10 * 0.45, 1e-9);
+  EXPECT_NEAR(advice_of(run_on_node({1, 0.1, 0, 0}, "core:4"), Remedy::lending).saved.value,
+              10 * 0.725, 1e-9);
+}
+
 /// True if a run can have both causes and they need different remedies.
 bool fit(Cause a, Cause b) {
   const auto crowds = [](Cause c) {

@@ -16,9 +16,11 @@ namespace {
 
 using Loads = std::vector<std::vector<double>>;  // indexed by phase, then by rank
 
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
+double sum(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
+
+double mean(std::span<const double> values) { return sum(values) / values.size(); }
 
 double excess(std::span<const double> loads) {
   return *std::max_element(loads.begin(), loads.end()) - mean(loads);
@@ -63,7 +65,7 @@ struct Savings {
   std::vector<double> saved_s;
   double moved_share = 0;
   std::uint64_t distributions = 0;
-  double total_s() const { return std::accumulate(saved_s.begin(), saved_s.end(), 0.0); }
+  double total_s() const { return sum(saved_s); }
 };
 
 Savings periodic(const Loads& loads, std::size_t every) {
@@ -86,12 +88,13 @@ Savings periodic(const Loads& loads, std::size_t every) {
   return savings;
 }
 
-double once(const Loads& loads) {
-  std::vector<double> foretold(loads[0].size());
+/// Seconds saved in each phase if work is distributed once, before the run.
+std::vector<double> once(const Loads& loads) {
+  std::vector<double> foretold(loads[0].size()), saved;
   for (const auto& phase : loads)
     for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
-  double saved = 0;
-  for (const auto& phase : loads) saved += excess(phase) - excess(redistributed(phase, foretold));
+  for (const auto& phase : loads)
+    saved.push_back(excess(phase) - excess(redistributed(phase, foretold)));
   return saved;
 }
 
@@ -105,8 +108,8 @@ double error_of_sum(std::span<const double> values, std::span<const double> time
   values = values.subspan(first);
   times_s = times_s.subspan(first);
   const double n = values.size();
-  const double time_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
-  const double ratio = time_s > 0 ? std::accumulate(values.begin(), values.end(), 0.0) / time_s : 0;
+  const double time_s = sum(times_s);
+  const double ratio = time_s > 0 ? sum(values) / time_s : 0;
   double squares = 0;
   for (std::size_t p = 0; p < values.size(); ++p) {
     const double residual = values[p] - ratio * times_s[p];
@@ -133,9 +136,11 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   Imbalance result;
   std::vector<double> lost;
   for (const auto& phase : loads) lost.push_back(excess(phase));
-  result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
+  result.total_s = sum(lost);
   result.total_error_s = error_of_sum(lost, times_s, 0);
-  result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
+  const std::vector<double> saved_s = once(loads);
+  result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
+  result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
   // The longest interval comes first. A shorter one is chosen only if it saves clearly more,
   // because it distributes the work more often.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {

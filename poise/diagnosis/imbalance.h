@@ -22,14 +22,15 @@ enum class ImbalanceKind : std::uint8_t {
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   double total_s = 0;       // with all loads even in every phase: largest - mean load
-  double persistent_s = 0;  // with work distributed once, by the mean loads of all phases
+  /// With work distributed once, before the run, by the mean loads of all phases.
+  double persistent_s = 0;
   /// The time saved if work is redistributed at a fixed interval, each time according to the loads
   /// since the previous redistribution. `every` is this interval, in phases: the best of several
   /// that are tried. The cost of moving the work is not subtracted.
   double periodic_s = 0;
   std::uint32_t every = 1;
-  double periodic_error_s = 0;  // half width of the 95 % interval, from the spread over phases
-  double total_error_s = 0;
+  // Half widths of the 95 % intervals, from the spread over phases.
+  double total_error_s = 0, persistent_error_s = 0, periodic_error_s = 0;
   double moved_share = 0;  // share of all work that moves, summed over the distributions
   std::uint64_t distributions = 0;
 };

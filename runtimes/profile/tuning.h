@@ -15,8 +15,8 @@ inline constexpr std::int64_t kLongStretch_ns = 100'000;
 /// neighbouring phases with the same label are merged.
 inline constexpr std::size_t kMaxPhases = 1024;
 /// Initial length of time slices, for programs without phases. It doubles when there are many
-/// slices.
-inline constexpr std::int64_t kSlice_ns = 1'000'000'000;
+/// slices. Runs of a second have enough slices to tell the kind of imbalance.
+inline constexpr std::int64_t kSlice_ns = 250'000'000;
 
 /// An iteration is recognised when the same sequence of collectives occurs kRepeats times in a row.
 /// If that does not happen within kMaxTokens collectives, the search starts again.
