@@ -42,6 +42,7 @@ class Run:
     ranks: int = 2
     mpi: str = "openmpi"
     under: tuple = ()
+    on_one_core: bool = False  # all ranks
 
     def executable(self):
         """Returns the path of the program, which is compiled first if it is one of ours; None if it is not there."""
@@ -60,7 +61,11 @@ class Run:
         return BUILT / self.program if compiled.returncode == 0 else None
 
     def command(self):
-        return [*self.under, *LAUNCHERS[self.mpi], str(self.ranks), self.executable(), *self.arguments]
+        pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0)))) if self.on_one_core else ()
+        return [*self.under, *LAUNCHERS[self.mpi], str(self.ranks), *pinned, self.executable(), *self.arguments]
+
+    def but(self, **changes):
+        return dataclasses.replace(self, **changes)
 
     def measure(self, folder):
         start = time.monotonic()
@@ -85,23 +90,34 @@ def petsc(share):
     return Run("petsc_poisson", ("300", "4", share), r"Time of the solves: (\S+)")
 
 
+FULL = lammps("full.lmp", 2, 300)
 # Each case has a name, a run, and the remedies that are right for this run. Each remedy comes with a run in which it is
 # applied (None for `nothing`). The right remedy of programs without remedies is unknown: their advice is shown, not judged.
 CASES = [
     ("lammps, a third of the box full", lammps("in.uneven", 2, 300), {"objects": lammps("in.uneven", 2, 300, "once")}),
-    ("lammps, the box full", lammps("full.lmp", 2, 300), {"nothing": None}),
+    ("lammps, a third of the box full, 4 ranks on 2 cores", lammps("in.uneven", 4, 300), {"objects": lammps("in.uneven", 4, 300, "once")}),
+    ("lammps, the box full", FULL, {"nothing": None}),
+    ("lammps, both ranks on one core", FULL.but(on_one_core=True), {"binding": FULL}),
+    ("lammps, the box full, 4 ranks on 2 cores", FULL.but(ranks=4), {"fewer_ranks": FULL}),
     ("lammps, 3 spinning ranks on 2 cores", lammps("full.lmp", 3, 600),
      {"fewer_ranks": lammps("full.lmp", 2, 600),
       "juggle": lammps("full.lmp", 3, 600, under=(POISE, "juggle", "--"))}),
     ("p4est, elements of unequal cost", p4est("even"), {"objects": p4est("weighted")}),
     ("p4est, divided by cost", p4est("weighted"), {"nothing": None}),
+    ("p4est, both ranks on one core", p4est("weighted").but(on_one_core=True), {"binding": p4est("weighted")}),
+    ("p4est, divided by cost, 4 ranks on 2 cores", p4est("weighted").but(ranks=4), {"fewer_ranks": p4est("weighted")}),
     ("PETSc, 70 % of the rows on rank 0", petsc("0.7"), {"objects": petsc("0")}),
     ("PETSc, the same number of rows", petsc("0"), {"nothing": None}),
+    ("PETSc, both ranks on one core", petsc("0").but(on_one_core=True), {"binding": petsc("0")}),
+    ("PETSc, the same number of rows, 4 ranks on 2 cores", petsc("0").but(ranks=4), {"fewer_ranks": petsc("0")}),
     ("mpi4py, slabs of the same width", particles("even"), {"objects": particles("by_count")}),
     ("hpcc", Run("hpcc", ()), None),
     # Debian's nwchem.mpich does not converge for this input, with or without a profile.
     ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),
 ]
+
+# What else a program offers against the cause, by the name of the case: what it is, and the run in which it is used.
+BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("in.uneven", 2, 300, "repeated"))}
 
 
 def output_of(command, folder):
@@ -114,7 +130,7 @@ def output_of(command, folder):
 
 def measured(name, run, remedies, folder):
     """Returns a row: what the diagnosis recommends, and what a run gains by following it. The gain is measured
-    by pairs of runs without and with the advice."""
+    by pairs of runs without and with the advice, and with what else the program offers."""
     output_of([POISE, "profile", "-o", folder / "run.poise", "--", *run.command()], folder)
     diagnosis = json.loads(output_of([POISE, "diagnose", folder / "run.poise", "--json"], folder))
     first, run_s = diagnosis["advice"][0], diagnosis["efficiencies"]["run_s"]
@@ -124,10 +140,13 @@ def measured(name, run, remedies, folder):
     followed = (remedies or {}).get(first["remedy"])
     if followed is None:
         return row
-    pairs = [[each.measure(folder) for each in (run, followed)] for _ in range(PAIRS)]
-    row["plain_s"], row["followed_s"] = (list(times) for times in zip(*pairs))
+    beside, other = BESIDE.get(name, ("", None))
+    rounds = [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(PAIRS)]
+    row["plain_s"], row["followed_s"] = ([times[column] for times in rounds] for column in (0, 1))
     # As in the prediction, the saved time is divided by the whole run, of which `seconds` may be only a part.
-    row["saving"] = median_interval([(before - after) / run_s for before, after in pairs])
+    row["saving"] = median_interval([(times[0] - times[1]) / run_s for times in rounds])
+    if other:
+        row["beside"], row["beside_saving"] = beside, median_interval([(times[0] - times[2]) / run_s for times in rounds])
     # A prediction is right if it differs from the measured gain by at most a quarter of that gain, or by at most 3 % of
     # the run time.
     row["is_near"] = abs(row["saving"][0] - row["predicted_saving"]) <= max(0.25 * row["saving"][0], 0.03)
@@ -135,11 +154,13 @@ def measured(name, run, remedies, folder):
 
 
 def text_of(row):
-    text = f"{row['name']:38} {row['advice']:12} predicted {100 * row['predicted_saving']:5.1f} %"
+    text = f"{row['name']:51} {row['advice']:12} predicted {100 * row['predicted_saving']:5.1f} %"
     if "saving" in row:
         middle, low, high = (100 * share for share in row["saving"])
         text += (f"  measured {middle:5.1f} % [{low:.1f}, {high:.1f}], {statistics.median(row['plain_s']):.2f} s to "
                  f"{statistics.median(row['followed_s']):.2f} s")
+    if "beside" in row:
+        text += "; {} {:.1%} [{:.1%}, {:.1%}]".format(row["beside"], *row["beside_saving"])
     return text + ("  WRONG" if row["is_right"] is False else "")
 
 

@@ -244,10 +244,29 @@ def tuned_juggle(whole):
 
 def real_programs(whole):
     for row in whole["results"]:
-        found = row.get("saving")
+        found, beside = row.get("saving"), "{beside}: {0:.1%} [{1:.1%}, {2:.1%}]".format(*row["beside_saving"], **row) if "beside" in row else ""
         yield {**row, **{name: row["efficiencies"][name] for name in ("parallel", "load_balance", "communication")},
                "measured_saving": "{:.1%} [{:.1%}, {:.1%}]".format(*found) if found else "",
-               "verdict": {None: "", False: "**wrong**"}.get(row["is_right"], "right" if row.get("is_near", True) else "**other gain**")}
+               "other": beside, "verdict": {None: "", False: "**wrong**"}.get(row["is_right"], "right" if row.get("is_near", True) else "**other gain**")}
+
+
+def profiled_calls(whole):
+    return [{"tool": "poise", **row} for row in whole["results"] if "call" in row]
+
+
+def profiled_programs(whole):
+    return [{**row, "slow": "{:.2%} [{:.2%}, {:.2%}]".format(*row["slow_down"])} for row in whole["results"] if "slow_down" in row]
+
+
+def talp(whole):
+    return [{**row, "verdict": "" if row["is_near"] else f"**{100 * row['difference']:+.1f} points**"} for row in whole["results"]]
+
+
+def mapped(whole):
+    for row in whole["results"]:
+        has_figures = "saving" in row
+        yield {**row, **{f"{when}_s": f"{statistics.median(row[when]):.3f}" if has_figures else "" for when in ("before", "after")},
+               "result": "{:.1%} [{:.1%}, {:.1%}]".format(*row["saving"]) if has_figures else f"after {row['runs']} runs: {row['said']}"}
 
 
 def verdicts(whole):
@@ -335,7 +354,18 @@ PAGES = {
               real_programs,
               {"program": "{name}", "ranks": "{ranks}", "parallel": "{parallel:.0%}", "load balance": "{load_balance:.0%}",
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
-               "saved": "{measured_saving}", "": "{verdict}"})]),
+               "saved": "{measured_saving}", "": "{verdict}", "beside it": "{other}"})]),
+    "talp": ("Efficiencies beside those of TALP", [
+        Table("Difference", "The same programs ran under `poise profile` and under TALP, the profiler of DLB, in turn. Of each tool the "
+              "shortest of five runs counts. The table shows the efficiencies, and where the tools differ by more than 3 points.",
+              talp, {"program": "{name}", "ranks": "{ranks}", "efficiency": "{efficiency}", "`poise profile`": "{poise:.1%}",
+                     "TALP": "{talp:.1%}", "": "{verdict}"})]),
+    "mapped": ("Maps of ranks in real runs", [
+        Table("On slow links", "Eight ranks on four simulated hosts, whose links have 50 Mbit/s. The launcher deals ranks to hosts in turn. "
+              "The table shows the time that the program itself reports: medians of seven pairs of runs in this order, and with the map of `poise map` "
+              "or with `POISE_REORDER`, and the part that is saved with its 95 % interval. For HPCC the time is the inverse of the rate of PTRANS. "
+              "The rows of `poise run` show what it says when it has decided.", mapped,
+              {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"})]),
     "trust": ("How far predicted times can be trusted", [
         Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
               "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
@@ -504,8 +534,12 @@ PAGES = {
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "The table shows the time that the profile adds to a call: the median over the runs, and the worst run.", where(),
-              {"MPI": "{mpi}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"})]),
+        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to a call, and where it was measured the time "
+              "that eztrace adds: the median over the runs, and the worst run.", profiled_calls,
+              {"MPI": "{mpi}", "tool": "{tool}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"}),
+        Table("Slow-down", "A program computes for about 50 µs between two calls. The table shows how much longer its loop takes under the "
+              "tool: the median over pairs of runs, and its 95 % interval.", profiled_programs,
+              {"MPI": "{mpi}", "tool": "{tool}", "calls per second": "{calls_per_s:,}", "slow-down": "{slow}"})]),
     **{name: (heading, [Table("CPU time", "Each benchmark ran once, so small differences are noise.", where(), {"benchmark": "`{name}`", "CPU time": "{cpu_time:,.4g} {time_unit}"})])
        for name, heading in [("trace", "Reading and writing traces"), ("generate", "Generators"), ("recorder", "Recording"),
                              ("machine", "Machines: building and asking")]},

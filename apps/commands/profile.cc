@@ -85,7 +85,8 @@ void run(const Options& options) {
   if (!ending.text.empty()) note(ending.text);
   try {
     if (launch && ending.text.empty())
-      if (const auto profiled = launch->collect(ending.status != 0)) write_trace_of(*profiled, options);
+      if (const auto profiled = launch->collect(ending.status != 0))
+        write_trace_of(*profiled, options);
   } catch (const Error& trouble) {  // the program's status counts
     note(fmt::format("no profile: {}", trouble.what()));
   }

@@ -150,7 +150,7 @@ std::string threads_text(const Diagnosis& d) {
   std::string text;
   if (d.teams.ranks > 0 && d.teams.worst < 0.95)
     text += wrapped("", fmt::format("Inside ranks, threads compute evenly to {} (mean over largest "
-                                    "CPU time of a thread; {} in rank {}).",
+                                    "time of a thread; {} in rank {}).",
                                     percent(d.teams.even), percent(d.teams.worst), d.teams.rank));
   std::map<std::string, std::uint32_t> nodes_with;
   for (const ThreadCause& found : d.threads) ++nodes_with[found.cause.text];
@@ -248,6 +248,11 @@ std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
 
 std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std::string& file) {
   if (advice.remedy == Remedy::nothing) return nothing_text(d);
+  const Seconds& saved = advice.saved;
+  if (!advice.is_bound && saved.half_width >= 0.95 * saved.value)
+    return fmt::format("{}. Saves up to {}, expected {} of the run.", what_to_do(d, advice, file),
+                       seconds_text(saved.value + saved.half_width),
+                       percent(saved.value / d.whole.run_s));
   return fmt::format("{}. Saves {}{} (+-{}), {} of the run.", what_to_do(d, advice, file),
                      advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
                      seconds_text(advice.saved.half_width),

@@ -71,6 +71,19 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
+TEST(diagnosis_text, a_saving_between_nothing_and_all_is_shown_by_its_upper_end) {
+  Diagnosis diagnosis;
+  diagnosis.whole.run_s = 20;
+  const auto sentence = [&](double half_width_s) {
+    return advice_sentence(diagnosis, {Remedy::binding, {4, half_width_s}, false}, "x.poise");
+  };
+  EXPECT_NE(sentence(4).find("Saves up to 8.000 s, expected 20 % of the run."), std::string::npos)
+      << sentence(4);
+  EXPECT_NE(sentence(1).find("Saves about 4.000 s (+-1.000 s), 20 % of the run."),
+            std::string::npos)
+      << sentence(1);
+}
+
 /// The second run has twice the ranks, the same work, and half the efficiency.
 TEST(diagnosis_text, for_two_runs_shows_how_the_efficiencies_change_with_the_number_of_ranks) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};

@@ -39,7 +39,7 @@ Nodes nodes_of(const Trace& trace) {
   return nodes;
 }
 
-/// The time that ranks waited for other ranks, on average. No distribution of work saves more.
+/// The time that ranks waited for other ranks, on average.
 Seconds mean_wait(const MeasuredRun& run) {
   double sum = 0, squares = 0;
   for (const MeasuredPhase& phase : run.phases)
@@ -51,10 +51,35 @@ Seconds mean_wait(const MeasuredRun& run) {
   return {sum / n, std::sqrt(squares) / n};
 }
 
+/// The time of each rank in MPI that is not waiting.
+std::vector<double> transfer_times_s(const MeasuredRun& run) {
+  std::vector<double> times_s(run.num_ranks());
+  for (const MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
+      const RankTimes& rank = phase.ranks[r];
+      times_s[r] += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
+    }
+  return times_s;
+}
+
+/// The transfer time that ranks have on average, but the rank with the shortest does not have. Part
+/// of it may be waiting in disguise: a message that was sent may arrive only when its sender, which
+/// has more work, calls MPI again.
+double uneven_transfer_s(const MeasuredRun& run) {
+  const std::vector<double> times_s = transfer_times_s(run);
+  const double all_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
+  return all_s / run.num_ranks() - *std::min_element(times_s.begin(), times_s.end());
+}
+
+/// No distribution of work saves more than the mean wait. It is uncertain whether uneven transfers
+/// are waits.
 Seconds at_most(Seconds saved, const MeasuredRun& run) {
   if (!run.knows_waiting) return saved;
   const Seconds wait = mean_wait(run);
-  if (saved.value > wait.value) saved = {wait.value, std::max(saved.half_width, wait.half_width)};
+  if (saved.value <= wait.value) return saved;
+  saved.value = std::min(saved.value, wait.value + uneven_transfer_s(run));
+  const double uncertain_s = (saved.value - wait.value) / 2;
+  saved.half_width = std::max({saved.half_width, wait.half_width, uncertain_s});
   return saved;
 }
 
@@ -211,22 +236,30 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
 }
 
 /// Advice: map ranks to other places. The model computes which fraction of the cost of messages
-/// this saves. It is assumed that the same fraction of the measured transfer time is saved.
+/// this saves. It is assumed that the same fraction of the time of messages is saved: at least the
+/// ranks' mean transfer time, and at most all time in which a phase's busiest rank does not
+/// compute, because ranks also wait for those that are late by their own transfers.
 void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
   const Workload traffic = traffic_of(trace);
   const Placement& now = trace.phases.back().placement;
-  const double cost_s = message_cost_s(*trace.machine, traffic, now);
-  if (cost_s <= 0) return;
+  const double cost = message_cost(*trace.machine, traffic, now);
+  if (cost <= 0) return;
   const Placement better = mapped(*trace.machine, traffic, now);
-  diagnosis.mapping_share = 1 - message_cost_s(*trace.machine, traffic, better) / cost_s;
-  double transfer_s = 0;
-  for (const MeasuredPhase& phase : run.phases)
-    for (const RankTimes& rank : phase.ranks)
-      transfer_s += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
-  const double saved_s = diagnosis.mapping_share * transfer_s / run.num_ranks();
+  diagnosis.mapping_share = 1 - message_cost(*trace.machine, traffic, better) / cost;
+  const std::vector<double> transfers_s = transfer_times_s(run);
+  const double least_s =
+      std::accumulate(transfers_s.begin(), transfers_s.end(), 0.0) / run.num_ranks();
+  double most_s = 0;
+  const std::vector<double> times_s = phase_times_s(run);
+  for (std::size_t p = 0; p < times_s.size(); ++p)
+    most_s += std::max(0.0, times_s[p] - largest_useful_s(run.phases[p]));
+  most_s = std::max(least_s, most_s);
   // The model gives ratios of costs. It does not say which part of a transfer's time is spent in
-  // the network.
-  diagnosis.advice.push_back({Remedy::mapping, {saved_s, saved_s / 2}, false});
+  // the network; therefore the lower end is half of the least saving.
+  diagnosis.advice.push_back(
+      {Remedy::mapping,
+       {diagnosis.mapping_share * (least_s + most_s) / 2, diagnosis.mapping_share * most_s / 2},
+       false});
 }
 
 std::vector<LateRank> late_ranks(const MeasuredRun& run) {
@@ -259,10 +292,16 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
+  // Lending is a bound, so it is compared with the most that objects may save.
+  const Advice& best = advice.front();
+  const auto compared_s = [&](const Advice& other) {
+    const bool adds_width = best.remedy == Remedy::lending && other.remedy == Remedy::objects;
+    return other.saved.value + (adds_width ? other.saved.half_width : 0);
+  };
   auto first = advice.begin();
   for (auto other = advice.begin(); other != advice.end(); ++other)
     if (other->remedy < first->remedy &&
-        other->saved.value >= tuning::kGoodEnough * advice.front().saved.value)
+        compared_s(*other) >= tuning::kGoodEnough * best.saved.value)
       first = other;
   std::rotate(advice.begin(), first, first + 1);
 }
@@ -271,9 +310,9 @@ TeamBalance balance_of(const std::vector<RankTeam>& teams) {
   TeamBalance balance;
   double sum = 0;
   for (const RankTeam& team : teams) {
-    const double most_s = *std::max_element(team.cpu_s.begin(), team.cpu_s.end());
-    const double all_s = std::accumulate(team.cpu_s.begin(), team.cpu_s.end(), 0.0);
-    const double even = most_s > 0 ? all_s / team.cpu_s.size() / most_s : 1.0;
+    const double most_s = *std::max_element(team.work_s.begin(), team.work_s.end());
+    const double all_s = std::accumulate(team.work_s.begin(), team.work_s.end(), 0.0);
+    const double even = most_s > 0 ? all_s / team.work_s.size() / most_s : 1.0;
     sum += even;
     if (balance.ranks++ > 0 && even >= balance.worst) continue;
     balance.worst = even;

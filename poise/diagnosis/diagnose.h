@@ -46,8 +46,8 @@ struct ThreadCause {
 
 /// How evenly the threads of ranks compute.
 struct TeamBalance {
-  double even = 1;   // mean over largest CPU time of a thread, averaged over ranks with threads
-  double worst = 1;  // mean over largest CPU time in the least even rank
+  double even = 1;          // mean over largest work of a thread, averaged over ranks with threads
+  double worst = 1;         // mean over largest work in the least even rank
   std::uint32_t rank = 0;   // the least even rank
   std::uint32_t ranks = 0;  // number of ranks with several threads
 };

@@ -59,7 +59,7 @@ TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_
 
 TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
-  profile.run.teams = {{.rank = 0, .cpu_s = {1, 1}}, {.rank = 2, .cpu_s = {0.5, 1}}};
+  profile.run.teams = {{.rank = 0, .work_s = {1, 1}}, {.rank = 2, .work_s = {0.5, 1}}};
   profile.run.threads_of_node = {
       {.watched_s = 1, .threads = 2, .cpus = {4, 5}, .bound_on = {0, 2}},
       {},
@@ -124,6 +124,14 @@ Advice advice_of(const planted::Profile& profile, Remedy remedy) {
 TEST(diagnose, promises_what_one_distribution_before_the_run_removes_of_a_persistent_imbalance) {
   const auto profile = run_on_node({0.9, 0.3}, "core:2");
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
+}
+
+TEST(diagnose, transfers_that_only_some_ranks_have_may_be_waits_for_a_rank_with_more_work) {
+  auto profile = run_on_node({0.9, 0.3}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
+  const Advice objects = advice_of(profile, Remedy::objects);
+  EXPECT_NEAR(objects.saved.value, 10 * 0.3, 1e-9);  // ranks wait for 0.2 s on average
+  EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
 TEST(diagnose, even_work_of_ranks_that_share_cores_takes_as_long_as_these_cores_need) {

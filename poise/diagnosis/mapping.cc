@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poise/partition/rank_map.h"
+#include "poise/placement/map_cost.h"
 
 namespace poise {
 
@@ -19,6 +20,14 @@ bool has_own_places(const Placement& placement, std::uint32_t num_places) {
     is_taken[p] = true;
   }
   return true;
+}
+
+/// The distance that can distinguish nodes.
+Distance known_distance(const Machine& machine) {
+  const Network& network = machine.network();
+  const bool is_unmeasured =
+      machine.num_nodes() > 1 && network.shape == Network::Shape::tree && network.factor == 1;
+  return is_unmeasured ? Distance::hops : Distance::factors;
 }
 
 }  // namespace
@@ -40,7 +49,9 @@ Workload traffic_of(const Trace& trace) {
   return traffic;
 }
 
-double message_cost_s(const Machine& machine, const Workload& traffic, const Placement& placement) {
+double message_cost(const Machine& machine, const Workload& traffic, const Placement& placement) {
+  if (known_distance(machine) == Distance::hops)
+    return map_cost(machine, traffic, placement, Distance::hops).traffic;
   const UnitCosts costs = unit_costs(machine, machine.costs());
   double sum = 0;
   for (const Message& m : traffic.messages) {
@@ -53,8 +64,8 @@ double message_cost_s(const Machine& machine, const Workload& traffic, const Pla
 
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current) {
   if (!has_own_places(current, machine.num_places())) return current;
-  Placement found = map_ranks(machine, traffic, &current, {.distance = Distance::factors});
-  const auto cost = [&](const Placement& p) { return message_cost_s(machine, traffic, p); };
+  Placement found = map_ranks(machine, traffic, &current, {.distance = known_distance(machine)});
+  const auto cost = [&](const Placement& p) { return message_cost(machine, traffic, p); };
   return cost(found) < cost(current) ? std::move(found) : current;
 }
 

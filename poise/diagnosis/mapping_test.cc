@@ -38,7 +38,7 @@ TEST(mapping, traffic_becomes_minimal_and_messages_do_not_cost_more_if_ranks_mov
     std::iota(places.begin(), places.end(), 0u);
     const Placement start(places);
     const Placement found = mapped(machine, traffic, start);
-    EXPECT_LE(message_cost_s(machine, traffic, found), message_cost_s(machine, traffic, start));
+    EXPECT_LE(message_cost(machine, traffic, found), message_cost(machine, traffic, start));
     double best = traffic_of_map(traffic, start);
     std::vector<bool> taken(6);
     for (const PlaceId p : found.places()) {
@@ -62,6 +62,16 @@ TEST(mapping, ranks_may_move_to_free_places) {
   const Placement found = mapped(machine, traffic, placed({0, 4}));
   EXPECT_NE(found.of(0), found.of(1));
   EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
+}
+
+TEST(mapping, nodes_are_distinguished_by_hops_if_the_network_was_not_measured) {
+  const Machine machine = machine_from_text("node:2 core:2 factors:1,1");
+  Workload traffic;
+  traffic.tasks.assign(4, {.load_s = 1});
+  traffic.messages = {{0, 1, 1, 1000}, {2, 3, 1, 1000}};
+  const Placement start = placed({0, 2, 1, 3}), found = mapped(machine, traffic, start);
+  EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
+  EXPECT_LT(message_cost(machine, traffic, found), 0.6 * message_cost(machine, traffic, start));
 }
 
 TEST(mapping, does_not_move_ranks_that_share_places) {

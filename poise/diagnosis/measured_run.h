@@ -42,7 +42,9 @@ struct ReorderedTopologies {
 /// The computing threads of a rank that has several of them.
 struct RankTeam {
   std::uint32_t rank = 0;
-  std::vector<double> cpu_s = {};  // per thread
+  /// Per thread: time in parallel regions outside of barriers, if the OpenMP runtime tells it;
+  /// else CPU time, which includes that of threads that wait actively.
+  std::vector<double> work_s = {};
 };
 
 /// The phases in order of time. All have the same number of ranks.

@@ -42,6 +42,7 @@ struct RankProfile {
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
   TeamUse team = {};                                // empty if the rank did not come to the end
+  std::vector<std::int64_t> omp_work_ns = {};       // omp_watch.h; at the end of a block, if known
 };
 
 /// One block of a file. The block begins with its size; a file is kMagic followed by blocks in any

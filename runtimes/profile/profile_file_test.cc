@@ -87,6 +87,16 @@ TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_th
   EXPECT_TRUE(ranks[0].team.threads.empty());
 }
 
+TEST(profile_file, the_work_of_openmp_threads_is_stored_only_if_it_is_known) {
+  RankProfile profile = example(1);
+  const std::size_t size = encode(profile).size();
+  profile.omp_work_ns = {5, 1'000'000'000'000};
+  const std::string bytes = encode(profile);
+  EXPECT_GT(bytes.size(), size);
+  EXPECT_EQ(decode("x", std::string(kMagic) + bytes)[0].omp_work_ns, profile.omp_work_ns);
+  EXPECT_TRUE(decode("x", std::string(kMagic) + encode(example(1)))[0].omp_work_ns.empty());
+}
+
 TEST(profile_file, an_incomplete_block_at_the_end_is_ignored) {
   const std::string first = std::string(kMagic) + encode(example(0));
   const std::string whole = first + encode(example(1));

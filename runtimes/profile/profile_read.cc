@@ -167,6 +167,10 @@ RankProfile profile_from(Reader& reader, Contents contents) {
     profile.names[label] = reader.text();
   }
   if (contents.team) profile.team = team_from(reader);
+  if (contents.team && reader.remaining() > 0) {
+    profile.omp_work_ns.resize(reader.count());
+    for (std::int64_t& ns : profile.omp_work_ns) ns = reader.signed_number();
+  }
   return profile;
 }
 

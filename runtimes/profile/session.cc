@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtimes/profile/hash.h"
+#include "runtimes/profile/omp_watch.h"
 #include "runtimes/profile/reorder.h"
 #include "runtimes/profile/settings.h"
 
@@ -333,6 +334,7 @@ void Session::finish() {
   profile.cuts = cuts;
   profile.names = names_;
   profile.team = team_.read();
+  profile.omp_work_ns = omp_work_ns();
   profile.phases = recorder_.series(cuts).take();
   std::vector<double> lengths;
   for (const Phase& phase : profile.phases) lengths.push_back(phase.end_ns - phase.begin_ns);

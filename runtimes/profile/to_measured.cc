@@ -105,9 +105,13 @@ void add_threads(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
     const std::vector<ThreadUse> threads = computing(ranks[r].team);
     nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
     if (!threads.empty()) nodes[run.node_of_rank[r]].add(ranks[r].team, threads);
-    if (threads.size() < 2) continue;
-    RankTeam& team = run.teams.emplace_back(RankTeam{.rank = ranks[r].rank});
-    for (const ThreadUse& use : threads) team.cpu_s.push_back(seconds(use.run_ns));
+    RankTeam team{.rank = ranks[r].rank};
+    for (const std::int64_t ns : ranks[r].omp_work_ns) team.work_s.push_back(seconds(ns));
+    if (team.work_s.size() < 2) {
+      team.work_s.clear();
+      for (const ThreadUse& use : threads) team.work_s.push_back(seconds(use.run_ns));
+    }
+    if (team.work_s.size() > 1) run.teams.push_back(std::move(team));
   }
   for (const NodeThreads& node : nodes) run.threads_of_node.push_back(node.facts());
 }

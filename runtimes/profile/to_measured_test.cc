@@ -55,9 +55,9 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   const MeasuredRun run = measured(ranks);
   ASSERT_EQ(run.teams.size(), 1u);
   EXPECT_EQ(run.teams[0].rank, 0u);
-  ASSERT_EQ(run.teams[0].cpu_s.size(), 2u);
-  EXPECT_DOUBLE_EQ(run.teams[0].cpu_s[0], 0.6);
-  EXPECT_DOUBLE_EQ(run.teams[0].cpu_s[1], 0.3);
+  ASSERT_EQ(run.teams[0].work_s.size(), 2u);
+  EXPECT_DOUBLE_EQ(run.teams[0].work_s[0], 0.6);
+  EXPECT_DOUBLE_EQ(run.teams[0].work_s[1], 0.3);
   ASSERT_EQ(run.threads_of_node.size(), 2u);
   const JuggleFacts& facts = run.threads_of_node[0];
   EXPECT_EQ(facts.threads, 3u);

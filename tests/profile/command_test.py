@@ -6,6 +6,7 @@ a program has died."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,19 @@ class Command(unittest.TestCase):
                 result = json.loads((self.folder / "run.json").read_text())
                 self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
                 self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # 150 ms and 300 ms
+
+    @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
+    def test_the_diagnosis_reports_how_unevenly_openmp_threads_work_that_wait_actively(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = self.folder / f"omp.{mpi}"
+                subprocess.run([f"mpicc.{mpi}", "-fopenmp=libomp", "-w", PROGRAMS / "omp.c", "-o", program], check=True, timeout=90,
+                               env=os.environ | {"OMPI_CC": "clang-16", "MPICH_CC": "clang-16"})
+                done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, 1), "env", "KMP_BLOCKTIME=infinite", program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                # 30 and 10 ms. A thread that sleeps too long makes the ratio less exact.
+                self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
+                self.assertIn("Inside ranks, threads compute evenly to", " ".join(done.stderr.split()))
 
     def test_the_option_period_sets_the_length_of_the_recorded_phases(self):
         for mpi in installations():

@@ -84,11 +84,13 @@ def read_profile(path):
     reader.at = len(MAGIC)
     ranks = []
     while reader.at < len(data):
-        reader.number()
+        size = reader.number()
+        end = reader.at + size
         rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
                 "flags": reader.number(), "clock_error_ns": reader.number(), "reorderings": read_reorderings(reader), "phases": [read_phase(reader) for _ in range(reader.number())]}
         rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
         rank["team"] = read_team(reader)
+        rank["omp_work_ns"] = [reader.signed() for _ in range(reader.number())] if reader.at < end else []
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])
 

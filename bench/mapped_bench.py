@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Measures what maps of ranks gain in real runs on a cluster with slow links: `poise map`, `poise run`, and POISE_REORDER.
+
+The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher deals the ranks to the hosts
+in turn, so neighbours are on different hosts. Each program runs once under `poise profile`; then runs in the launcher's order
+and runs with the map of `poise map` follow in pairs. `poise run` is started anew for each run, until it has kept or dropped
+the map. It needs root, and prints why nothing was measured if the system has no namespaces."""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from intervals import median_interval
+from keep import ROOT, keep
+
+POISE = ROOT / "build" / "bin" / "poise"
+INPUTS = ROOT / "bench" / "real"
+CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots", "2", "--near", "0s", "--far", "0s", "--rate", "50mbit", "--"]
+RANKS, PAIRS, MAX_RUNS = 8, 7, 25
+TIMEOUT_S, SKIPPED = 120, 77
+# The launcher deals ranks to hosts in turn, and binds each to a core of the host.
+SCATTERED = {"OMPI_MCA_rmaps_base_mapping_policy": "node", "OMPI_MCA_hwloc_base_binding_policy": "core"}
+MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """`figure` finds the measured figure in the output, or in the file `output` that the program writes. `is_rate`: more of it
+    is better."""
+    command: tuple
+    figure: str
+    output: str = ""
+    is_rate: bool = False
+
+    def executable(self):
+        return shutil.which(self.command[0])
+
+
+PROGRAMS = {
+    "ring": Program(("./ring", "262144", "8"), r"Time of the steps: (\S+)"),
+    "kneighbor": Program((ROOT / "build" / "bin" / "kneighbor", "--objects", "64", "--k", "4", "--bytes", "65536", "--work", "100",
+                          "--steps", "12"), r"iterations of .* ranks: (\S+) s"),
+    "lammps": Program(("lmp", "-in", "full.lmp", "-var", "steps", "60", "-log", "none"), r"Loop time of (\S+)"),
+    "hpcc, PTRANS": Program(("hpcc",), r"PTRANS_GBs=(\S+)", "hpccoutf.txt", True),
+}
+
+
+class Cluster:
+    """Runs commands on the cluster, in a folder with copies of the inputs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def run(self, *command, **variables):
+        done = subprocess.run([*map(str, CLUSTER), *map(str, command)], cwd=self.folder, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False, env={**os.environ, **variables})
+        if done.returncode == SKIPPED:
+            sys.exit(f"nothing was measured: {done.stderr.strip()}")
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))} exited with status {done.returncode}\n{done.stderr}")
+        return done
+
+    def launch(self, program, options=(), **variables):
+        """Returns the seconds of the program's own loop, or the inverse of its rate."""
+        written = self.folder / program.output
+        if program.output:
+            written.unlink(missing_ok=True)
+        done = self.run("mpirun", "-np", RANKS, *options, *program.command, **variables)
+        figure = float(re.search(program.figure, written.read_text() if program.output else done.stdout)[1])
+        return 1 / figure if program.is_rate else figure
+
+
+def pairs_of(first, second):
+    """Returns the median of 1 - second / first over pairs of runs with its interval, and the figures of all runs."""
+    pairs = [(first(), second()) for _ in range(PAIRS)]
+    return {"saving": median_interval([1 - after / before for before, after in pairs]),
+            "before": [before for before, _ in pairs], "after": [after for _, after in pairs]}
+
+
+def by_map(cluster, name, program):
+    """Profiles a program, maps its ranks, and measures pairs of runs in the launcher's order and with the map."""
+    cluster.run(POISE, "profile", "-o", "run.poise", "--", "mpirun", "-np", RANKS, *program.command, **SCATTERED)
+    shown = cluster.run(POISE, "map", "run.poise", "--for", "openmpi", "--launch-file", "ranks").stdout
+    return {"name": name, "by": "poise map", "traffic_change": re.search(r"bytes x hops.* (\S+%)", shown)[1],
+            **pairs_of(lambda: cluster.launch(program, **SCATTERED),
+                       lambda: cluster.launch(program, ("--rankfile", "ranks"), **MAPPED))}
+
+
+def by_run(cluster, name, program):
+    """Starts a program by `poise run` again and again, until its map is kept or dropped."""
+    for runs in range(1, MAX_RUNS + 1):
+        done = cluster.run(POISE, "run", "--history", "history", "--", "mpirun", "-np", RANKS, *program.command, **SCATTERED)
+        said = [line for line in done.stderr.splitlines() if line.startswith("poise run: ")][-1].removeprefix("poise run: ")
+        if re.search("is kept|is dropped|order stays", said):
+            break
+    return {"name": name, "by": "poise run", "runs": runs, "said": said}
+
+
+def by_reorder(cluster, name, program):
+    library = {"LD_PRELOAD": str(ROOT / "build" / "lib" / "libpoise_profile.so")}
+
+    def options(value):
+        return [word for key, each in {**library, "POISE_REORDER": value}.items() for word in ("-x", f"{key}={each}")]
+
+    return {"name": name, "by": "POISE_REORDER", **pairs_of(lambda: cluster.launch(program, options("0"), **SCATTERED),
+                                                            lambda: cluster.launch(program, options("1"), **SCATTERED))}
+
+
+def text_of(row):
+    if "saving" not in row:
+        return f"{row['name']:14} {row['by']:14} after {row['runs']} runs: {row['said']}"
+    middle, low, high = row["saving"]
+    return (f"{row['name']:14} {row['by']:14} saves {middle:.1%} [{low:.1%}, {high:.1%}], "
+            f"{statistics.median(row['before']):.3f} to {statistics.median(row['after']):.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench mapped", description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", metavar="TEXT", help="run only the programs whose names contain TEXT")
+    only = parser.parse_args().only
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
+        subprocess.run(["mpicc.openmpi", "-O2", INPUTS / "ring.c", "-o", folder / "ring"], check=True, timeout=TIMEOUT_S)
+        cluster = Cluster(folder)
+        for program_name, program in PROGRAMS.items():
+            if only not in program_name:
+                continue
+            if program.command[0] != "./ring" and not program.executable():
+                print(f"{program_name} is not installed; skipped")
+                continue
+            for measure in (by_map, by_run) + ((by_reorder,) if program_name == "ring" else ()):
+                rows.append(measure(cluster, program_name, program))
+                print(text_of(rows[-1]), flush=True)
+            (folder / "history").unlink(missing_ok=True)
+    if rows:
+        keep("mapped", rows, key=("name", "by") if only else None, ranks=RANKS, pairs=PAIRS)
+
+
+if __name__ == "__main__":
+    main()

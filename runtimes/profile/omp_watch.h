@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long each OpenMP thread works in parallel regions, as the OpenMP runtime tells by OMPT. The
+// CPU time of a thread does not tell this, because threads that wait at a barrier use their core.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace poise::profile {
+
+/// The work of one OpenMP thread. Only this thread changes it.
+class OmpThread {
+ public:
+  /// The thread enters a parallel region of `threads` threads. A region of one thread counts only
+  /// inside a larger one.
+  void enter_region(std::int64_t now_ns, unsigned threads);
+  void leave_region(std::int64_t now_ns);
+  /// The thread waits in a barrier, a taskwait, or the end of a taskgroup. It may run tasks there.
+  void begin_wait(std::int64_t now_ns);
+  void end_wait(std::int64_t now_ns);
+  void begin_task(std::int64_t now_ns);
+  void end_task(std::int64_t now_ns);
+  std::int64_t worked_ns() const { return worked_ns_.load(std::memory_order_relaxed); }
+
+ private:
+  void start(std::int64_t now_ns);
+  void stop(std::int64_t now_ns);
+
+  std::atomic<std::int64_t> worked_ns_ = 0;
+  std::int64_t since_ns_ = -1;  // when the thread began to work; -1: it does not work
+  int regions_ = 0;
+  bool waits_ = false;
+};
+
+/// Returns for each OpenMP thread of this process that took part in a parallel region of several
+/// threads how long it worked there, without waits at barriers. Empty if the OpenMP runtime has no
+/// OMPT (GCC's libgomp has none; LLVM's libomp has it) or gave it to another tool.
+std::vector<std::int64_t> omp_work_ns();
+
+}  // namespace poise::profile

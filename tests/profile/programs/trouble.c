@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+/* What programs do to a profiler. Each mode sends a known number of messages and bytes from rank 1
+   to rank 0 and prints "right" on rank 0 if they arrived. Argument: the mode. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECES = 32769, PIECE = 65536, THREADS = 4, EACH = 200, COMMUNICATORS = 5000, ALIVE = 500 };
+
+static int rank, sum = 0;
+
+/* Rank 1 sends an int to rank 0 in `comm`. */
+static void send_one(MPI_Comm comm) {
+  int data = 1;
+  if (rank == 1) MPI_Send(&data, 1, MPI_INT, 0, 7, comm);
+  if (rank == 0) {
+    MPI_Recv(&data, 1, MPI_INT, 1, 7, comm, MPI_STATUS_IGNORE);
+    sum += data;
+  }
+}
+
+static int communicators(void) {
+  static MPI_Comm alive[ALIVE];
+  for (int i = 0; i < COMMUNICATORS; ++i) {
+    MPI_Comm* comm = &alive[i % ALIVE];
+    if (i >= ALIVE) MPI_Comm_free(comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    send_one(*comm);
+  }
+  for (int i = 0; i < ALIVE; ++i) MPI_Comm_free(&alive[i]);
+  return sum == COMMUNICATORS;
+}
+
+/* A message of more than 2^31 bytes that needs little memory, because its pieces overlap. */
+static int large(void) {
+  MPI_Datatype overlapping;
+  char* piece = calloc(PIECE, 1);
+  MPI_Type_vector(PIECES, PIECE, 0, MPI_BYTE, &overlapping);
+  MPI_Type_commit(&overlapping);
+  if (rank == 1) piece[5] = 9;
+  if (rank == 1) MPI_Send(piece, 1, overlapping, 0, 7, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(piece, 1, overlapping, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const int is_right = piece[5] == 9;
+  MPI_Type_free(&overlapping);
+  free(piece);
+  return is_right;
+}
+
+static void* exchange(void* tag) {
+  for (int i = 0; i < EACH; ++i) {
+    int data = i;
+    if (rank == 1) MPI_Send(&data, 1, MPI_INT, 0, *(int*)tag, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Recv(&data, 1, MPI_INT, 1, *(int*)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (data != i) *(int*)tag = -1;
+  }
+  return NULL;
+}
+
+static int threads(void) {
+  pthread_t all[THREADS];
+  int tags[THREADS], is_right = 1;
+  for (int t = 0; t < THREADS; ++t) {
+    tags[t] = t;
+    pthread_create(&all[t], NULL, exchange, &tags[t]);
+  }
+  for (int t = 0; t < THREADS; ++t) {
+    pthread_join(all[t], NULL);
+    is_right = is_right && tags[t] == t;
+  }
+  return is_right;
+}
+
+static int spawn(char* program) {
+  MPI_Comm parent, child;
+  int data = 0;
+  char* arguments[] = {"spawn", NULL};
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    data = 5;
+    MPI_Send(&data, 1, MPI_INT, 0, 3, parent);
+    MPI_Comm_disconnect(&parent);
+    MPI_Finalize();
+    exit(0);
+  }
+  MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
+                 MPI_ERRCODES_IGNORE);
+  if (rank == 0) MPI_Recv(&data, 1, MPI_INT, 0, 3, child, MPI_STATUS_IGNORE);
+  send_one(MPI_COMM_WORLD);
+  MPI_Comm_disconnect(&child);
+  return data == 5 && sum == 1;
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
+  int provided, size, is_right = 1;
+  const int level = !strcmp(mode, "threads")      ? MPI_THREAD_MULTIPLE
+                    : !strcmp(mode, "serialized") ? MPI_THREAD_SERIALIZED
+                    : !strcmp(mode, "funneled")   ? MPI_THREAD_FUNNELED
+                                                  : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, level, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > 1 || !strcmp(mode, "spawn")) {
+    if (!strcmp(mode, "communicators"))
+      is_right = communicators();
+    else if (!strcmp(mode, "large"))
+      is_right = large();
+    else if (!strcmp(mode, "threads"))
+      is_right = provided < MPI_THREAD_MULTIPLE || threads();
+    else if (!strcmp(mode, "spawn"))
+      is_right = spawn(argv[0]);
+    else
+      send_one(MPI_COMM_WORLD);
+  }
+  if (rank == 0) printf(is_right ? "right\n" : "wrong\n"), fflush(stdout);
+  MPI_Finalize();
+  if (!strcmp(mode, "exec")) execlp("true", "true", NULL);
+  return 0;
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Tests `poise profile` with programs and commands that are hard to profile: no wrong number, no hang, and the program's
+results stay as they are."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import reader
+from reader import ENVIRONMENT, LIBRARY, compile_c, installations
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+POISE = os.environ["POISE"] if "POISE" in os.environ else ""
+PIECES, PIECE, THREADS, EACH, COMMUNICATORS = 32769, 65536, 4, 200, 5000  # of programs/trouble.c
+
+
+def launcher(mpi):
+    return [f"mpirun.{mpi}"] + (["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])
+
+
+class Trouble(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def profile(self, *command, output="run.poise", before=()):
+        return subprocess.run([*before, POISE, "profile", "-o", output, "--", *map(str, command)], capture_output=True, text=True,
+                              timeout=90, cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY},
+                              stdin=subprocess.DEVNULL, check=False)
+
+    def program(self, mpi):
+        return compile_c(mpi, PROGRAMS / "trouble.c", self.folder, "-pthread")
+
+    def recorded(self):
+        """Returns the ranks' profiles in run.poise."""
+        trace = (self.folder / "run.poise").read_bytes()
+        (self.folder / "profile").write_bytes(trace[trace.index(reader.MAGIC):])
+        return reader.read_profile(self.folder / "profile")
+
+    def check(self, done, sent):
+        """Checks the program's output and the messages and bytes from rank 1 to rank 0. The same ranks may also have sent
+        messages of collectives."""
+        self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+        messages, size = reader.traffic_of(self.recorded())[1, 0]
+        self.assertEqual((messages, size), sent)
+
+    def for_each(self, mode, sent):
+        for mpi in installations():
+            with self.subTest(mpi=mpi, mode=mode):
+                self.check(self.profile(*launcher(mpi), "-np", 2, self.program(mpi), mode), sent)
+
+    def test_thousands_of_communicators(self):
+        self.for_each("communicators", (COMMUNICATORS, 4 * COMMUNICATORS))
+
+    def test_a_message_of_more_bytes_than_an_int_can_count_and_of_a_derived_type(self):
+        self.for_each("large", (1, PIECES * PIECE))
+
+    def test_all_levels_of_thread_support(self):
+        for mode in ("single", "funneled", "serialized"):
+            self.for_each(mode, (1, 4))
+
+    def test_several_threads_that_send_at_the_same_time(self):
+        self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
+
+    def test_ranks_that_a_shell_starts_and_that_start_another_program_at_the_end(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 2, "sh", "-c", f"true; exec {self.program(mpi)} exec")
+                self.check(done, (1, 4))
+
+    def test_several_programs_in_one_job(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                other = self.folder / f"other.{mpi}"
+                shutil.copy(self.program(mpi), other)
+                done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "single", ":", "-np", 2, other, "single")
+                self.check(done, (1, 4))
+                self.assertEqual(len(self.recorded()), 3)
+
+    def test_spawned_processes_are_not_profiled_and_their_messages_count_as_outside(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 2, self.program(mpi), "spawn")
+                self.check(done, (1, 4))
+                self.assertEqual(len(self.recorded()), 2)
+
+    @unittest.skipIf(len(installations()) < 2, "needs both MPIs")
+    def test_a_program_of_another_mpi_than_the_launcher_runs_and_one_line_says_what_was_recorded(self):
+        done = self.profile(*launcher("openmpi"), "-np", 2, self.program("mpich"), "single")
+        self.assertEqual((done.returncode, done.stdout), (0, "right\nright\n"), done.stderr)
+        self.assertIn("poise profile: no profile: 2 processes", done.stderr)
+        self.assertFalse((self.folder / "run.poise").exists())
+
+    def test_an_output_that_cannot_be_written_is_refused_before_the_program_runs(self):
+        (self.folder / "file").write_text("")
+        for output in ("file/run.poise", "."):
+            done = self.profile("echo", "hello", output=output)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    @unittest.skipIf(subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode, "needs namespaces")
+    def test_a_full_disk_costs_the_profile_but_not_the_run(self):
+        (self.folder / "full").mkdir()
+        full = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none full; '
+                'head -c 4096 /dev/zero > full/fill; exec "$@"', "sh"]
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 2, self.program(mpi), "single", output="full/run.poise", before=full)
+                self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
+                self.assertIn("No space left on device", done.stderr)
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not POISE or not installations():
+        print("no MPI to test with")
+        sys.exit(77)
+    unittest.main()
