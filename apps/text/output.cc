@@ -35,6 +35,8 @@ void check_writable(const std::string& path) {
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));
   std::error_code ignored;  // a path that cannot be examined will fail when it is written
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    fail("cannot write {}: {} is not a directory", path, folder.string());
   if (std::filesystem::is_directory(path, ignored))
     fail("cannot write {}: it is a directory", path);
 }

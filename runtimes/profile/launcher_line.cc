@@ -25,14 +25,21 @@ Launcher launcher_of(std::string_view version) {
 std::vector<std::string> with_variables(const std::vector<std::string>& command, Launcher launcher,
                                         const Variables& variables) {
   if (launcher == Launcher::other || command.empty()) return command;
-  std::vector<std::string> words = {command[0]};
+  std::vector<std::string> options;
   for (const auto& [name, value] : variables) {
     if (launcher == Launcher::open_mpi)
-      words.insert(words.end(), {"-x", name + "=" + value});
+      options.insert(options.end(), {"-x", name + "=" + value});
     else
-      words.insert(words.end(), {"-genv", name, value});
+      options.insert(options.end(), {"-genv", name, value});
   }
-  words.insert(words.end(), command.begin() + 1, command.end());
+  std::vector<std::string> words;
+  for (const std::string& word : command) {
+    words.push_back(word);
+    // Open MPI's option holds for one of the programs between colons, Hydra's for all.
+    const bool begins_program = launcher == Launcher::open_mpi && word == ":";
+    if (words.size() == 1 || begins_program)
+      words.insert(words.end(), options.begin(), options.end());
+  }
   return words;
 }
 

@@ -25,9 +25,9 @@ TEST(launcher_line, recognises_launchers_by_the_version_text_that_they_print) {
 
 TEST(launcher_line, inserts_environment_variables_before_the_launcher_arguments_of_the_user) {
   const Words command = {"mpirun", "-np", "2", "a", ":", "-np", "1", "b", "-x"};
-  EXPECT_EQ(
-      with_variables(command, Launcher::open_mpi, {{"A", "1"}, {"B", "x=y"}}),
-      (Words{"mpirun", "-x", "A=1", "-x", "B=x=y", "-np", "2", "a", ":", "-np", "1", "b", "-x"}));
+  EXPECT_EQ(with_variables(command, Launcher::open_mpi, {{"A", "1"}, {"B", "x=y"}}),
+            (Words{"mpirun", "-x", "A=1", "-x", "B=x=y", "-np", "2", "a", ":", "-x", "A=1", "-x",
+                   "B=x=y", "-np", "1", "b", "-x"}));
   EXPECT_EQ(with_variables(command, Launcher::hydra, {{"A", "1"}}),
             (Words{"mpirun", "-genv", "A", "1", "-np", "2", "a", ":", "-np", "1", "b", "-x"}));
   EXPECT_EQ(with_variables(command, Launcher::other, {{"A", "1"}}), command);

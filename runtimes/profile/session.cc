@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 #include "runtimes/profile/hash.h"
 #include "runtimes/profile/omp_watch.h"
@@ -73,6 +74,34 @@ void note_wrong_settings(const MpiLibrary& mpi) {
   if (const std::string trouble = trouble_with_machine(size); !trouble.empty()) print_note(trouble);
 }
 
+/// The number of processes that the launcher says it started; 0 if it does not say. `rank`: which
+/// of them this process is.
+int launched(int& rank) {
+  const std::pair<const char*, const char*> names[] = {
+      {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
+  for (const auto& [size_name, rank_name] : names) {
+    const char *const size = std::getenv(size_name), *const own = std::getenv(rank_name);
+    if (size == nullptr || own == nullptr) continue;
+    rank = std::atoi(own);
+    return std::atoi(size);
+  }
+  return 0;
+}
+
+/// True if the launcher belongs to another MPI than the program, or the program was started by a
+/// rank. Then each process is a job of its own, and their profiles would overwrite each other.
+bool is_alone_in_job(const MpiLibrary& mpi) {
+  int size = 0, rank = 0;
+  mpi.comm_size(mpi.world, &size);
+  const int started = launched(rank);
+  if (size > 1 || started < 2) return false;
+  if (rank == 0)
+    print_note("no profile: the launcher started " + std::to_string(started) +
+               " processes, but each has an MPI_COMM_WORLD of its own; use the launcher of the MPI "
+               "with which the program was built");
+  return true;
+}
+
 void begin_session() {
   const Settings& given = settings();
   const bool reorders = given.reorder != Settings::Reorder::off;
@@ -88,7 +117,7 @@ void begin_session() {
   mpi->comm_get_parent(&parent);
   if (mpi->plain(parent) != mpi->comm_null) return;  // spawned: not part of the launched job
   note_wrong_settings(*mpi);
-  if (given.output.empty()) return;
+  if (given.output.empty() || is_alone_in_job(*mpi)) return;
   is_main = true;
   owner = ::getpid();
   session.store(new Session(*mpi, given), std::memory_order_release);

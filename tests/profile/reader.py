@@ -76,14 +76,14 @@ def read_team(reader):
     return team
 
 
-def read_profile(path):
-    """Returns one dictionary per rank. Raises an error if the file ends within the block of a rank."""
+def read_profile(path, num_ranks=None):
+    """Returns one dictionary per rank; of the first num_ranks blocks, if that is given. Raises an error if the file ends within the block of a rank."""
     data = pathlib.Path(path).read_bytes()
     assert data.startswith(MAGIC), path
     reader = Reader(data)
     reader.at = len(MAGIC)
     ranks = []
-    while reader.at < len(data):
+    while reader.at < len(data) and len(ranks) != num_ranks:
         size = reader.number()
         end = reader.at + size
         rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
