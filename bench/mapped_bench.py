@@ -25,7 +25,7 @@ from keep import ROOT, keep
 POISE = ROOT / "build" / "bin" / "poise"
 INPUTS = ROOT / "bench" / "real"
 CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots", "2", "--near", "0s", "--far", "0s", "--rate", "50mbit", "--"]
-RANKS, PAIRS, MAX_RUNS = 8, 7, 25
+HOSTS, RANKS, PAIRS, MAX_RUNS = 4, 8, 7, 25
 TIMEOUT_S, SKIPPED = 120, 77
 # The launcher deals ranks to hosts in turn, and binds each to a core of the host.
 SCATTERED = {"OMPI_MCA_rmaps_base_mapping_policy": "node", "OMPI_MCA_hwloc_base_binding_policy": "core"}
@@ -89,7 +89,7 @@ def pairs_of(first, second):
 def by_map(cluster, name, program):
     """Profiles a program, maps its ranks, and measures pairs of runs in the launcher's order and with the map."""
     cluster.run(POISE, "profile", "-o", "run.poise", "--", "mpirun", "-np", RANKS, *program.command, **SCATTERED)
-    shown = cluster.run(POISE, "map", "run.poise", "--for", "openmpi", "--launch-file", "ranks").stdout
+    shown = cluster.run(POISE, "map", "run.poise", "--for", "openmpi", "--launch-file", "ranks", "--hosts", "hosts").stdout
     return {"name": name, "by": "poise map", "traffic_change": re.search(r"bytes x hops.* (\S+%)", shown)[1],
             **pairs_of(lambda: cluster.launch(program, **SCATTERED),
                        lambda: cluster.launch(program, ("--rankfile", "ranks"), **MAPPED))}
@@ -131,6 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
+        (folder / "hosts").write_text("".join(f"node{number}\n" for number in range(1, HOSTS + 1)))
         subprocess.run(["mpicc.openmpi", "-O2", INPUTS / "ring.c", "-o", folder / "ring"], check=True, timeout=TIMEOUT_S)
         cluster = Cluster(folder)
         for program_name, program in PROGRAMS.items():
