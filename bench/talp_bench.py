@@ -62,19 +62,17 @@ def main():
     if not pathlib.Path(options.library).exists():
         print(f"{options.library} does not exist; build DLB with MPI and name its library: --library FILE. Nothing was compared.")
         return
-    rows = []
     for name, run, _ in CASES:
         has_cores = run.ranks <= len(os.sched_getaffinity(0)) and not run.on_one_core
         if not has_cores or run.mpi != "openmpi" or options.only not in name or not run.executable():
             continue
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
-            for row in rows_of(name, run, pathlib.Path(folder), options.library):
-                rows.append(row)
+            rows = list(rows_of(name, run, pathlib.Path(folder), options.library))
+            for row in rows:
                 print("{name:38} {efficiency:14} poise {poise:6.1%}  TALP {talp:6.1%}  {}".format(
                     "" if row["is_near"] else "DIFFERENT", **row), flush=True)
-    if rows:
-        keep("talp", rows, key=("name",) if options.only else None, repeats=REPEATS)
+        keep("talp", rows, key=("name",), repeats=REPEATS)  # case by case, because all take minutes
 
 
 if __name__ == "__main__":
