@@ -115,6 +115,10 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                      fs::absolute(fs::path(history_file).replace_extension(".map")).string(),
                      is_open_mpi_5(known.version));
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
+  // The map takes the place of the user's default policy. Open MPI 4 and 5 refuse to have both.
+  for (const char* const policy :
+       {"OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy"})
+    if (launcher == Launcher::openmpi) ::unsetenv(policy);
   for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<std::string> words = {command[0]};
   words.insert(words.end(), options.words.begin(), options.words.end());
