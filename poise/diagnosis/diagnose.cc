@@ -207,6 +207,22 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   advice.push_back({Remedy::juggle, {(uneven_s + least_s) / 2, (uneven_s - least_s) / 2}, false});
 }
 
+/// The time in which ranks of one core take turns, also inside MPI, where they wait actively: the
+/// time for which the rank that was queued least was queued, on the worst core.
+double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
+                      const std::map<PlaceId, int>& ranks_at) {
+  std::map<PlaceId, double> least_s;
+  for (TaskId r = 0; r < placement.num_tasks(); ++r) {
+    if (ranks_at.at(placement.of(r)) < 2) continue;
+    const double queued_s = phase.ranks[r].queued_s;
+    double& least = least_s.try_emplace(placement.of(r), queued_s).first->second;
+    least = std::min(least, queued_s);
+  }
+  double longest_s = 0;
+  for (const auto& [place, queued_s] : least_s) longest_s = std::max(longest_s, queued_s);
+  return longest_s;
+}
+
 /// Ranks share cores or change cores although their node has a core for each.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
@@ -215,6 +231,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   const bool has_free_cores =
       std::equal(nodes.ranks.begin(), nodes.ranks.end(), nodes.cores.begin(), std::less_equal<>());
   if (!has_free_cores) return;
+  const std::vector<double> times_s = phase_times_s(run);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     std::map<PlaceId, int> ranks_at;
     bool shares = false;
@@ -226,13 +243,19 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     with_others += shares ? 1 : 0;
     double loaded_s = 0;
     for (const RankTimes& rank : run.phases[p].ranks) loaded_s = std::max(loaded_s, rank.load_s);
-    const double saved = std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s);
+    const double lost_s = std::max(0.0, times_s[p] - loaded_s);
+    const double saved =
+        std::max(std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s),
+                 std::min(lost_s, taking_turns_s(run.phases[p], placement, ranks_at)));
     saved_s += saved;
     squares += saved * saved;
   }
   // Binding does not help on cores that other programs use.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
-  advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
+  // Ranks that always share a core do not do so by chance; then the model's error remains.
+  const double by_chance = 1 - 1.0 * with_others / run.phases.size();
+  const double half_width_s = std::max(saved_s / 4, by_chance * 1.96 * std::sqrt(squares));
+  advice.push_back({Remedy::binding, {saved_s, half_width_s}, false});
 }
 
 /// Advice: map ranks to other places. The model computes which fraction of the cost of messages

@@ -134,6 +134,19 @@ TEST(diagnose, transfers_that_only_some_ranks_have_may_be_waits_for_a_rank_with_
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
+TEST(diagnose, ranks_that_take_turns_on_a_core_inside_mpi_are_to_be_bound_to_cores_of_their_own) {
+  auto profile = run_on_node({0.1, 0.1}, "core:2");
+  for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
+    profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{0, 0});
+    for (RankTimes& rank : profile.run.phases[p].ranks) {
+      rank.waited = {0.4, 0};
+      rank.queued_s = 0.7;
+    }
+  }
+  EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
+  EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.7, 1e-9);
+}
+
 TEST(diagnose, even_work_of_ranks_that_share_cores_takes_as_long_as_these_cores_need) {
   // Four ranks with 1.1 s of work in each second have an imbalance of 0.725 s, but their two cores
   // are idle for only 0.45 s.
