@@ -226,8 +226,8 @@ double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
 /// Ranks share cores or change cores although their node has a core for each.
 void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
-  double saved_s = 0, squares = 0;
-  std::size_t with_others = 0;
+  double saved_s = 0, squares = 0, turns_s = 0;
+  std::size_t with_others = 0, with_turns = 0;
   const bool has_free_cores =
       std::equal(nodes.ranks.begin(), nodes.ranks.end(), nodes.cores.begin(), std::less_equal<>());
   if (!has_free_cores) return;
@@ -243,19 +243,23 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     with_others += shares ? 1 : 0;
     double loaded_s = 0;
     for (const RankTimes& rank : run.phases[p].ranks) loaded_s = std::max(loaded_s, rank.load_s);
-    const double lost_s = std::max(0.0, times_s[p] - loaded_s);
-    const double saved =
-        std::max(std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s),
-                 std::min(lost_s, taking_turns_s(run.phases[p], placement, ranks_at)));
+    turns_s += std::clamp(taking_turns_s(run.phases[p], placement, ranks_at), 0.0,
+                          std::max(0.0, times_s[p] - loaded_s));
+    with_turns += std::any_of(ranks_at.begin(), ranks_at.end(),
+                              [](const auto& place) { return place.second > 1; });
+    const double saved = std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s);
     saved_s += saved;
     squares += saved * saved;
   }
   // Binding does not help on cores that other programs use.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
-  // Ranks that always share a core do not do so by chance; then the model's error remains.
-  const double by_chance = 1 - 1.0 * with_others / run.phases.size();
-  const double half_width_s = std::max(saved_s / 4, by_chance * 1.96 * std::sqrt(squares));
-  advice.push_back({Remedy::binding, {saved_s, half_width_s}, false});
+  // In most phases ranks do not share a core by chance, such as when another program needs the
+  // other.
+  const bool is_lasting = 2 * with_turns > run.phases.size() && turns_s > saved_s;
+  if (is_lasting)
+    advice.push_back({Remedy::binding, {turns_s, turns_s / 4}, false});  // the model's error
+  else
+    advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
 /// Advice: map ranks to other places. The model computes which fraction of the cost of messages
