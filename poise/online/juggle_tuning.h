@@ -35,6 +35,7 @@ namespace poise {
   /* Windows. */ \
   X(double,        min_window_s,      0.05,  0.02, 10,   "s",                 "in a shorter window, waits that the kernel has not reported look like sleep") \
   X(double,        fading,            0.125, 0.01, 1,    "of an average",                  "weight of the newest window in an average") \
+  X(std::uint32_t, few_windows,       3,     1,    1000, "windows",           "waits for cpus of threads that never sleep are judged after this many: in short runs, later is too late") \
   X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average needs this many") \
   /* When balancing points take place. */ \
   X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter one are imprecise") \

@@ -182,6 +182,18 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
   return std::min(phase_s, 1 / sleepiest->turns_per_s);
 }
 
+/// True if threads that are not bound never sleep, could have a cpu each, and wait for cpus all the
+/// same: another program runs beside them. A few windows show this.
+bool JuggleWatch::is_clearly_crowded(const JuggleCrew& crew) const {
+  if (crew.team.size() < 2 || !crew.fits()) return false;
+  if (lost_windows_ < tuning_.few_windows || lost_cpus_ <= tuning_.notable) return false;
+  return std::all_of(crew.team.begin(), crew.team.end(), [&](std::size_t i) {
+    const JuggleMember& member = crew.members[i];
+    return member.windows >= tuning_.few_windows && member.asleep < tuning_.noise &&
+           !member.last.is_bound;
+  });
+}
+
 bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   const std::size_t size = crew.team.size(), places = crew.places.size();
   if (size < 2) return false;
@@ -196,7 +208,9 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
 JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, double period_s,
                                double now_s) {
   const bool is_acting = action != JuggleAction::leave;
-  const std::optional<double> seen_s = phase_seen_s(crew, is_acting);
+  std::optional<double> seen_s = phase_seen_s(crew, is_acting);
+  const bool is_clear = is_clearly_crowded(crew);
+  if (is_clear && !seen_s) seen_s = phase_length_s(0);  // no thread sleeps, so no phase is seen
   // While threads are balanced, their phases get shorter, so that short phases cannot be
   // recognised. A short phase length that is already known is therefore replaced only by a shorter
   // one.
@@ -209,7 +223,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   signs.births_per_s = births_per_s_;
   // If there are more threads than places, threads also wait for each other, which hides the thread
   // that falls behind.
-  if (crew.fits() && lost_windows_ >= tuning_.enough_windows) signs.lost_cpus = lost_cpus_;
+  if (crew.fits() && lost_windows_ >= tuning_.few_windows) signs.lost_cpus = lost_cpus_;
   double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
@@ -220,10 +234,10 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
     most_s = std::max(most_s, member.progress_s);
   }
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
-  // may balance them better.
+  // may balance them better. It does not if they are clearly crowded.
   const bool is_new =
       !is_acting && now_s - since_s_ < 2 * tuning_.enough_windows * tuning_.min_window_s;
-  if (is_new && !signs.is_bound) signs.asleep = 1;
+  if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;
   if (crew.team.empty()) return signs;
   const double share = 1.0 * crew.team.size() / crew.places.size();
   const double lag_s = period_s / std::max(1.0, std::ceil(share) * std::floor(share));

@@ -62,6 +62,7 @@ class JuggleWatch {
   };
   void watch_places(const JuggleCrew& crew, double real_s);
   bool has_unequal_places() const;
+  bool is_clearly_crowded(const JuggleCrew& crew) const;
   bool is_uneven(const JuggleCrew& crew) const;
   void close_for(JuggleMember& member, double window_s);
   double lost_in_window(const JuggleCrew& crew, double window_s) const;
