@@ -178,8 +178,34 @@ double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
   return most_s;
 }
 
+/// True if the kernel may move all ranks of the nodes that have more ranks than cores.
+bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
+  if (run.is_free.empty()) return false;
+  for (std::size_t r = 0; r < nodes.of_rank.size(); ++r) {
+    const NodeId node = nodes.of_rank[r];
+    if (nodes.ranks[node] > nodes.cores[node] && !run.is_free[r]) return false;
+  }
+  return true;
+}
+
+/// The time for which ranks that the kernel moves between the cores of a crowded node kept a core
+/// although they only waited. If all ranks are ready all the time, each of n ranks on m cores
+/// queues for 1 - m/n of the time, and the cores do nothing useful beyond shared_s(). Ranks that
+/// sleep while they wait queue for less.
+double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes, const SpmdProgram& fullest) {
+  double wall_s = 0, queued_s = 0;
+  for (const RankTimes& rank : phase.ranks) {
+    wall_s += rank.wall_s / phase.ranks.size();
+    queued_s += rank.queued_s / phase.ranks.size();
+  }
+  const double most_s = wall_s * (1 - 1.0 * fullest.places / fullest.threads);
+  if (most_s <= 0) return 0;
+  return std::min(1.0, queued_s / most_s) * std::max(0.0, wall_s - shared_s(phase, nodes));
+}
+
 /// Nodes with more ranks than cores lose time in two ways: ranks spin while others need their core,
-/// and some cores have one rank more than others.
+/// and some cores have one rank more than others. The kernel evens out the latter, unless it may
+/// not move the ranks.
 void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   SpmdProgram fullest{.threads = 1, .places = 1, .phase_s = 1};
@@ -188,9 +214,14 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
         nodes.ranks[n] * fullest.places >= fullest.threads * nodes.cores[n])
       fullest = {.threads = nodes.ranks[n], .places = nodes.cores[n], .phase_s = 1};
   if (fullest.threads <= fullest.places) return;
+  const bool are_free = are_crowded_ranks_free(run, nodes);
   double spun_s = 0, uneven_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
+    if (are_free) {
+      spun_s += spun_freely_s(phase, nodes, fullest);
+      continue;
+    }
     const double core_s = fullest_core_s(phase, trace.phases[p].placement);
     spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
     uneven_s += std::max(0.0, core_s - shared_s(phase, nodes));

@@ -57,6 +57,29 @@ TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_
   }
 }
 
+// This was observed with three ranks of LAMMPS under Open MPI on two cores: they are not bound, and
+// poise juggle gained nothing.
+TEST(diagnose, does_not_advise_to_juggle_spinning_ranks_that_the_kernel_moves) {
+  MeasuredRun run{.node_of_rank = {0, 0, 0}};
+  Trace trace;
+  trace.machine = machine_from_text("node:1 core:2");
+  const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 1};
+  for (int p = 0; p < 2; ++p) {
+    run.phases.push_back({.name = "", .ranks = {rank, rank, rank}});
+    Phase& phase = trace.phases.emplace_back();
+    phase.workload.tasks.assign(3, {.load_s = rank.load_s});
+    phase.placement = Placement({0, 1, 0});
+  }
+  EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle) << "they may be bound";
+  run.is_free = {true, true, true};
+  const Diagnosis diagnosis = diagnose(run, trace);
+  EXPECT_EQ(diagnosis.advice.front().remedy, Remedy::fewer_ranks);
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 2 * (3 - 1.8), 1e-9);
+  for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::juggle);
+  run.is_free[1] = false;
+  EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
+}
+
 TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 0, .work_s = {1, 1}}, {.rank = 2, .work_s = {0.5, 1}}};

@@ -56,7 +56,8 @@ struct MeasuredRun {
   // What is known about the threads of each node; causes_of() in juggle_causes.h finds from it what
   // slows them down. The member `threads` is 0 for a node on which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
-  bool knows_waiting = true;  // false: `waited` may be 0 because nothing is known
+  std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
+  bool knows_waiting = true;       // false: `waited` may be 0 because nothing is known
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 

@@ -64,6 +64,13 @@ std::vector<ThreadUse> computing(const TeamUse& team) {
   return threads;
 }
 
+/// True if the kernel may move each of the rank's computing threads to another cpu.
+bool is_free(const TeamUse& team, const std::vector<ThreadUse>& threads) {
+  return team.cpus.size() > 1 && !threads.empty() &&
+         std::all_of(threads.begin(), threads.end(),
+                     [](const ThreadUse& use) { return use.only_cpu < 0; });
+}
+
 /// Adds up facts about the computing threads of all ranks of a node.
 class NodeThreads {
  public:
@@ -105,6 +112,7 @@ void add_threads(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
     const std::vector<ThreadUse> threads = computing(ranks[r].team);
     nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
     if (!threads.empty()) nodes[run.node_of_rank[r]].add(ranks[r].team, threads);
+    run.is_free.push_back(is_free(ranks[r].team, threads));
     RankTeam team{.rank = ranks[r].rank};
     for (const std::int64_t ns : ranks[r].omp_work_ns) team.work_s.push_back(seconds(ns));
     if (team.work_s.size() < 2) {

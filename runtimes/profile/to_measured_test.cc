@@ -67,6 +67,8 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_EQ(facts.turns, 14);
   EXPECT_TRUE(facts.waits_actively);
   EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // its rank has one thread
+  EXPECT_FALSE(run.is_free[0]) << "two of its threads are bound";
+  EXPECT_TRUE(run.is_free[1]);
 }
 
 }  // namespace
