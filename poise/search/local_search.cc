@@ -65,11 +65,22 @@ Placement LocalSearch::shortest() const {
 /// Remembers the placement if its total time is the shortest so far. No place is busier than
 /// peak_s.
 void LocalSearch::note_total(double peak_s) {
-  if (steps_to_pay_ == 0) return;
+  if (steps_to_pay_ == 0 || is_trial_) return;
   const double total_s = steps_to_pay_ * peak_s + moved_->most_so_far_s();
   if (total_s >= shortest_s_) return;
   shortest_s_ = total_s;
   moves_since_.clear();
+}
+
+/// The total time of the placement, with an upper bound on that of the migration.
+double LocalSearch::total_s() {
+  refresh();
+  return steps_to_pay_ * peak_s() + moved_->seconds();
+}
+
+void LocalSearch::start_trials(double steps) {
+  steps_to_pay_ = steps;
+  shortest_s_ = total_s();
 }
 
 double LocalSearch::peak_s() const { return times_.peak_s(); }
@@ -294,6 +305,9 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   times_.move(t, to);
   room_.move(t, to);
   if (moved_) moved_->move(t, to);
+  // Both ends change; resources are also examined for their times and for who waits for them.
+  const std::uint64_t per_arc = times_.resources() ? 6 : 2;
+  scans_of_moves_ += per_arc * times_.arcs_of(t).size();
   for (const SpotId spot : times_.touched()) {
     potential_of_[spot] = potential(spot, times_.busy_s(spot));
     if (spot >= machine_.num_places()) continue;  // a shared resource
@@ -371,10 +385,17 @@ bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   return steps_.size() > num_steps;
 }
 
+/// Computes for what places wait (BusyTimes).
+void LocalSearch::refresh() {
+  times_.refresh(exponent_);
+  scans_of_moves_ += times_.num_spots();
+  if (times_.resources()) scans_of_moves_ += times_.num_arcs() + workload_.num_tasks();
+}
+
 /// Computes all potentials anew and marks every place as still to be visited. Returns the busy time
 /// of the busiest place.
 double LocalSearch::begin() {
-  times_.refresh(exponent_);
+  refresh();
   scale_s_ = peak_s();
   if (scale_s_ == 0) return 0;
   per_scale_ = 1 / scale_s_;
@@ -390,7 +411,7 @@ double LocalSearch::begin() {
 
 double LocalSearch::run(const Stage& stage, double max_scans) {
   exponent_ = stage.exponent;
-  const std::uint64_t scans_before = scans();
+  const std::uint64_t all_before = all_scans();
   double peak_s = begin();  // an upper bound after the peak has fallen
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;
@@ -402,7 +423,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
   double stuck_s = 0;      // longest busy time of a place for which no move was found
-  while (!queue_.empty() && scans() < last_scan) {
+  while (!queue_.empty() && scans() < last_scan && all_scans() - all_before < max_scans) {
     if (scans() >= next_refresh) {
       peak_s = begin();
       next_refresh = scans() + entries;
@@ -440,7 +461,24 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   }
   if (steps_to_pay_ != 0) note_total(this->peak_s());
   queue_ = {};
-  return scans() - scans_before;
+  return all_scans() - all_before;
+}
+
+double LocalSearch::try_perturbation(Random& random, const Stage& stage, double max_scans) {
+  const std::uint64_t before = all_scans();
+  moves_since_.clear();
+  is_trial_ = true;
+  perturb(random);
+  run(stage, max_scans);
+  const double total_s = this->total_s();
+  if (total_s < shortest_s_) {
+    shortest_s_ = total_s;
+  } else {
+    const std::vector<Migration> moves = std::exchange(moves_since_, {});
+    for (auto move = moves.rbegin(); move != moves.rend(); ++move) relocate(move->task, move->from);
+  }
+  is_trial_ = false;
+  return all_scans() - before;
 }
 
 /// Returns a random place: half of the time one of the busiest, otherwise one that is nearly as

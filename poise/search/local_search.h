@@ -57,6 +57,16 @@ class LocalSearch {
   /// received them. Destinations are the places of communication partners or random places.
   void perturb(Random& random);
 
+  /// Prepares try_perturbation(). Needs a call of limit_migration() before. `steps`: see
+  /// remember_shortest().
+  void start_trials(double steps);
+
+  /// Perturbs the placement and searches again from there. If the total time has not become
+  /// shorter, all tasks return to where they were. Returns the number of scans.
+  double try_perturbation(Random& random, const Stage& stage, double max_scans);
+  /// The shortest total time so far.
+  double shortest_s() const { return shortest_s_; }
+
   double peak_s() const;
   double average_s() const;
   Placement placement() const { return Placement(times_.places()); }
@@ -75,6 +85,7 @@ class LocalSearch {
   double power(double busy_s) const;
   double potential(SpotId spot, double busy_s) const { return times_.weight(spot) * power(busy_s); }
   std::uint64_t scans() const { return around_.scans() + scans_of_swaps_; }
+  std::uint64_t all_scans() const { return scans() + scans_of_moves_; }
   bool can_move(TaskId t, PlaceId to) {
     return room_.fits(t, to) && (!moved_ || moved_->fits(t, to, migration_limit_s_));
   }
@@ -83,6 +94,7 @@ class LocalSearch {
            (!moved_ || moved_->fits_exchange(t, u, migration_limit_s_));
   }
   void note_total(double peak_s);
+  double total_s();
   double change_of_trial() const;
   double change_of_exchange(TaskId t, TaskId u);
   void try_moves(TaskId t, double limit);
@@ -95,6 +107,7 @@ class LocalSearch {
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
   std::span<const std::pair<double, TaskId>> partners_at(PlaceId to, TaskId t);
   void gather_swaps(PlaceId p, double limit);
+  void refresh();
   double begin();
   bool improve(PlaceId p, const Stage& stage);
   void take(const Step& step);
@@ -114,6 +127,7 @@ class LocalSearch {
   std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
   double migration_limit_s_ = 0;
   double steps_to_pay_ = 0;             // iterations in the total time; 0: no total is remembered
+  bool is_trial_ = false;               // the total is compared only after a perturbation
   double shortest_s_ = 0;               // shortest total time so far
   std::vector<Migration> moves_since_;  // the moves made since then
   std::vector<double> potential_of_;    // per place, at the current exponent and scale
@@ -123,6 +137,7 @@ class LocalSearch {
   std::vector<std::vector<Step>> kept_steps_;  // per place: a heap, the best first
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
+  std::uint64_t scans_of_moves_ = 0;  // and of refresh(): they do not end a stage
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;

@@ -39,16 +39,14 @@ namespace poise {
   X(std::uint64_t, min_scans,                 1000,  0,    1e9,   "scans",             "any stage may make this many scans, however few tasks there are") \
   X(double,        longer_migration,          2,     1.1,  16,    "times",             "each further limit on the time of migration is longer by this") \
   /* Passes that perturb the best placement (knobs passes and budget_s). */ \
-  X(int,           perturbed_moves,           6,     1,    1000,  "moves",             "tries to move a task in one perturbation") \
+  X(int,           perturbed_moves,           3,     1,    1000,  "moves",             "tries to move a task in one perturbation") \
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
-  X(double,        passes_if_few_cores,       5,     0,    1e6,   "passes",            "if places may be full, tasks can only be exchanged, and local search ends early: passes within the budget, even without the knob") \
-  /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
+  /* What a decision may cost (search/scan_budget.h): the larger of the first and of the other two together. */ \
   X(double,        effort,                    0.01,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
-  X(double,        effort_of_gain,            0.1,   0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
   X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
   X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
-  X(double,        scan_s,                    2.5e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 18 to 25 ns on a processor of 2020 that is not shared") \
+  X(double,        scan_s,                    1.5e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 10 to 20 ns on a processor of 2020 that is not shared") \
   /* A new placement (partition/from_scratch.h). */ \
   X(unsigned,      attempts,                  2,     1,    100,   "attempts",          "vertices from which each bisection is grown; the best is kept") \
   X(unsigned,      climbs,                    1,     0,    100,   "climbs",            "hill climbs that end each descent on traffic") \

@@ -18,17 +18,19 @@
 /// from stage to stage: a few moves, more, and all that pay.
 /// 4. Polish: a last stage of local search, with an exponent so large that the busiest place alone
 /// counts.
-/// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
-/// searched again several times per pass; improvements are kept. The result is repeatable for the
-/// same seed and passes, but not with budget_s.
+/// 5. The best placement is perturbed near its busiest places and searched again, within the budget
+/// and as long as that sometimes shortens the total time. With `passes` or `budget_s`, this
+/// continues several times per pass, whatever the budget. The result is repeatable for the same
+/// seed and passes, but not with budget_s.
 /// 6. Each candidate is judged by the shortest total time on the way from it back to the current
 /// placement (returns.h). At the end, tasks return one by one if that shortens the total time.
 ///
-/// If the budget allows only one search, it starts from blocks of consecutive tasks if their total
-/// time is shorter than that of the current placement.
+/// If the budget does not allow all of that and the current placement is scattered, which means
+/// that messages stay within places hardly more often than by chance, the first search starts from
+/// the placement with little traffic if its total time is shorter.
 ///
-/// Step 1 always runs. The other steps run within a budget of computing time that the coming phases
-/// can repay (scan_budget.h).
+/// Step 1 always runs. The other steps run within a budget of computing time, 1 % of the coming
+/// phases or 2 ms and 3 us per task (scan_budget.h).
 ///
 /// The total time is never longer than with the current placement, unless that placement exceeds
 /// memory (`memory_bytes` per place, and the memory of domains if the machine knows it) or the
@@ -86,12 +88,10 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// Computing times of the parts of a decision.
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
-double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
-                 TaskId num_tasks) {
+double allowed_s(const PoiseOptions& options, double iteration_s, TaskId num_tasks) {
   const Tuning& tuning = options.tuning;
-  return std::max({tuning.effort * options.steps * iteration_s,
-                   tuning.effort_of_gain * options.steps * (iteration_s - bound_s),
-                   tuning.effort_s + tuning.effort_per_task_s * num_tasks});
+  return std::max(tuning.effort * options.steps * iteration_s,
+                  tuning.effort_s + tuning.effort_per_task_s * num_tasks);
 }
 
 class Search {
@@ -104,8 +104,8 @@ class Search {
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
-        entries_(problem.workload.num_tasks() + way_.arcs->count()),
-        budget_(allowed_s(options, best_.iteration_s, bound_s_, problem.workload.num_tasks()) /
+        entries_(problem.workload.num_tasks() + way_.arcs->count() + problem.machine.num_places()),
+        budget_(allowed_s(options, best_.iteration_s, problem.workload.num_tasks()) /
                 tuning_.scan_s) {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
@@ -131,8 +131,10 @@ class Search {
   }
 
   void try_other_starts() {
-    if (messages_weigh() && pays() && may_spend(kCosts.consecutive_scans + kCosts.descent_scans()))
-      try_from(placed_with_little_traffic());
+    const double partition_scans = is_scattered() ? 0 : kCosts.new_placement_scans;
+    if (messages_weigh() && pays() &&
+        may_spend(kCosts.consecutive_scans + partition_scans + kCosts.descent_scans()))
+      try_from(with_little_traffic(consecutive()).placement);
     if (pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
       budget_.spend(kCosts.schedule_scans * entries_);
       try_from(fitted(schedule_by_finish(problem_)));
@@ -145,6 +147,7 @@ class Search {
   /// when the limit exceeds what the migrations could save in all steps.
   void try_limited_migrations() {
     if (!is_within_room_ || !may_spend(kCosts.descent_scans())) return;
+    if (far_migration_s_ <= tuning_.same_total * total_s(best_)) return;
     LocalSearch descent = from(problem_.current);
     std::optional<Outcome> shortest;
     int rises = 0;
@@ -174,16 +177,24 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// True if pass() should run once more although the user did not ask for passes. This needs three
-  /// conditions: the number of cores per place is limited, so that places may be full and local
-  /// search may end early; `number`, the passes so far, is below a limit; and the budget allows one
-  /// more pass.
-  bool may_pass(std::uint64_t number) {
-    if (!problem_.workload.capacity.is_limited() || number >= tuning_.passes_if_few_cores ||
-        !may_spend(kCosts.descent_scans() * tuning_.trials))
-      return false;
-    budget_.spend(kCosts.descent_scans() * tuning_.trials * entries_);
-    return true;
+  /// Perturbs the best placement near its busiest places and searches again, as often as the budget
+  /// allows and as long as that sometimes shortens the total time.
+  void try_perturbations() {
+    if (best_.iteration_s <= bound_s_ || !is_within_room_ || !may_spend(kCosts.descent_scans()))
+      return;
+    LocalSearch search = from(best_.placement);
+    search.limit_migration(total_s(best_) - options_.steps * bound_s_);
+    search.start_trials(options_.steps);
+    Random draws(mix(problem_.seed));
+    double shortest_s = search.shortest_s();
+    for (std::size_t in_vain = 0; in_vain < tuning_.max_passes_without_gain;) {
+      const double scans = scans_before_way_back();
+      if (scans <= 0) break;
+      budget_.spend(search.try_perturbation(draws, sharp(tuning_), scans));
+      in_vain = search.shortest_s() < shortest_s ? 0 : in_vain + 1;
+      shortest_s = search.shortest_s();
+    }
+    take_if_better(outcome_of(problem_, search.placement()));
   }
 
   /// Perturbs the best placement several times and searches again from each. Returns false if no
@@ -232,9 +243,11 @@ class Search {
   /// Runs a stage of local search. It leaves enough of the budget to try afterwards which of the
   /// moves should be undone (returns.h).
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
-    const double scans = budget_.left() - kCosts.way_back_scans * entries_;
+    const double scans = scans_before_way_back();
     if (scans > 0) budget_.spend(descent.run(stage, scans));
   }
+
+  double scans_before_way_back() const { return budget_.left() - kCosts.way_back_scans * entries_; }
 
   Outcome descended_from(const Placement& start) {
     LocalSearch descent = from(start);
@@ -249,30 +262,51 @@ class Search {
     run(descent, sharp(tuning_));
   }
 
-  /// The current placement; or consecutive tasks together, if the budget allows only one search and
-  /// their total time is shorter.
+  /// The current placement; or, if the budget does not allow both a search from there and one from
+  /// a placement with little traffic, the one whose total time is shorter. A placement that is not
+  /// scattered stays the start: local search mends uneven loads with fewer migrations.
   Placement first_start() {
-    if (!is_within_room_ || !messages_weigh() || !pays() ||
-        may_spend(2 * kCosts.descent_scans() + kCosts.consecutive_scans))
+    if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered() ||
+        !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
+        may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
+                  kCosts.descent_scans()))
       return best_.placement;
-    budget_.spend(kCosts.consecutive_scans * entries_);
-    Outcome consecutive = outcome_of(problem_, fitted(consecutive_shares(problem_)));
-    return total_s(consecutive) < total_s(best_) ? consecutive.placement : best_.placement;
+    Outcome start = with_little_traffic(consecutive());
+    return total_s(start) < total_s(best_) ? start.placement : best_.placement;
   }
 
-  /// The shorter one of two placements: consecutive tasks together, and, if the budget allows, a
-  /// partition of the messages (from_scratch.h).
-  Placement placed_with_little_traffic() {
+  /// True if at most twice as many messages stay within a place as by chance.
+  bool is_scattered() const {
+    double inside = 0, all = 0;
+    for (const Message& message : problem_.workload.messages) {
+      all += message.count;
+      if (best_.placement.of(message.from) == best_.placement.of(message.to))
+        inside += message.count;
+    }
+    return inside * problem_.machine.num_places() <= 2 * all;
+  }
+
+  Outcome consecutive() {
     budget_.spend(kCosts.consecutive_scans * entries_);
-    Placement consecutive = fitted(consecutive_shares(problem_));
-    if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return consecutive;
+    return outcome_of(problem_, fitted(consecutive_shares(problem_)));
+  }
+
+  /// The shorter one of two placements: these blocks of consecutive tasks, and, if the budget
+  /// allows, a partition of the messages (from_scratch.h). The partition is a quick one, because
+  /// local search follows.
+  Outcome with_little_traffic(Outcome blocks) {
+    if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
     budget_.spend(kCosts.new_placement_scans * entries_);
-    Placement fresh = fitted(placed_from_scratch(
-        problem_,
-        {.attempts = tuning_.attempts, .climbs = tuning_.climbs, .threads = options_.threads},
-        tuning_));
-    const double fresh_s = total_s(outcome_of(problem_, fresh));
-    return total_s(outcome_of(problem_, consecutive)) < fresh_s ? consecutive : fresh;
+    Tuning quick = tuning_;
+    quick.refining_passes = std::min(1, quick.refining_passes);
+    const Effort effort{.attempts = tuning_.attempts, .climbs = 0, .threads = options_.threads};
+    Outcome fresh = outcome_of(problem_, fitted(placed_from_scratch(problem_, effort, quick)));
+    return total_s(blocks) < total_s(fresh) ? blocks : fresh;
+  }
+
+  /// The most that descend() takes, in scans per entry, if the budget does not limit it.
+  double full_descent_scans() const {
+    return kCosts.build_scans + kCosts.way_back_scans + 3 * tuning_.scans_per_entry;
   }
 
   /// What all steps together would save if the iteration reached its lower bound.
@@ -343,7 +377,7 @@ class Search {
   const bool is_within_room_;
   const double bound_s_;
   Outcome best_;
-  const double entries_;
+  const double entries_;  // tasks, directions of pairs that exchange messages, and places
   ScanBudget budget_;
   double far_migration_s_ = 0;  // of local search from the current placement without a limit
   unsigned passes_in_vain_ = 0;
@@ -375,10 +409,10 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   search.try_other_starts();
   search.try_limited_migrations();
   search.polish();
+  search.try_perturbations();
   bool goes_on = true;
   std::uint64_t number = 0;
   for (; goes_on && number < options.passes; ++number) goes_on = search.pass(number);
-  for (; goes_on && search.may_pass(number); ++number) goes_on = search.pass(number);
   if (options.budget_s > 0)
     for (; goes_on && wall_now_s() < end_s; ++number) goes_on = search.pass(number);
   return std::move(search).result();
