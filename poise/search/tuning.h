@@ -47,6 +47,7 @@ namespace poise {
   X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
   X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
   X(double,        scan_s,                    1.5e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 10 to 20 ns on a processor of 2020 that is not shared") \
+  X(double,        cached_entries,            1e6,     1,     1e15, "entries",           "data of more entries do not fit into a processor's cache: a scan takes twice as long") \
   /* A new placement (partition/from_scratch.h). */ \
   X(unsigned,      attempts,                  2,     1,    100,   "attempts",          "vertices from which each bisection is grown; the best is kept") \
   X(unsigned,      climbs,                    1,     0,    100,   "climbs",            "hill climbs that end each descent on traffic") \

@@ -106,7 +106,7 @@ class Search {
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(problem.workload.num_tasks() + way_.arcs->count() + problem.machine.num_places()),
         budget_(allowed_s(options, best_.iteration_s, problem.workload.num_tasks()) /
-                tuning_.scan_s) {
+                (entries_ > tuning_.cached_entries ? 2 * tuning_.scan_s : tuning_.scan_s)) {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
 
