@@ -21,7 +21,7 @@ from juggle_bench import stranger
 from keep import ROOT, keep
 
 POISE = ROOT / "build" / "bin" / "poise"
-KERNELS = ("ep.W", "ft.A", "is.B", "cg.W", "mg.A", "sp.W")
+KERNELS = ("ep.W", "ft.A", "is.B", "cg.A", "mg.A", "sp.W")
 CPUS = len(os.sched_getaffinity(0))
 # Threads, and whether another program computes all the time on one of the cpus.
 SITUATIONS = {f"{CPUS + 1} on {CPUS}": (CPUS + 1, False), f"{2 * CPUS} on {CPUS}": (2 * CPUS, False),
