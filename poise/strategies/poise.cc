@@ -187,7 +187,7 @@ class Search {
     search.start_trials(options_.steps);
     Random draws(mix(problem_.seed));
     double shortest_s = search.shortest_s();
-    for (std::size_t in_vain = 0; in_vain < tuning_.max_passes_without_gain;) {
+    for (std::size_t in_vain = 0; in_vain < max_trials_without_gain();) {
       const double scans = scans_before_way_back();
       if (scans <= 0) break;
       budget_.spend(search.try_perturbation(draws, sharp(tuning_), scans));
@@ -245,6 +245,12 @@ class Search {
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
     const double scans = scans_before_way_back();
     if (scans > 0) budget_.spend(descent.run(stage, scans));
+  }
+
+  /// If places may be full, most perturbations gain nothing, because tasks can only be exchanged.
+  std::size_t max_trials_without_gain() const {
+    const bool may_be_full = problem_.workload.capacity.is_limited();
+    return std::size_t{tuning_.max_passes_without_gain} * (may_be_full ? tuning_.trials : 1);
   }
 
   double scans_before_way_back() const { return budget_.left() - kCosts.way_back_scans * entries_; }
