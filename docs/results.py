@@ -63,6 +63,8 @@ def wrapped(text, indent=""):
 
 def table_text(table, whole):
     rows = list(table.rows(whole))
+    if not rows:  # not measured yet
+        return []
     stamps = list(dict.fromkeys(stamp_text(row["measured"]) for row in rows))
     columns = dict(table.columns) | ({"measured": None} if len(stamps) > 1 else {})
     lines = [f"### {table.title}", "", *wrapped(table.text), "",
