@@ -71,7 +71,7 @@ def value_of(reference):
     if not rows or (len(rows) > 1 and not combine):
         raise Wrong(f"{len(rows)} rows match")
     values = [column_of(row, column[0]) for row in rows]
-    stale = any(results.is_stale(row["measured"]["commit"], results.GRACE) for row in rows)
+    stale = any(results.is_stale(row["measured"], results.GRACE) for row in rows)
     return (combine(values) if combine else values[0]) * factor, stale
 
 

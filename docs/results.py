@@ -4,7 +4,7 @@
 """Writes docs/results.md from bench/results/*.json: `./dev docs` calls this.
 
 A figure is stale if its row does not say at which commit it was measured, or if more than MAX_COMMITS commits were
-made since. The number of commits is not printed, so that the page changes only when a figure becomes stale. Tests tolerate
+made since. Where that commit was rebased and is not part of the history, commits are counted from the day of the measurement. The number of commits is not printed, so that the page changes only when a figure becomes stale. Tests tolerate
 a missing mark for GRACE more commits, so that no single commit makes them fail."""
 
 import functools
@@ -34,26 +34,29 @@ def git(*words):
 
 
 @functools.cache
-def commits_since(commit):
-    """Returns the number of commits since `commit`, or infinity if `commit` is None or unknown. Returns None if git
-    cannot tell, because there is no repository or only a shallow clone."""
+def commits_since(commit, date):
+    """Returns the number of commits since `commit`, or since the beginning of `date` if `commit` is not part of the
+    history. Returns infinity if `commit` is None, and None if git cannot tell, because there is no repository or only a
+    shallow clone."""
     if commit is None:
         return math.inf
     if git("rev-parse", "--is-shallow-repository") != "false":
         return None
-    counted = git("rev-list", "--count", f"{commit.rstrip('+')}..HEAD")
-    return int(counted) if counted else math.inf
+    commit = commit.rstrip("+")
+    is_ancestor = git("merge-base", commit, "HEAD").startswith(commit)
+    since = [f"{commit}..HEAD"] if is_ancestor else [f"--since={date}T00:00:00Z", "HEAD"]
+    return int(git("rev-list", "--count", *since))
 
 
-def is_stale(commit, grace=0):
-    return (commits_since(commit) or 0) > MAX_COMMITS + grace
+def is_stale(stamp, grace=0):
+    return (commits_since(stamp["commit"], stamp["date"]) or 0) > MAX_COMMITS + grace
 
 
 def stamp_text(stamp):
     commit, first = stamp["commit"], stamp.get("first_kept_by")
     place = f"at commit {commit}" if commit else f"at commit {first} or earlier" if first else "at an unknown commit"
     load = "" if stamp["load_average"] is None else f"; the load average was {stamp['load_average']:.1f}"
-    stale = STALE if is_stale(commit) else ""
+    stale = STALE if is_stale(stamp) else ""
     return f"Measured on {stamp['date']} {place}, on {stamp['machine']}{load}.{stale}"
 
 

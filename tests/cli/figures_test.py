@@ -25,7 +25,7 @@ class Figures(unittest.TestCase):
     def setUp(self):
         for target, name, value in [
                 (figures, "PAGES", {"bench": ("Heading", [results_tables.Table("T", "", lambda whole: ROWS, {})])}),
-                (results, "is_stale", lambda commit, grace: commit is None), (figures.json, "loads", lambda text: {}),
+                (results, "is_stale", lambda stamp, grace: stamp["commit"] is None), (figures.json, "loads", lambda text: {}),
                 (results, "RESULTS", mock.MagicMock())]:
             patch = mock.patch.object(target, name, value)
             patch.start()

@@ -27,7 +27,7 @@ class Results(unittest.TestCase):
         def marked(text):
             items = (" ".join(item.split()) for item in re.split(r"\n(?=\n|- )", text))
             return collections.Counter(item for item in items if item.endswith(results.STALE))
-        if results.commits_since("HEAD") is None:
+        if results.commits_since("HEAD", "2026-01-01") is None:
             self.skipTest("without a history, commits cannot be counted")
         page = marked(results.PAGE.read_text(encoding="utf-8"))
         self.assertLessEqual(page, marked(results.page()), "a figure is marked too early; write it again: ./dev docs")
@@ -35,10 +35,10 @@ class Results(unittest.TestCase):
             self.assertGreaterEqual(page, marked(results.page()), "a mark is missing; write it again: ./dev docs")
 
     def test_measurements_that_are_old_or_have_no_commit_are_marked_as_stale(self):
-        counted = {"git rev-parse": "false", "git rev-list": "7"}
+        counted = {"git rev-parse": "false", "git merge-base": "abcdef", "git rev-list": "7"}
         stamp = {"date": "2026-01-02", "commit": "abc", "machine": "a machine", "load_average": 1.0}
         with mock.patch.object(results, "git", side_effect=lambda *words: counted[f"git {words[0]}"]):
-            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE), ("", results.STALE):
+            for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE):
                 counted["git rev-list"] = commits
                 results.commits_since.cache_clear()
                 self.assertEqual(results.stamp_text(stamp),
@@ -46,7 +46,16 @@ class Results(unittest.TestCase):
             self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith(results.STALE))
             counted["git rev-parse"] = "true"  # a shallow clone cannot tell
             results.commits_since.cache_clear()
-            self.assertIsNone(results.commits_since("abc"))
+            self.assertIsNone(results.commits_since("abc", "2026-01-02"))
+        results.commits_since.cache_clear()
+
+    def test_commits_are_counted_from_the_day_of_a_measurement_if_its_commit_is_not_part_of_the_history(self):
+        counts = {("merge-base", "abc", "HEAD"): "",
+                  ("rev-parse", "--is-shallow-repository"): "false",
+                  ("rev-list", "--count", "--since=2026-01-02T00:00:00Z", "HEAD"): "12"}
+        results.commits_since.cache_clear()
+        with mock.patch.object(results, "git", side_effect=lambda *words: counts[words]):
+            self.assertEqual(results.commits_since("abc+", "2026-01-02"), 12)
         results.commits_since.cache_clear()
 
     def test_each_row_of_a_table_states_its_benchmark_run_if_the_table_combines_several_runs(self):
