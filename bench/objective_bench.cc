@@ -7,7 +7,7 @@
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
 //                     [--ours=STRATEGY] [--rows] [--alone] [--benchmark_out=FILE]
 //
-// A cell is a kind of workload, one of three machines, and one of three numbers of tasks. From each
+// A cell is a kind of workload, one of four machines, and one of four numbers of tasks. From each
 // cell, --draws cases are drawn at random with --seed. In a case, the sizes of all tasks are
 // multiplied by 0, 1, 10 or 100. A placement is used for 1 to 1,000 steps. The start is either the
 // usual initial placement of the kind ("fresh"), or a placement that was balanced before the loads

@@ -315,8 +315,8 @@ PAGES = {
         Table("Total time", "A case has 1, 10, 100 or 1,000 steps. Its total time is the predicted time of all these steps, plus that of the "
               "migration before them. The table divides the total time with `poise` by the shortest total time among all other strategies, including `keep`, which moves nothing. The "
               "column `tools of others` divides it by the shortest total time among METIS, Scotch and `keep`. The parts of METIS "
-              "and Scotch are exchanged between places if that reduces migration. Cases are drawn from 16 kinds of workload, three sizes and "
-              "three machines. A decision is in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per "
+              "and Scotch are exchanged between places if that reduces migration. Cases are drawn from 16 kinds of workload, four sizes and "
+              "four machines. A decision is in time if it takes at most 1 % of the predicted time of all steps, or at most 2 ms plus 3 µs per "
               "task.", totals,
               {"formula": "`{model}`", "cases": "{group}: {cases}", "median": "{median:.4f}", "worst": "{worst:.4f}",
                "99th percentile": "{percentile_99:.4f}", "arithmetic mean": "{mean:.4f}", "above 1.001 in": "{behind:.1%}",

@@ -24,6 +24,7 @@ SANITIZED_TASKS = (
 SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
 EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v"
+NAMES_DEFINED = "git ls-files '*.py' | xargs pyflakes3"
 FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
 
 
@@ -47,6 +48,7 @@ def parts(tier):
     table = [
         Part("architecture", "architecture", TIERS, [sys.executable, "tests/tidy.py"]),
         Part("format", "format", TIERS, ["bash", "-c", FORMATTED]),
+        Part("names", "names that Python scripts use and do not define", TIERS, ["bash", "-c", NAMES_DEFINED]),
         Part("release", "release build: unit tests and the command", ("quick",), preset="ci",
              targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
         Part("release", "release build", ("usual",), preset="ci", options=("-LE", "long"), packages=("sphinx", "clangs")),

@@ -32,7 +32,10 @@ std::vector<const Comparison::Row*> ranked(const Comparison& comparison) {
 }
 
 Comparison begin_comparison(const Problem& problem) {
-  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  const Placement& current = problem.current;
+  const CostModel& costs = problem.costs;
   return {.machine = machine,
           .bounds = makespan_bounds(machine, workload, current),
           .iteration_bound_s = iteration_bound_s(machine, workload, costs, current),

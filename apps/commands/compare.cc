@@ -157,7 +157,8 @@ void compare(const Options& options) {
                 {}};
   std::vector<ComparePart> parts;
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
-    const Problem problem = inputs.on(m);
+    Problem problem = inputs.on(m);
+    problem.steps = options.every;
     Comparison comparison = compare_on(problem, contenders);
     std::vector<CurvePoint> curve;
     if (options.curve) curve = curve_of(problem, comparison.best_placement);
@@ -214,7 +215,8 @@ void add_compare(CLI::App& app) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->needs(html);
-  add_count(*command, "--every", "K", options->every, "Phases per decision, for the total", 1);
+  add_count(*command, "--every", "K", options->every,
+            "Phases per decision: for the total, and for the strategy poise", 1);
   command->add_flag("--wide", options->wide,
                     "More columns: traffic, bytes moved, time of moving and deciding");
   CLI::Option* curve = command->add_flag(

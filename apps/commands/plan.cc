@@ -63,7 +63,8 @@ void plan(const Options& options) {
     fail("--output - and --json both write to stdout; drop one");
   if (!options.output.empty() && !prints_placement) check_writable(options.output);
   Inputs inputs(options.input);
-  const Problem problem = inputs.on(0);
+  Problem problem = inputs.on(0);
+  problem.steps = options.every;
   const Decision decision = decide(contender, problem);
   if (prints_placement) return print(placement_to_text(decision.placement), inputs.notes());
   const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
@@ -94,7 +95,8 @@ void add_plan(CLI::App& app) {
                    "Write the placement: one place number per line, task by task; .json for JSON; "
                    "- for stdout")
       ->type_name("FILE");
-  add_count(*command, "--every", "K", options->every, "Phases per decision, for the total", 1);
+  add_count(*command, "--every", "K", options->every,
+            "Phases per decision: for the total, and for the strategy poise", 1);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "Example: poise plan step.poise --strategy nuco --machine \"node:4 numa:2 core:8\" -o "

@@ -258,7 +258,10 @@ void rank_rows(Comparison& comparison) {
 }  // namespace
 
 ComparePart with_pictures(Comparison comparison, const Problem& problem, const Trace& trace) {
-  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  const Placement& current = problem.current;
+  const CostModel& costs = problem.costs;
   const Placement& after = comparison.best_placement;
   ComparePart part{.comparison = {},
                    .times_before = place_times(machine, workload, costs, current),

@@ -19,8 +19,9 @@ constexpr const char* kMachines[] = {
     "node:4 numa:2 core:4 factors:10,1.5,1",
     "numa:8 core:6 factors:2,1",
     "node:20 numa:2 core:2 factors:10,1.53,1",
+    "torus:4x4x4 core:4",
 };
-constexpr TaskId kTasks[] = {256, 480, 1'500};
+constexpr TaskId kTasks[] = {256, 480, 1'500, 6'000};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
 /// If the loads of a case have drifted, its current placement was found before the drift, by one of

@@ -457,6 +457,10 @@ SECTIONS = (
 )
 
 
+def interval(estimate):
+    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
 def headline(lab):
     inputs = {item.name: item.value for item in (RATE, NOISE, EXCESS, SECTION_S)}
     gain = Estimate.of(slow_node(lab, inputs, 2.2 / 1.2, 2400)[0])

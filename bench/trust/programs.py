@@ -74,7 +74,7 @@ def hot_stencil():
 
 
 def kneighbor():
-    tasks, k = 64, 3
+    tasks = 64
     return equal(tasks), [[t, (t + d) % tasks, 1, 1] for t in range(tasks) for d in (-3, -2, -1, 1, 2, 3)]
 
 

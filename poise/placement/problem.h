@@ -12,6 +12,9 @@
 
 namespace poise {
 
+/// Number of phases that a placement is expected to last if the caller knows nothing better.
+constexpr double kUsualSteps = 10;
+
 /// Everything that a strategy may use. The caller has checked that the members fit together, for
 /// example that each task has a place of the machine.
 struct Problem {
@@ -23,6 +26,7 @@ struct Problem {
   /// Loads of earlier phases, oldest first, with one load per task. Only strategies that predict
   /// use them.
   std::span<const std::vector<double>> past_loads_s = {};
+  double steps = kUsualSteps;  // phases until the next decision
 };
 
 }  // namespace poise

@@ -8,7 +8,9 @@ namespace poise {
 
 Placement within_room(const Problem& problem, const Placement& wanted,
                       std::uint64_t place_cap_bytes) {
-  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  const Placement& current = problem.current;
   if (!workload.capacity.is_limited())
     return within_memory(machine, workload, current, wanted, place_cap_bytes);
   if (MemoryRoom(machine, workload, current, place_cap_bytes).is_limited())

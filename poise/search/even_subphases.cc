@@ -215,7 +215,10 @@ class EvenSubphases {
 }  // namespace
 
 Placement even_in_subphases(Placement placement, const Problem& problem, const Tuning& tuning) {
-  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  const Placement& current = problem.current;
+  const CostModel& costs = problem.costs;
   if (!workload.memory.empty() || workload.capacity.is_limited()) return placement;
   const Subphases subphases(workload);
   const std::size_t num_loads = std::size_t{workload.num_tasks()} * subphases.count();

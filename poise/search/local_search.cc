@@ -38,6 +38,7 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       kept_steps_(machine_.num_places()),
+      next_task_(machine_.num_places(), 0),
       is_open_(machine_.num_places(), false) {
   potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
@@ -177,15 +178,19 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// Finds the best move of each task at p, and of each task at another place that sends messages to
-/// p.
+/// Finds the best moves of tasks at p, and of tasks at other places that send messages to p.
+/// Examines the tasks at p in portions, and ends after a portion in which some task can move.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
-  for (const TaskId t : tasks_at_[p]) {
+  const std::vector<TaskId>& tasks = tasks_at_[p];
+  std::size_t& next = next_task_[p];
+  for (std::size_t i = 0; i < tasks.size() && (steps_.empty() || i % tuning_.portion != 0); ++i) {
+    if (next >= tasks.size()) next = 0;
+    const TaskId t = tasks[next++];
     gather_destinations(t, p);
     try_moves(t, limit);
   }
-  gather_pulls(p, limit);
+  if (steps_.empty() || next >= tasks.size()) gather_pulls(p, limit);
 }
 
 /// For each task at another place that sends messages to p, finds the best move to p or to one of
@@ -317,8 +322,9 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
 }
 
 /// Takes the step for p that gains most. Steps that were found but not taken at a visit are kept
-/// for the next visit. Most of them gain less by then, so their old gains serve as upper bounds:
-/// only the steps whose old gain exceeds the best new gain are evaluated anew.
+/// for the next visit, also of a later stage. Most of them gain less by then, so their old gains
+/// serve as upper bounds: only the steps whose old gain exceeds the best new gain are evaluated
+/// anew.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double per_power = 1 / power(times_.pressure_s(p)), limit = -tuning_.min_gain / per_power;
   const auto is_worse = [](const Step& a, const Step& b) {
@@ -402,16 +408,16 @@ double LocalSearch::begin() {
   for (SpotId spot = 0; spot < times_.num_spots(); ++spot)
     potential_of_[spot] = potential(spot, times_.busy_s(spot));
   queue_ = {};
-  for (PlaceId p = 0; p < machine_.num_places(); ++p) {
-    kept_steps_[p].clear();
-    open(p);
-  }
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
+  ++num_steps_;  // the steps that are kept must be evaluated anew
   return scale_s_;
 }
 
 double LocalSearch::run(const Stage& stage, double max_scans) {
   exponent_ = stage.exponent;
   const std::uint64_t all_before = all_scans();
+  if (is_trial_)
+    for (auto& steps : kept_steps_) steps.clear();
   double peak_s = begin();  // an upper bound after the peak has fallen
   if (peak_s == 0) return 0;
   const double floor = 1 - 1.0 / stage.exponent;

@@ -136,6 +136,8 @@ class LocalSearch {
 
   std::vector<std::vector<Step>> kept_steps_;  // per place: a heap, the best first
 
+  std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the next to examine
+
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
   std::uint64_t scans_of_moves_ = 0;  // and of refresh(): they do not end a stage
   int exponent_ = 1;

@@ -171,7 +171,10 @@ Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_
 }
 
 Outcome outcome_of(const Problem& problem, Placement placement) {
-  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  const Placement& current = problem.current;
+  const CostModel& costs = problem.costs;
   const PlaceTimes times = place_times(machine, workload, costs, placement);
   const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
   const PhaseTimes phase = phase_times(machine, workload, placement, times);

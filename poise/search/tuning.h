@@ -23,7 +23,7 @@ namespace poise {
 //
 // clang-format off
 #define POISE_TUNING(X) \
-  X(double,        tolerance,                 0.03,  1e-4, 1,     "of the ideal",      "what is this close to the ideal is left alone: loads of a new placement, iteration above its bound, time of messages") \
+  X(double,        tolerance,                 0.03,  1e-4, 1,     "of the ideal",      "what is this close to the ideal is left alone: loads of a new placement, iteration above its bound, time of messages or migrations") \
   X(double,        same_total,                0.001, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(std::size_t,   candidates,                12,    1,    1000,  "places or tasks",   "places that are tried for a task, and tasks that are tried at a full place: those it communicates with most, the nearest, the least busy, the heaviest") \
   X(std::uint32_t, few_places,                64,    0,    1e6,   "places",            "if the number of cores is limited, places may be full: a task then tries every place of a machine with at most this many") \
@@ -34,7 +34,8 @@ namespace poise {
   X(int,           sharp_exponent,            48,    1,    512,   "",                  "second stage: large enough that the busiest place dominates") \
   X(int,           fine_exponent,             512,   1,    4096,  "",                  "last stage, after polishing: the busiest place alone counts") \
   X(double,        min_gain,                  2e-3,  0,    1,     "of potential",      "a step must lower its place's potential, or the sum of the busiest times of subphases, by this") \
-  X(double,        scans_per_entry,           4,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
+  X(std::size_t,   portion,                   32,    1,    1e9,   "tasks",             "tasks of a place that are examined at once: if one of them can move, the others wait") \
+  X(double,        scans_per_entry,           6,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
   X(std::uint64_t, max_scans,                 30000000, 1000, 1e12, "scans",           "a stage ends after this many scans in all: about a second") \
   X(std::uint64_t, min_scans,                 1000,  0,    1e9,   "scans",             "any stage may make this many scans, however few tasks there are") \
   X(double,        longer_migration,          2,     1.1,  16,    "times",             "each further limit on the time of migration is longer by this") \

@@ -15,7 +15,8 @@
 /// of consecutive tasks (consecutive_shares.h), whichever has the shorter total time; blocks cost
 /// much less to compute.
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
-/// from stage to stage: a few moves, more, and all that pay.
+/// from stage to stage: a few moves, more, and all that pay. If migrations weigh, this comes before
+/// step 2, because the budget may not last for both.
 /// 4. Polish: a last stage of local search, with an exponent so large that the busiest place alone
 /// counts.
 /// 5. The best placement is perturbed near its busiest places and searched again, within the budget
@@ -88,9 +89,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// Computing times of the parts of a decision.
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
-double allowed_s(const PoiseOptions& options, double iteration_s, TaskId num_tasks) {
-  const Tuning& tuning = options.tuning;
-  return std::max(tuning.effort * options.steps * iteration_s,
+double allowed_s(const Tuning& tuning, double steps, double iteration_s, TaskId num_tasks) {
+  return std::max(tuning.effort * steps * iteration_s,
                   tuning.effort_s + tuning.effort_per_task_s * num_tasks);
 }
 
@@ -100,12 +100,13 @@ class Search {
       : problem_(problem),
         options_(options),
         tuning_(options.tuning),
-        way_(problem, options.steps, options.memory_bytes),
+        steps_(options.steps > 0 ? options.steps : problem.steps),
+        way_(problem, steps_, options.memory_bytes),
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(problem.workload.num_tasks() + way_.arcs->count() + problem.machine.num_places()),
-        budget_(allowed_s(options, best_.iteration_s, problem.workload.num_tasks()) /
+        budget_(allowed_s(tuning_, steps_, best_.iteration_s, problem.workload.num_tasks()) /
                 (entries_ > tuning_.cached_entries ? 2 * tuning_.scan_s : tuning_.scan_s)) {
     budget_.spend(kCosts.prepare_scans * entries_);
   }
@@ -121,7 +122,7 @@ class Search {
     const bool is_dear = is_within_room_ && longest_migration_s() > most_saved_s();
     if (is_dear) {
       descent.limit_migration(most_saved_s());
-      descent.remember_shortest(options_.steps);
+      descent.remember_shortest(steps_);
     }
     descend(descent);
     Outcome far = outcome_of(problem_, descent.placement());
@@ -129,6 +130,9 @@ class Search {
     take_if_better(std::move(far));
     if (is_dear) take_if_shorter(outcome_of(problem_, descent.shortest()));
   }
+
+  /// True if the migrations of the first local search take a notable part of the total time.
+  bool migration_weighs() const { return far_migration_s_ > tuning_.tolerance * total_s(best_); }
 
   void try_other_starts() {
     const double partition_scans = is_scattered() ? 0 : kCosts.new_placement_scans;
@@ -183,8 +187,8 @@ class Search {
     if (best_.iteration_s <= bound_s_ || !is_within_room_ || !may_spend(kCosts.descent_scans()))
       return;
     LocalSearch search = from(best_.placement);
-    search.limit_migration(total_s(best_) - options_.steps * bound_s_);
-    search.start_trials(options_.steps);
+    search.limit_migration(total_s(best_) - steps_ * bound_s_);
+    search.start_trials(steps_);
     Random draws(mix(problem_.seed));
     double shortest_s = search.shortest_s();
     for (std::size_t in_vain = 0; in_vain < max_trials_without_gain();) {
@@ -229,7 +233,7 @@ class Search {
   }
 
  private:
-  double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
+  double total_s(const Outcome& outcome) const { return outcome.total_s(steps_); }
 
   LocalSearch from(const Placement& start) {
     budget_.spend(kCosts.build_scans * entries_);
@@ -316,7 +320,7 @@ class Search {
   }
 
   /// What all steps together would save if the iteration reached its lower bound.
-  double most_saved_s() const { return options_.steps * (way_.current.iteration_s - bound_s_); }
+  double most_saved_s() const { return steps_ * (way_.current.iteration_s - bound_s_); }
 
   /// The longest time that a place takes to pack all of its tasks.
   double longest_migration_s() const {
@@ -379,6 +383,7 @@ class Search {
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
+  const double steps_;  // phases in which migrations must pay off
   const Way way_;
   const bool is_within_room_;
   const double bound_s_;
@@ -412,8 +417,13 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
   search.try_first_start();
-  search.try_other_starts();
-  search.try_limited_migrations();
+  if (search.migration_weighs()) {
+    search.try_limited_migrations();
+    search.try_other_starts();
+  } else {
+    search.try_other_starts();
+    search.try_limited_migrations();
+  }
   search.polish();
   search.try_perturbations();
   bool goes_on = true;

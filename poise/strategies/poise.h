@@ -11,7 +11,7 @@
 namespace poise {
 
 struct PoiseOptions {
-  double steps = 10;
+  double steps = 0;  // phases until the next decision; 0: as the problem says
   bool from_scratch = false;
   std::uint64_t memory_bytes = 0;
   double passes = 0;

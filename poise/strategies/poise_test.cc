@@ -78,6 +78,17 @@ TEST(Poise, gives_shorter_iterations_than_greedy_with_far_fewer_migrations_after
   EXPECT_GT(greedy.migrations, 900u);
 }
 
+TEST(Poise, is_not_behind_nuco_if_places_have_many_tasks_and_time_is_short) {
+  for (const char* text : {"node:16 core:4", "dragonfly:4x2 node:2 core:4"})
+    for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
+      const Machine machine = with_formula(machine_from_text(text), formula);
+      const auto phases = generate(parse_recipe("stencil3d"), 4096, 0, 1);
+      const Placement start = blocked(4096, machine.num_places());
+      const double nuco_s = rebalanced("nuco", machine, phases[0], start).iteration_s;
+      EXPECT_LE(rebalanced("poise", machine, phases[0], start).iteration_s, 1.02 * nuco_s) << text;
+    }
+}
+
 TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
   const Machine machine = machine_from_text("core:2 migrated_byte:1");
   Workload workload;

@@ -91,8 +91,8 @@ constexpr Knob kTreematchKnobs[] = {
 };
 
 constexpr Knob kPoiseKnobs[] = {
-    {"steps", PoiseOptions{}.steps, 1, 1e9,
-     "phases until the next decision, in which migrations must pay off"},
+    {"steps", 0, 0, 1e9,
+     "phases until the next decision, in which migrations must pay off; 0: K of --every, or 10"},
     {"from_scratch", 0, 0, 1, "1: place all tasks anew, with little traffic under a load cap",
      kNoYes},
     {"memory_bytes", 0, 0, 1e15,

@@ -19,7 +19,7 @@ import unittest
 from run_poise import POISE, CliTest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from guide_blocks import MARKS, PAGES, ROOT, blocks_of, missing_from_source, missing_lines, outside_of_blocks  # noqa: E402
+from guide_blocks import PAGES, ROOT, blocks_of, missing_from_source, missing_lines, outside_of_blocks  # noqa: E402
 
 # Pages to look things up; all others in docs/ are guides.
 REFERENCE = {"results.md", "variables.md", "options.md", "commands.md", "formats.md"}

@@ -10,7 +10,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile

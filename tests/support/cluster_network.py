@@ -22,7 +22,6 @@ import os
 import select
 import struct
 import subprocess
-import sys
 import time
 
 CLONE_NEWNET, PR_SET_TIMERSLACK = 0x40000000, 29
