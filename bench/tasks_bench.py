@@ -14,6 +14,7 @@ Prints tables and stores them as JSON under bench/results."""
 
 import argparse
 import json
+import os
 
 from intervals import median_interval, quantile_interval
 from keep import ROOT, keep
@@ -38,6 +39,9 @@ CASES = [  # each row: number of ranks, arguments of the program, target for the
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
+# The same on ranks that compute, each on a core of its own.
+COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ranks)
+             for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
 MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
 # With longer tasks than these, the progress thread would sleep for longer than its minimum time between polls, and
@@ -56,10 +60,19 @@ def measure(np, arguments, program=PROGRAM, **variables):
 
 
 def gains(extra):
+    return gains_in(CASES, extra)
+
+
+def cores(extra):
+    """Measures gains on as many cores as this machine has; cases for more are left out."""
+    return gains_in([case for case in COMPUTING if case[0] <= len(os.sched_getaffinity(0))], extra)
+
+
+def gains_in(cases, extra):
     rows = []
     print(f"{'np':>3} {'tasks':>6} {'µs':>6} {'bytes':>7} {'kind':>9} "
           f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'by hand':>8} {'OpenMP':>7} {'wanted':>7}")
-    for np, arguments, wanted in CASES:
+    for np, arguments, wanted in cases:
         row = measure(np, [*arguments, *extra])
         row["wanted_gain"] = wanted
         rows.append(row)
@@ -141,7 +154,7 @@ def beside(extra):
     return peers.rows()
 
 
-PARTS = {part.__name__: part for part in (gains, beside, losses, balanced, helper, starts)}
+PARTS = {part.__name__: part for part in (gains, cores, beside, losses, balanced, helper, starts)}
 
 
 def main():

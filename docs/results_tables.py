@@ -396,6 +396,9 @@ PAGES = {
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
+        Table("All tasks on the first rank, and a core for each rank", "The same with tasks that compute, on as many cores as ranks.", tasks("cores"),
+              {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
+               "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
               "each way takes as lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, lending loses. "
               "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them; with large results it hangs (1.3, Open MPI 4).",
