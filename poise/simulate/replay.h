@@ -86,9 +86,10 @@ struct Replay {
 /// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
 /// the previous step: tasks, loads, messages, background load and placement, and the loads of
 /// earlier steps (up to 128 MB and 1000 steps). It is told to expect that its placement lasts K
-/// steps, or kUsualSteps if K is less, since a good placement outlives a decision. The program stops for the decision and the
-/// migrations. Tasks are identified by name. A new task starts at its place in the trace, or at its
-/// number modulo the places. A task that disappears and comes back is where it was.
+/// steps, or kUsualSteps if K is less, since a good placement outlives a decision. The program
+/// stops for the decision and the migrations. Tasks are identified by name. A new task starts at
+/// its place in the trace, or at its number modulo the places. A task that disappears and comes
+/// back is where it was.
 class Replayer {
  public:
   /// Starts from `start`, the placement of the first phase's tasks. Background loads of places that

@@ -44,8 +44,20 @@ struct Reduction {
 
 }  // namespace
 
-Exchange::Exchange(const MpiLibrary& mpi) : mpi_(mpi) {
-  mpi.comm_dup(mpi.world, &own_);
+Word Exchange::joined(const MpiLibrary& mpi) {
+  static Word own = 0, request = 0;  // MPI may write them later
+  const double last_s = wall_now_s() + tuning::kMaxJoin_s;
+  mpi.comm_idup(mpi.world, &own, &request);
+  for (;;) {
+    int is_done = 0;
+    mpi.test(&request, &is_done, mpi.status_ignore);
+    if (is_done != 0) return own;
+    if (wall_now_s() > last_s) return 0;
+    ::sched_yield();
+  }
+}
+
+Exchange::Exchange(const MpiLibrary& mpi, Word own) : mpi_(mpi), own_(own) {
   mpi.comm_rank(own_, &rank_);
   mpi.comm_size(own_, &size_);
   find_hosts();

@@ -18,8 +18,12 @@ namespace poise::profile {
 
 class Exchange {
  public:
-  /// Collective over MPI_COMM_WORLD.
-  explicit Exchange(const MpiLibrary& mpi);
+  /// Duplicates MPI_COMM_WORLD for the profile, as all ranks must. Returns 0 if some rank does not
+  /// within tuning::kMaxJoin_s, because it runs without this library.
+  static Word joined(const MpiLibrary& mpi);
+
+  /// `own`: the duplicate. Collective.
+  Exchange(const MpiLibrary& mpi, Word own);
 
   int rank() const { return rank_; }
   int size() const { return size_; }

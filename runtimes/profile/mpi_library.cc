@@ -99,7 +99,7 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(comm_remote_group, "Comm_remote_group");
   POISE_TAKE(comm_test_inter, "Comm_test_inter");
   POISE_TAKE(comm_get_parent, "Comm_get_parent");
-  POISE_TAKE(comm_dup, "Comm_dup");
+  POISE_TAKE(comm_idup, "Comm_idup");
   POISE_TAKE(comm_free, "Comm_free");
   POISE_TAKE(win_get_group, "Win_get_group");
   POISE_TAKE(group_size, "Group_size");

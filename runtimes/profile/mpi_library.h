@@ -55,7 +55,7 @@ struct MpiLibrary {
   int (*comm_remote_group)(Word, Word*) = nullptr;
   int (*comm_test_inter)(Word, int*) = nullptr;
   int (*comm_get_parent)(Word*) = nullptr;
-  int (*comm_dup)(Word, Word*) = nullptr;
+  int (*comm_idup)(Word, Word*, Word*) = nullptr;
   int (*comm_free)(Word*) = nullptr;
   int (*win_get_group)(Word, Word*) = nullptr;
   int (*group_size)(Word, int*) = nullptr;

@@ -102,6 +102,17 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
+/// Any rank may run without this library, also rank 0, so the first few ranks print this.
+void note_missing_ranks(const MpiLibrary& mpi) {
+  int rank = 0;
+  mpi.comm_rank(mpi.world, &rank);
+  if (rank > 1) return;
+  print_note("no profile: rank " + std::to_string(rank) + " has waited " +
+             std::to_string(static_cast<int>(tuning::kMaxJoin_s)) +
+             " s for ranks that run without LD_PRELOAD: their program is statically linked or "
+             "setuid, or a script removes the variable");
+}
+
 void begin_session() {
   const Settings& given = settings();
   const bool reorders = given.reorder != Settings::Reorder::off;
@@ -118,9 +129,11 @@ void begin_session() {
   if (mpi->plain(parent) != mpi->comm_null) return;  // spawned: not part of the launched job
   note_wrong_settings(*mpi);
   if (given.output.empty() || is_alone_in_job(*mpi)) return;
+  const Word own = Exchange::joined(*mpi);
+  if (own == 0) return note_missing_ranks(*mpi);
   is_main = true;
   owner = ::getpid();
-  session.store(new Session(*mpi, given), std::memory_order_release);
+  session.store(new Session(*mpi, own, given), std::memory_order_release);
   std::atexit([] {
     Session* const running = session.exchange(nullptr);
     if (running != nullptr && owner == ::getpid()) running->abandon();
@@ -197,10 +210,10 @@ void leave(Call& call, int result) noexcept {
   depth = 0;
 }
 
-Session::Session(const MpiLibrary& mpi, const Settings& settings)
+Session::Session(const MpiLibrary& mpi, Word own, const Settings& settings)
     : mpi_(mpi),
       output_(settings.output),
-      exchange_(mpi),
+      exchange_(mpi, own),
       interpreter_(mpi, recorder_.sums()),
       messages_(mpi, interpreter_.communicators(), exchange_.rank()),
       journal_(settings.parts, head()),

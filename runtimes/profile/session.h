@@ -45,7 +45,7 @@ class Session {
  public:
   /// Collective over MPI_COMM_WORLD; called by the thread that has just initialised MPI. Rank 0
   /// writes the profile to `output`.
-  Session(const MpiLibrary& mpi, const Settings& settings);
+  Session(const MpiLibrary& mpi, Word own, const Settings& settings);
 
   void enter(Call& call);
   void leave(Call& call, int result);

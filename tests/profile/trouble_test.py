@@ -84,6 +84,16 @@ class Trouble(unittest.TestCase):
                 done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "single", ":", "-np", 2, other, "single")
                 self.check(done, (1, 4), ranks=3)
 
+    def test_a_rank_without_the_library_ends_the_profile_and_not_the_job(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = self.program(mpi)
+                done = self.profile(*launcher(mpi), "-np", 2, program, "single", ":", "-np", 1, "env", "-u", "LD_PRELOAD", program,
+                                    "single")
+                self.assertEqual((done.returncode, done.stdout[:6]), (0, "right\n"), done.stderr)
+                self.assertIn("no profile: rank 0 has waited 10 s for ranks that run without LD_PRELOAD", done.stderr)
+                self.assertFalse((self.folder / "run.poise").exists())
+
     def test_spawned_processes_are_not_profiled_and_their_messages_count_as_outside(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
