@@ -3,7 +3,11 @@
 #include "poise/placement/arcs.h"
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <utility>
+
+#include "poise/base/check.h"
 
 namespace poise {
 
@@ -16,56 +20,67 @@ void for_each_message(const Workload& workload, const Visit& visit) {
     if (workload.messages[m].from != workload.messages[m].to) visit(workload.messages[m], m);
 }
 
-/// Returns the index at which the row of each task begins, followed by the end of the last row.
-/// Every message has an entry in the rows of both its ends.
-std::vector<std::size_t> row_starts(const Workload& workload) {
-  std::vector<std::size_t> first(workload.tasks.size() + 1, 0);
-  for_each_message(workload, [&](const Message& message, std::size_t) {
-    ++first[message.from + 1];
-    ++first[message.to + 1];
-  });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  return first;
-}
+/// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
+/// in the rows of both its ends.
+struct MessagesOfTasks {
+  std::vector<std::size_t> first;  // per task, and one more
+  std::vector<std::uint32_t> indices;
+
+  explicit MessagesOfTasks(const Workload& workload) : first(workload.tasks.size() + 2, 0) {
+    POISE_CHECK(workload.messages.size() <= std::numeric_limits<std::uint32_t>::max());
+    for_each_message(workload, [&](const Message& message, std::size_t) {
+      ++first[message.from + 2];
+      ++first[message.to + 2];
+    });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    indices.resize(first.back());
+    // first[t + 1] is the start of row t now, and its end after this loop.
+    for_each_message(workload, [&](const Message& message, std::size_t m) {
+      indices[first[message.from + 1]++] = m;
+      indices[first[message.to + 1]++] = m;
+    });
+    first.pop_back();
+  }
+
+  /// Calls visit(t, partner, message) for both ends t of every message between t and another task,
+  /// in the order of partners.
+  template <typename Visit>
+  void for_each_end(const Workload& workload, const Visit& visit) const {
+    for (TaskId partner = 0; partner < workload.num_tasks(); ++partner)
+      for (std::size_t i = first[partner]; i < first[partner + 1]; ++i) {
+        const Message& message = workload.messages[indices[i]];
+        visit(message.from == partner ? message.to : message.from, partner, message);
+      }
+  }
+};
 
 }  // namespace
 
-/// Two passes: the first lists each task's messages. The second goes through these lists in the
-/// order of tasks and adds each message to the row of the task at its other end, so that rows come
-/// out sorted.
-Arcs::Arcs(const Workload& workload) {
-  const std::vector<std::size_t> first = row_starts(workload);
-  std::vector<std::size_t> end(first.begin(), first.end() - 1);
-  std::vector<std::size_t> messages(first.back());
-  for_each_message(workload, [&](const Message& message, std::size_t m) {
-    messages[end[message.from]++] = m;
-    messages[end[message.to]++] = m;
+/// The first pass over the messages counts the arcs of each task, so that no memory is reserved for
+/// the further messages of a pair. The second pass adds up the messages. Both go through the
+/// messages in the order of partners, so rows come out sorted.
+Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
+  const MessagesOfTasks messages(workload);
+  const TaskId none = workload.num_tasks();
+  std::vector<TaskId> last_partner(none, none);  // of each task
+  const auto begins_arc = [&](TaskId t, TaskId partner) {
+    return std::exchange(last_partner[t], partner) != partner;
+  };
+  messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message&) {
+    if (begins_arc(t, partner)) ++first_[t + 2];
   });
-
-  arcs_.resize(first.back());
-  end.assign(first.begin(), first.end() - 1);
-  for (TaskId partner = 0; partner < workload.num_tasks(); ++partner)
-    for (std::size_t i = first[partner]; i < first[partner + 1]; ++i) {
-      const Message& message = workload.messages[messages[i]];
-      const bool is_in = message.from == partner;  // seen from the other end
-      const TaskId t = is_in ? message.to : message.from;
-      if (end[t] == first[t] || arcs_[end[t] - 1].task != partner)
-        arcs_[end[t]++] = {partner, 0, 0, 0, 0};
-      Arc& arc = arcs_[end[t] - 1];
-      (is_in ? arc.in : arc.out) += message.count;
-      (is_in ? arc.in_bytes : arc.out_bytes) += message.bytes;
-    }
-
-  // A pair with several messages has one arc, so rows are shorter than reserved. This loop closes
-  // the gaps between rows.
-  first_.assign(1, 0);
-  first_.reserve(first.size());
-  std::size_t kept = 0;
-  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
-    for (std::size_t i = first[t]; i < end[t]; ++i) arcs_[kept++] = arcs_[i];
-    first_.push_back(kept);
-  }
-  arcs_.resize(kept);
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  arcs_.resize(first_.back());
+  last_partner.assign(none, none);
+  // first_[t + 1] is the start of row t now, and its end after this call.
+  messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message& message) {
+    if (begins_arc(t, partner)) arcs_[first_[t + 1]++] = {partner, 0, 0, 0, 0};
+    Arc& arc = arcs_[first_[t + 1] - 1];
+    const bool is_in = message.from == partner;  // seen from t
+    (is_in ? arc.in : arc.out) += message.count;
+    (is_in ? arc.in_bytes : arc.out_bytes) += message.bytes;
+  });
+  first_.pop_back();
 }
 
 }  // namespace poise
