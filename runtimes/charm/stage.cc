@@ -37,8 +37,8 @@ void set_speeds(const Statistics& statistics, Stage& stage) {
 }  // namespace
 
 Machine host_of(const Settings& settings) {
-  if (!settings.machine.empty()) return find_machine(settings.machine);
-  return balance::with_assumptions(balance::own_node());
+  return balance::with_assumptions(settings.machine.empty() ? balance::own_node()
+                                                            : find_machine(settings.machine));
 }
 
 Stage stage_of(const Machine& host, const Statistics& statistics) {
