@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Builds three programs of Charm++ 8 with Poise's balancers and Charm++'s own: lb_test, kNeighbor and stencil3d. Their
+sources are read from the checkout of Charm++, and edited copies are compiled in the build folder. The edits make
+objects sleep instead of computing, so that a host with few cores can run many PEs, and change how often the programs print."""
+
+import os
+import shutil
+import subprocess
+
+from keep import ROOT
+
+# Inserted at the top of each source. A signal may end a sleep early, so it goes on until the time has come.
+SLEEP = """#include <cerrno>
+#include <ctime>
+static void sleep_us(double us) {
+  timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  const long long ns = until.tv_nsec + (long long)(us * 1000);
+  until.tv_sec += ns / 1000000000;
+  until.tv_nsec = ns % 1000000000;
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+"""
+# Per program: its folder, and the edits of its sources as (text, text instead).
+SOURCES = {
+    "lb_test": ("tests/charm++/load_balancing/lb_test", [
+        ("work_per_sec = CalibrateWork();", "work_per_sec = 0;"),
+        ("work(busywork,&result);", "sleep_us(usec);")]),
+    # An object with index i of n took N * N steps with N = 100 i * i / n. A step takes half a nanosecond here.
+    "kNeighbor": ("examples/charm++/load_balancing/kNeighbor", [
+        ("#define CALCPERSTEP\t100", "#define CALCPERSTEP\t10"),
+        ("if(currentStep % 10 == 0)", "if (true)"),
+        ("      for (int i=0; i<N; i++)\n\tfor (int j=0; j<N; j++) {\n\t  sum += (thisIndex * i + j);\n\t}",
+         "      sleep_us(0.5e-3 * N * N);")]),
+    # An object swept over its block `work` times, 10 to 100. A sweep takes 200 us here.
+    "stencil3d": ("examples/charm++/load_balancing/stencil3d", [
+        ("#define MAX_ITER         100", "#define MAX_ITER         60"),
+        ("for(int w=0; w<work; w++) {", "sleep_us(200 * work);\n      {")]),
+}
+
+
+class Unusable(Exception):
+    """This Charm++ cannot run the benchmark."""
+
+
+def checked_run(command, folder, environment=None):
+    done = subprocess.run([str(word) for word in command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Unusable(f"{' '.join(map(str, command))} failed:\n{done.stdout}")
+
+
+def edited(text, edits, path):
+    for old, new in edits:
+        if text.count(old) != 1:
+            raise Unusable(f"{path} is not that of Charm++ 8.0.1: it has {text.count(old)} times the text {old!r}")
+        text = text.replace(old, new)
+    return SLEEP + text
+
+
+def built(home, folder):
+    """Builds the programs for the Charm++ whose folder with bin/charmc is `home`, which must be in its checkout.
+    Returns their paths by name."""
+    modules = folder / "balancers"
+    checked_run(["cmake", "--preset", "release", "-B", modules, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"], ROOT,
+                {**os.environ, "CHARM_HOME": str(home)})
+    checked_run(["ninja", "-C", modules, "poise_charm_modules"], ROOT)
+    return {name: built_program(name, home, folder / name, modules / "lib") for name in SOURCES}
+
+
+def built_program(name, home, folder, modules):
+    where, edits = SOURCES[name]
+    source = home.parent / where
+    if not (source / f"{name}.C").exists():
+        raise Unusable(f"{home} is not in a checkout of Charm++ 8: there is no {source}/{name}.C")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("sim", "predictor"))
+    main = folder / f"{name}.C"
+    main.write_text(edited(main.read_text(), edits, main))
+    charmc, objects = home / "bin" / "charmc", []
+    for interface in sorted(folder.glob("*.ci")):
+        checked_run([charmc, interface.name], folder)
+    for part in sorted(folder.glob("*.C")):
+        checked_run([charmc, "-O2", "-c", part.name], folder)
+        objects.append(f"{part.stem}.o")
+    scotch = ["-module", "ScotchLB", "-lscotch", "-lscotcherr"] * (home / "lib/libmoduleScotchLB.a").exists()
+    checked_run([charmc, "-language", "charm++", "-o", name, *objects, "-module", "PoiseLB", f"-L{modules}", "-lpoise_charm",
+                 f"-Wl,-rpath,{modules}", "-module", "CommonLBs", *scotch], folder)
+    return folder / name
