@@ -135,7 +135,7 @@ void memory(benchmark::State& state, const std::string& name, TaskId tasks, std:
     forget_maximum();
     const double before_mb = status_mb("VmRSS");
     Statistics statistics = rows.statistics;
-    statistics.objects = objects;
+    statistics.more_objects = {objects.size(), [&objects](std::size_t i) { return objects[i]; }};
     statistics.more_messages = {records.size(), [&records](const MessageVisitor& visit) {
                                   for (const MessageRow& row : records) visit(row, {});
                                 }};

@@ -37,7 +37,8 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   std::vector<std::int32_t> available, pes;
   for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
     if (statistics.pes[pe].available) available.push_back(pe);
-  for (const ObjectRow& object : statistics.objects) {
+  for (std::size_t i = 0; i < statistics.num_objects(); ++i) {
+    const ObjectRow object = statistics.object(i);
     const bool exists =
         object.pe >= 0 && static_cast<std::size_t>(object.pe) < statistics.pes.size();
     const bool must_go =
@@ -130,27 +131,47 @@ std::size_t Balancer::State::num_past_decisions() const {
   return std::min(kMaxPastDecisions, window - 1);
 }
 
+/// True if `names` are those of the objects, in the order of tasks.
+bool are_names_of(const std::vector<ObjectName>& names, const Statistics& statistics,
+                  const std::vector<std::uint32_t>& row_of_task) {
+  return std::equal(names.begin(), names.end(), row_of_task.begin(), row_of_task.end(),
+                    [&](const ObjectName& name, std::uint32_t row) {
+                      return same(name, statistics.object(row).name);
+                    });
+}
+
+std::vector<ObjectName> names_of(const Statistics& statistics,
+                                 const std::vector<std::uint32_t>& row_of_task) {
+  std::vector<ObjectName> names;
+  names.reserve(row_of_task.size());
+  for (const std::uint32_t row : row_of_task) names.push_back(statistics.object(row).name);
+  return names;
+}
+
 /// Returns the objects' loads at earlier decisions, from which the strategy predicts: a list per
 /// decision, with a load per task. Adds the measured loads of this decision to the history. Then
 /// replaces spikes in the loads of this decision, so that the strategy does not react to spikes.
 std::vector<std::vector<double>> Balancer::State::remembered(const Statistics& statistics,
                                                              Converted& rows) {
   if (!statistics.names_last) return {};
-  std::vector<ObjectName> names;
-  names.reserve(rows.row_of_task.size());
-  for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
+  // Usually the objects are those of the last decision. Then no second list of names is made, which
+  // would take 16 MB per million objects.
+  if (!are_names_of(past.names, statistics, rows.row_of_task)) {
+    std::vector<ObjectName> names = names_of(statistics, rows.row_of_task);
+    past.follow(names, statistics.num_index_bits);
+    past.names = std::move(names);
+  }
   Workload& workload = rows.phase.workload;
-  past.follow(names, statistics.num_index_bits);
   std::vector<std::vector<double>> for_strategy;
   if (const std::size_t most = num_past_decisions(); most > 0) {
-    for_strategy = past.loads_of(names, workload.num_tasks());
+    for_strategy = past.loads_of(past.names, workload.num_tasks());
     if (for_strategy.size() > most)
       for_strategy.erase(for_strategy.begin(), for_strategy.end() - most);
   }
-  std::vector<double> measured_s(names.size());
-  for (TaskId t = 0; t < names.size(); ++t) measured_s[t] = workload.tasks[t].load_s;
+  std::vector<double> measured_s(past.names.size());
+  for (TaskId t = 0; t < measured_s.size(); ++t) measured_s[t] = workload.tasks[t].load_s;
   replace_spikes(past.loads_s, workload);
-  past.add(std::move(names), std::move(measured_s),
+  past.add(std::move(past.names), std::move(measured_s),
            std::max(num_past_decisions(), kDecisionsForSpikes));
   return for_strategy;
 }
@@ -215,7 +236,7 @@ void Balancer::restart(const std::vector<char>& checkpoint) {
 
 Decision Balancer::decide(const Statistics& statistics) noexcept {
   Decision decision;
-  if (statistics.objects.empty()) return decision;
+  if (statistics.num_objects() == 0) return decision;
   try {
     decision = state_->decided(statistics);
     if (decision.warning.empty() && !std::exchange(state_->has_told_variables, true))

@@ -19,14 +19,17 @@ namespace {
 /// are at most about four times as many buckets as names.
 class Prefix {
  public:
-  explicit Prefix(const std::vector<ObjectRow>& objects) {
+  explicit Prefix(const Statistics& statistics) {
+    const std::size_t num_objects = statistics.num_objects();
+    const ObjectName first = num_objects > 0 ? statistics.object(0).name : ObjectName{};
     std::uint64_t ids = 0, arrays = 0;
-    for (const ObjectRow& object : objects) {
-      ids |= object.name.id ^ objects[0].name.id;
-      arrays |= bits_of(object.name.array) ^ bits_of(objects[0].name.array);
+    for (std::size_t i = 1; i < num_objects; ++i) {
+      const ObjectName name = statistics.object(i).name;
+      ids |= name.id ^ first.id;
+      arrays |= bits_of(name.array) ^ bits_of(first.array);
     }
     const int num_id_bits = std::popcount(ids), all = num_id_bits + std::popcount(arrays);
-    num_bits_ = std::min<int>(all, std::bit_width(objects.size()) + 1);
+    num_bits_ = std::min<int>(all, std::bit_width(num_objects) + 1);
     const int cut = all - num_bits_;
     id_bits_ = std::max(0, num_id_bits - cut);
     id_runs_ = runs_of(ids, cut);
@@ -83,14 +86,15 @@ class Directory {
  public:
   static constexpr TaskId kUnknown = ~TaskId{0};
 
-  explicit Directory(const std::vector<ObjectRow>& objects)
-      : prefix_(objects),
+  explicit Directory(const Statistics& statistics)
+      : statistics_(statistics),
+        prefix_(statistics),
         first_of_bucket_(prefix_.num_values() + 1),
-        task_of_row_(objects.size()),
-        row_of_task_(objects.size()) {
+        task_of_row_(statistics.num_objects()),
+        row_of_task_(statistics.num_objects()) {
     std::uint32_t most = 0;
-    for (std::size_t row = 0; row < objects.size(); ++row) {
-      task_of_row_[row] = prefix_(objects[row].name) + 1;  // bucket + 1 for now
+    for (std::size_t row = 0; row < task_of_row_.size(); ++row) {
+      task_of_row_[row] = prefix_(name_of(row)) + 1;  // bucket + 1 for now
       most = std::max(most, ++first_of_bucket_[task_of_row_[row]]);
     }
     std::uint32_t sum = 0;
@@ -101,7 +105,7 @@ class Directory {
       task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
       row_of_task_[task_of_row_[row]] = row;
     }
-    if (most > 1) sort_buckets(objects);
+    if (most > 1) sort_buckets();
   }
 
   const std::vector<TaskId>& task_of_row() const { return task_of_row_; }
@@ -109,9 +113,9 @@ class Directory {
 
   /// Stores the names of the objects in the order of their task numbers, for task_of(). Only the
   /// conversion of messages needs it.
-  void remember_names(const std::vector<ObjectRow>& objects) {
+  void remember_names() {
     names_.reserve(row_of_task_.size());
-    for (const std::uint32_t row : row_of_task_) names_.push_back(objects[row].name);
+    for (const std::uint32_t row : row_of_task_) names_.push_back(name_of(row));
   }
 
   TaskId task_of(const ObjectName& name) const {
@@ -123,24 +127,26 @@ class Directory {
   }
 
  private:
-  void sort_buckets(const std::vector<ObjectRow>& objects) {
+  ObjectName name_of(std::size_t row) const { return statistics_.object(row).name; }
+
+  void sort_buckets() {
     for (std::uint32_t bucket = 0; bucket < prefix_.num_values(); ++bucket) {
       const auto first = row_of_task_.begin() + first_of_bucket_[bucket],
                  end = row_of_task_.begin() + first_of_bucket_[bucket + 1];
       if (end - first < 2) continue;
       std::sort(first, end, [&](std::uint32_t a, std::uint32_t b) {
-        return comes_before(objects[a].name, objects[b].name);
+        return comes_before(name_of(a), name_of(b));
       });
       const auto twin = std::adjacent_find(first, end, [&](std::uint32_t a, std::uint32_t b) {
-        return same(objects[a].name, objects[b].name);
+        return same(name_of(a), name_of(b));
       });
       if (twin != end)
-        fail("object {} of array {} appears twice", objects[*twin].name.id,
-             objects[*twin].name.array);
+        fail("object {} of array {} appears twice", name_of(*twin).id, name_of(*twin).array);
     }
     for (TaskId t = 0; t < row_of_task_.size(); ++t) task_of_row_[row_of_task_[t]] = t;
   }
 
+  const Statistics& statistics_;
   Prefix prefix_;
   std::vector<std::uint32_t> first_of_bucket_;
   std::vector<TaskId> task_of_row_;
@@ -190,8 +196,8 @@ class Resolver {
 
 std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
                               Directory& directory) {
-  directory.remember_names(statistics.objects);
-  Resolver resolver(pe_map, directory, statistics.objects.size());
+  directory.remember_names();
+  Resolver resolver(pe_map, directory, statistics.num_objects());
   const MessageSource& more = statistics.more_messages;
   resolver.messages().reserve(statistics.messages.size() + more.count);
   for (const MessageRow& row : statistics.messages) resolver.add(row, statistics.receivers);
@@ -226,14 +232,14 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     fail("all PEs are marked unavailable; at least one must be available");
   const std::uint32_t num_places = pe_map.pe_of_place.size();
   Converted result;
-  Directory directory(statistics.objects);
+  Directory directory(statistics);
   Workload& workload = result.phase.workload;
   // Charm++ counts the time for messages in the loads (Pilla et al., ICPP 2012, section IV).
   workload.loads_include = LoadsInclude::send_and_receive;
-  workload.tasks.resize(statistics.objects.size());
-  std::vector<PlaceId> places(statistics.objects.size());
-  for (std::size_t row = 0; row < statistics.objects.size(); ++row) {
-    const ObjectRow& object = statistics.objects[row];
+  workload.tasks.resize(statistics.num_objects());
+  std::vector<PlaceId> places(statistics.num_objects());
+  for (std::size_t row = 0; row < statistics.num_objects(); ++row) {
+    const ObjectRow object = statistics.object(row);
     const TaskId t = directory.task_of_row()[row];
     if (object.pe < 0 || static_cast<std::size_t>(object.pe) >= pe_map.place_of_pe.size())
       fail("object {} of array {} is on PE {}, but there are {} PEs", object.name.id,
@@ -269,12 +275,12 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
 std::vector<std::int32_t> pes_of(const Placement& placement,
                                  const std::vector<std::uint32_t>& row_of_task,
                                  const Statistics& statistics, const PeMap& pe_map) {
-  std::vector<std::int32_t> pes(statistics.objects.size());
+  std::vector<std::int32_t> pes(statistics.num_objects());
   for (TaskId t = 0; t < row_of_task.size(); ++t)
     pes[row_of_task[t]] = pe_map.pe_of_place[placement.of(t)];
   if (pe_map.pe_of_place.size() == pe_map.place_of_pe.size()) return pes;
   for (std::size_t row = 0; row < pes.size(); ++row)  // load that cannot leave an unavailable PE
-    if (!statistics.objects[row].movable) pes[row] = statistics.objects[row].pe;
+    if (const ObjectRow object = statistics.object(row); !object.movable) pes[row] = object.pe;
   return pes;
 }
 

@@ -88,6 +88,19 @@ TEST(Convert, messages_that_are_listed_follow_those_that_are_stored) {
   EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
 }
 
+TEST(Convert, objects_that_are_listed_follow_those_that_are_stored) {
+  const Statistics stored = three_objects();
+  Statistics listed = stored;
+  listed.objects.resize(1);
+  listed.more_objects = {2, [&](std::size_t i) { return stored.objects[i + 1]; }};
+  ASSERT_EQ(listed.num_objects(), 3u);
+  const Converted expected = convert(stored, plain(2)), result = convert(listed, plain(2));
+  EXPECT_EQ(result.row_of_task, expected.row_of_task);
+  EXPECT_EQ(result.phase.current, expected.phase.current);
+  for (TaskId t = 0; t < 3; ++t)
+    EXPECT_EQ(result.phase.workload.tasks[t].load_s, expected.phase.workload.tasks[t].load_s);
+}
+
 TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300},

@@ -52,7 +52,7 @@ class Record {
 std::vector<TaskName> names_of(const Made& made) {
   std::vector<TaskName> names;
   for (const std::uint32_t row : made.row_of_task) {
-    const ObjectName& name = made.statistics.objects[row].name;
+    const ObjectName name = made.statistics.object(row).name;
     names.push_back({name.id, name.array, {}, -1, TaskName::Kind::id});
   }
   const Placement& current = made.phase.current;

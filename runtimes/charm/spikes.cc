@@ -3,6 +3,7 @@
 #include "runtimes/charm/spikes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 
 namespace poise::charm {
@@ -12,6 +13,21 @@ namespace {
 constexpr double kSpike = 3;
 constexpr std::size_t kTasksPerSpike = 100;
 
+/// The loads of a decision, and the factor that scales them to the mean load of this phase.
+struct Scaled {
+  const std::vector<double>& loads_s;
+  double factor;
+};
+
+/// The larger one of the task's last loads, at this phase's mean load. It is computed per task,
+/// because a list of these loads would take 8 MB per million tasks.
+double usual_load_s(const std::vector<Scaled>& past, std::size_t t) {
+  double usual_s = 0;
+  for (const Scaled& then : past)
+    if (t < then.loads_s.size()) usual_s = std::max(usual_s, then.loads_s[t] * then.factor);
+  return usual_s;
+}
+
 }  // namespace
 
 std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
@@ -19,20 +35,22 @@ std::size_t replace_spikes(const std::vector<std::vector<double>>& past_loads_s,
   const std::size_t num_tasks = workload.tasks.size();
   double total_s = 0;
   for (const Task& task : workload.tasks) total_s += task.load_s;
-  std::vector<double> usual_s;  // the larger one of the last values, at this phase's mean load
+  std::vector<Scaled> last;
   const std::size_t num_past = std::min(past_loads_s.size(), kDecisionsForSpikes);
   for (auto past = past_loads_s.end() - num_past; past != past_loads_s.end(); ++past) {
     const double total_then_s = std::accumulate(past->begin(), past->end(), 0.0);
     if (!(total_then_s > 0) || past->size() > num_tasks) return 0;
-    usual_s.resize(num_tasks);
-    for (std::size_t t = 0; t < past->size(); ++t)
-      usual_s[t] = std::max(usual_s[t], (*past)[t] * (total_s / total_then_s));
+    last.push_back({*past, total_s / total_then_s});
   }
+  if (last.empty()) return 0;
+  const std::size_t most = std::max<std::size_t>(1, num_tasks / kTasksPerSpike);
   std::vector<std::size_t> spikes;
-  for (std::size_t t = 0; t < usual_s.size(); ++t)
-    if (workload.tasks[t].load_s > kSpike * usual_s[t]) spikes.push_back(t);
-  if (spikes.size() > std::max<std::size_t>(1, num_tasks / kTasksPerSpike)) return 0;
-  for (const std::size_t t : spikes) workload.tasks[t].load_s = usual_s[t];
+  for (std::size_t t = 0; t < num_tasks; ++t) {
+    if (!(workload.tasks[t].load_s > kSpike * usual_load_s(last, t))) continue;
+    if (spikes.size() == most) return 0;
+    spikes.push_back(t);
+  }
+  for (const std::size_t t : spikes) workload.tasks[t].load_s = usual_load_s(last, t);
   return spikes.size();
 }
 

@@ -63,10 +63,18 @@ struct MessageSource {
   std::function<void(const MessageVisitor&)> visit_all;
 };
 
+/// Objects that are not stored as rows but read each time they are needed, because Charm++ has a
+/// copy of them already.
+struct ObjectSource {
+  std::size_t count = 0;
+  std::function<ObjectRow(std::size_t)> row;  // from 0 to count - 1
+};
+
 /// The statistics of one phase. The objects are in any order.
 struct Statistics {
   std::vector<PeRow> pes;
   std::vector<ObjectRow> objects;
+  ObjectSource more_objects;  // in addition to `objects`
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   MessageSource more_messages;  // in addition to `messages`
@@ -77,6 +85,12 @@ struct Statistics {
   // If false, the objects' names are valid in this phase only, so the objects cannot be found in
   // the history of earlier phases.
   bool names_last = true;
+
+  std::size_t num_objects() const { return objects.size() + more_objects.count; }
+  /// The rows of `objects` come first.
+  ObjectRow object(std::size_t i) const {
+    return i < objects.size() ? objects[i] : more_objects.row(i - objects.size());
+  }
 };
 
 }  // namespace poise::charm

@@ -117,7 +117,7 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
     row.host = static_cast<std::uint32_t>(CmiPhysicalNodeID(static_cast<int>(p)));
     row.core_os_index = cores_[p];
   }
-  poise::charm::add_objects(stats, statistics);
+  poise::charm::list_objects(stats, statistics);
   if (balancer_->wants_messages()) poise::charm::add_messages(stats, statistics);
   return statistics;
 }
@@ -128,7 +128,7 @@ void PoiseLB::work(LDStats* stats) {
   const poise::charm::Decision decision = balancer_->decide(statistics);
   std::size_t moves = 0;
   for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
-    moves += decision.pe_of_object[i] != statistics.objects[i].pe ? 1 : 0;
+    moves += decision.pe_of_object[i] != stats->from_proc[i] ? 1 : 0;
   poise::charm::summarize(balancer_->strategy(), moves, statistics, decision.decide_s);
   poise::charm::carry_out(decision, *stats);
 }

@@ -72,6 +72,15 @@ inline ObjectRow object_row(const LDObjData& object, std::int32_t pe) {
   return row;
 }
 
+/// Lets `statistics` read Charm++'s objects as long as `stats` exists.
+inline void list_objects(BaseLB::LDStats& stats, Statistics& statistics) {
+  statistics.num_index_bits = kIndexBits;
+  statistics.more_objects.count = num_objects(stats);
+  statistics.more_objects.row = [&stats](std::size_t i) {
+    return object_row(stats.objData[i], stats.from_proc[i]);
+  };
+}
+
 inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
   const std::size_t count = num_objects(stats);
   statistics.objects.resize(count);
@@ -122,7 +131,7 @@ inline void summarize(const std::string& strategy, std::size_t moves, const Stat
                       double decide_s) {
   if (_lb_args.debug() > 0)
     CkPrintf("poise: PE %d: %s: %zu of %zu objects of %zu PEs move, decided in %g s\n", CkMyPe(),
-             strategy.c_str(), moves, statistics.objects.size(), statistics.pes.size(), decide_s);
+             strategy.c_str(), moves, statistics.num_objects(), statistics.pes.size(), decide_s);
 }
 
 inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {
