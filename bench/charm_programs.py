@@ -5,6 +5,7 @@ sources are read from the checkout of Charm++, and edited copies are compiled in
 objects sleep instead of computing, so that a host with few cores can run many PEs, and change how often the programs print."""
 
 import os
+import pathlib
 import shutil
 import subprocess
 
@@ -63,6 +64,7 @@ def edited(text, edits, path):
 def built(home, folder):
     """Builds the programs for the Charm++ whose folder with bin/charmc is `home`, which must be in its checkout.
     Returns their paths by name."""
+    folder /= home.name
     modules = folder / "balancers"
     checked_run(["cmake", "--preset", "release", "-B", modules, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"], ROOT,
                 {**os.environ, "CHARM_HOME": str(home)})
@@ -75,6 +77,10 @@ def built_program(name, home, folder, modules):
     source = home.parent / where
     if not (source / f"{name}.C").exists():
         raise Unusable(f"{home} is not in a checkout of Charm++ 8: there is no {source}/{name}.C")
+    inputs = [pathlib.Path(__file__), source / f"{name}.C", modules / "libmodulePoiseLB.a", home / "bin" / "charmc"]
+    program = folder / name
+    if program.exists() and program.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+        return program
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("sim", "predictor"))
     main = folder / f"{name}.C"
@@ -88,4 +94,4 @@ def built_program(name, home, folder, modules):
     scotch = ["-module", "ScotchLB", "-lscotch", "-lscotcherr"] * (home / "lib/libmoduleScotchLB.a").exists()
     checked_run([charmc, "-language", "charm++", "-o", name, *objects, "-module", "PoiseLB", f"-L{modules}", "-lpoise_charm",
                  f"-Wl,-rpath,{modules}", "-module", "CommonLBs", *scotch], folder)
-    return folder / name
+    return program
