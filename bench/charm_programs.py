@@ -64,12 +64,11 @@ def edited(text, edits, path):
 def built(home, folder):
     """Builds the programs for the Charm++ whose folder with bin/charmc is `home`, which must be in its checkout.
     Returns their paths by name."""
-    folder /= home.name
     modules = folder / "balancers"
     checked_run(["cmake", "--preset", "release", "-B", modules, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"], ROOT,
                 {**os.environ, "CHARM_HOME": str(home)})
     checked_run(["ninja", "-C", modules, "poise_charm_modules"], ROOT)
-    return {name: built_program(name, home, folder / name, modules / "lib") for name in SOURCES}
+    return {name: built_program(name, home, folder / home.name / name, modules / "lib") for name in SOURCES}
 
 
 def built_program(name, home, folder, modules):

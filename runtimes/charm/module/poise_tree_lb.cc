@@ -225,9 +225,7 @@ struct Tree {
 };
 
 [[noreturn]] void refuse(const std::string& why, int status = 2) {
-  std::fprintf(stderr, "poise: %s\n", why.c_str());
-  std::fflush(nullptr);
-  std::_Exit(status);
+  poise::charm::refuse(why.c_str(), status);
 }
 
 /// Returns the value of `name` in a section of the configuration, or `otherwise` if the section

@@ -22,6 +22,14 @@ inline void take_setting() {
     setting() = text;
 }
 
+/// Ends the program with this message. CkError hands the message to charmrun, if there is one;
+/// charmrun does not pass on what a process writes to stderr.
+[[noreturn]] inline void refuse(const char* why, int status = 2) {
+  CkError("poise: %s\n", why);
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
 /// Creates the balancer with index `which` in balancers(); `with` is the argument of +PoiseLB, or a
 /// strategy with its knobs. Invalid settings end the program at start-up, before it has computed
 /// anything.
@@ -29,9 +37,7 @@ inline std::unique_ptr<Balancer> made(std::size_t which, const std::string& with
   try {
     return std::make_unique<Balancer>(which, with, scope);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "poise: %s\n", error.what());
-    std::fflush(nullptr);
-    std::_Exit(2);
+    refuse(error.what());
   }
 }
 
