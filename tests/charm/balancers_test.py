@@ -53,9 +53,9 @@ def balancers():
 
 
 def charm(*flags, pes=4, variables=()):
-    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, Charm++ 6.10 waits
-    # for half a second at each balancing.
-    shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
+    # There may be more PEs than cores, so idle PEs sleep, unless processes have no threads: those do
+    # not know the option. Without +LBPeriod, Charm++ 6.10 waits for half a second at each balancing.
+    shared = ["+setcpuaffinity", *["+CmiSleepOnIdle"] * (HAS_THREADS or not IS_NETWORK)]
     if not (HOME / "include/LBManager.h").exists():
         shared += ["+LBPeriod", "0.001"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("POISE_")}
