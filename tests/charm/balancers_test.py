@@ -35,6 +35,12 @@ def processes(pes):
     return 2 if HAS_THREADS and pes % 2 == 0 else pes
 
 
+def moves_of_tree(by_process, by_root, pes=4):
+    """Returns how many objects move if the strategy rotate decides so often for processes, and so often for all PEs. A
+    process with one PE moves nothing."""
+    return MOVABLE * (by_root + (by_process if processes(pes) < pes else 0))
+
+
 def start(pes):
     """Returns the command that starts the program on this number of PEs."""
     if not IS_NETWORK:
@@ -193,10 +199,11 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no TreeLB")
         # The balancer is called three times. The process level of the tree decides in the first and third call, the
         # root level in the second.
-        for process, root, moves in (("rotate", "keep", 2), ("keep", "rotate", 1), ("rotate", "rotate", 3)):
+        for process, root, moves in (("rotate", "keep", moves_of_tree(2, 0)), ("keep", "rotate", moves_of_tree(0, 1)),
+                                     ("rotate", "rotate", moves_of_tree(2, 1))):
             flags = self.tree(tree="PE_Process_Root", process={"strategies": [process]},
                               root={"strategies": [root], "step_freq": 2})
-            self.assertEqual(self.moves(*flags), moves * MOVABLE)
+            self.assertEqual(self.moves(*flags), moves)
         # At each call, a level of the tree uses the next strategy in its list. At the end of the list, it stays with
         # the last strategy or, if repeat_strategies is set, goes back to the first.
         for again, moves in (False, 1), (True, 2):
@@ -241,7 +248,7 @@ class Balancers(unittest.TestCase):
             self.restarted(pes=pes)
         rotate = {"strategies": ["rotate"]}
         self.checkpoint(*self.tree(tree="PE_Process_Root", process=rotate, root=rotate | {"step_freq": 2}))
-        self.assertEqual(self.restarted(), 3 * MOVABLE)
+        self.assertEqual(self.restarted(), moves_of_tree(2, 1))
 
     def test_the_random_strategy_uses_a_new_seed_at_every_balancing(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
