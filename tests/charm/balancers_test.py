@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 RING, POISE = os.environ["RING"], os.environ["POISE"]
@@ -70,7 +71,15 @@ def charm(*flags, pes=4, variables=()):
 
 
 def poise(*arguments):
-    return subprocess.run([POISE, *arguments], capture_output=True, text=True, check=True, timeout=100).stdout
+    """Returns the output of a command of poise. charmrun may end shortly before the processes do, and a process
+    completes its trace when it ends, so the command is repeated up to a hundred times."""
+    for _ in range(100 if IS_NETWORK else 1):
+        done = subprocess.run([POISE, *arguments], capture_output=True, text=True, check=False, timeout=100)
+        if done.returncode == 0:
+            break
+        time.sleep(0.1)
+    done.check_returncode()
+    return done.stdout
 
 
 class Balancers(unittest.TestCase):
