@@ -19,6 +19,7 @@
 #include "poise/online/termination.h"
 #include "poise/simulate/lending_links.h"
 #include "poise/simulate/lending_replicas.h"
+#include "poise/simulate/shared_core.h"
 #include "poise/simulate/tuning.h"
 
 namespace poise {
@@ -95,6 +96,8 @@ struct Rank {
   double slowness = 1, wake_at_s = -1;
   std::uint32_t waits = 0;
   SimulatedRank did;
+
+  SharedCore core;
 
   std::uint64_t queued() const { return num_own + num_borrowed; }
   bool is_running() const { return running.count > 0; }
@@ -186,6 +189,8 @@ Simulation::Simulation(const LendingScenario& scenario)
         LendingAgent(rank, scenario.num_ranks, locality, scenario.settings, scenario.max_peers),
         termination_tree(rank, scenario.num_ranks, per_node));
     if (rank < scenario.slowness.size()) ranks_.back().slowness = scenario.slowness[rank];
+    if (rank < scenario.slice_s.size() && scenario.slice_s[rank] > 0)
+      ranks_.back().core = {scenario.slice_s[rank], random_.uniform(0, 2 * scenario.slice_s[rank])};
   }
   begin_wait(0);
 }
@@ -625,7 +630,7 @@ void Simulation::start_task(Rank& rank) {
   rank.queued_cost -= cost_of(rank.running);
   if (rank.queued() == 0) rank.queued_cost = 0;
   rank.began_s = now_s_ + cpu_s_;
-  rank.busy_until_s = rank.began_s + rank.running.task_s * rank.slowness;
+  rank.busy_until_s = rank.core.end_s(rank.began_s, rank.running.task_s * rank.slowness);
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
 }
 
@@ -661,6 +666,11 @@ void Simulation::step(Rank& rank) {
 
 void Simulation::happen(const Event& event) {
   Rank& rank = ranks_[event.rank];
+  if (const double at_s = rank.core.held_from_s(event.at_s); at_s > event.at_s) {
+    // With its old number, the event precedes later ones of the same time: messages stay in order.
+    events_.push({at_s, event.order, event.kind, event.rank, event.mail});
+    return;
+  }
   now_s_ = event.at_s;
   cpu_s_ = 0;
   switch (event.kind) {

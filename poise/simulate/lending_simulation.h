@@ -3,9 +3,10 @@
 // tasks runtime: each rank has a LendingAgent and a TerminationDetector.
 //
 // The simulation covers tasks and their times; messages with latency, bytes, overhead and random
-// delays; ranks of different speed that enter the wait late; progress threads; and either network
-// cards that send one byte after the other, or all links of a machine (lending_links.h). It does
-// not cover the load table in shared memory, and several threads per rank.
+// delays; ranks of different speed that enter the wait late or that share their core with a
+// competitor; progress threads; and either network cards that send one byte after the other, or all
+// links of a machine (lending_links.h). It does not cover the load table in shared memory, and
+// several threads per rank.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,10 @@ struct LendingScenario {
   std::vector<std::vector<SimulatedWork>> work;  // by rank; ranks beyond the end have none
   std::vector<double> slowness;                  // by rank; 1 beyond the end
   std::vector<double> enter_s;  // by rank: when it enters the wait; 0 beyond the end
+  /// By rank: seconds for which the rank and a competitor that always computes hold the core in
+  /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. 0, and
+  /// beyond the end: the rank has the core alone.
+  std::vector<double> slice_s;
   double bytes_per_task = 128;  // of a task that is lent and its result
   /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.
   double message_bytes = std::numeric_limits<double>::infinity();

@@ -31,6 +31,9 @@ LendingScenario random_scenario(std::uint64_t seed) {
     scenario.slowness.push_back(random.below(4) ? 1 : random.uniform(0.5, 8));
     scenario.enter_s.push_back(random.below(4) ? 0 : random.uniform(0, 0.02));
   }
+  Random competitors(mix(seed));
+  for (std::uint32_t rank = 0; rank < scenario.num_ranks; ++rank)
+    scenario.slice_s.push_back(competitors.below(8) ? 0 : competitors.uniform(1e-3, 10e-3));
   if (random.below(2)) scenario.max_delay_s = random.uniform(0, 1e-3);
   if (random.below(3) == 0) scenario.stall_share = random.uniform(0, 0.3);
   scenario.stall_s = random.uniform(0, 5e-3);
@@ -191,6 +194,37 @@ TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_o
     EXPECT_LE(longer[longer.size() / 2], 1 / 0.98) << "median, step " << waits;
     EXPECT_LE(longer[longer.size() * 98 / 100], 1.02) << "98th percentile, step " << waits;
   }
+}
+
+// Returns the time without lending divided by the time with it, in the last of some steps. Rank 0
+// has 20 ms of tasks. A competitor takes the core of rank 1 for every other 4 ms.
+double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64_t seed) {
+  LendingScenario scenario;
+  scenario.work = {{{static_cast<std::uint32_t>(std::ceil(20e-3 / task_s)), task_s, 0}}};
+  scenario.ranks_per_node = 2;
+  scenario.slice_s = {0, 4e-3};
+  scenario.meets = true;
+  scenario.waits = waits;
+  scenario.seed = seed;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  scenario.settings.pull = false;
+  scenario.settings.loans.policy = &offload_policy("none");
+  return simulate_lending(scenario).makespan_s / outcome.makespan_s;
+}
+
+// A loan may stay on rank 1 for a slice, a fifth of the step. So single runs may lose.
+TEST(LendingSimulation, lending_gains_beside_a_competitor_unless_tasks_are_tiny) {
+  for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
+    for (const std::uint32_t waits : {1, 4}) {
+      std::vector<double> speeds;
+      for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed)
+        speeds.push_back(speed_beside_a_competitor(task_s, waits, seed));
+      std::ranges::sort(speeds);
+      EXPECT_GT(speeds.front(), 0.8) << "tasks of " << task_s << " s, step " << waits;
+      EXPECT_GT(speeds[speeds.size() / 2], task_s > 1e-6 ? 1.1 : 0.85)
+          << "median, tasks of " << task_s << " s, step " << waits;
+    }
 }
 
 // An idle rank sends a few requests to random ranks and one to each partner, independent of the

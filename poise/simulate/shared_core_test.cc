@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/shared_core.h"
+
+#include <gtest/gtest.h>
+
+namespace poise {
+namespace {
+
+TEST(SharedCore, computes_only_during_the_slices_of_the_rank) {
+  const SharedCore core{.slice_s = 4, .offset_s = 1};  // of the rank: -1 to 3, 7 to 11
+  EXPECT_EQ(core.held_from_s(2), 2);
+  EXPECT_EQ(core.held_from_s(3), 7);
+  EXPECT_EQ(core.end_s(0, 3), 3);
+  EXPECT_EQ(core.end_s(0, 4), 8);
+  EXPECT_EQ(core.end_s(5, 1), 8);
+  EXPECT_EQ(core.end_s(0, 8), 16);  // 3 of the first slice, 4 of the second, 1 of the third
+}
+
+TEST(SharedCore, without_a_competitor_delays_nothing) {
+  EXPECT_EQ(SharedCore{}.held_from_s(2), 2);
+  EXPECT_EQ(SharedCore{}.end_s(2, 3), 5);
+}
+
+}  // namespace
+}  // namespace poise
