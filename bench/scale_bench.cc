@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
-// runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one. The
-// time of a row is how long the simulation took; the counters of the row are times within the
-// simulation.
+// runtime (poise/simulate/lending_simulation.h), and random and hierarchical work stealing
+// (scale/stealing.h), and compares the makespans with the ideal one. The time of a row is how long
+// the simulation took; the counters of the row are times within the simulation.
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <string>
+#include <utility>
+
+#include "bench/scale/stealing.h"
 
 #include "poise/simulate/lending_simulation.h"
 
@@ -52,34 +55,52 @@ double depth_s(const LendingScenario& scenario) {
   return 2 * (2 + std::ceil(std::log(nodes) / std::log(16))) * scenario.far_latency_s;
 }
 
-void simulate(benchmark::State& state, LendingScenario (*make)(std::uint32_t)) {
-  const LendingScenario scenario = make(state.range(0));
+using Make = LendingScenario (*)(std::uint32_t);
+using Simulate = LendingOutcome (*)(const LendingScenario&);
+
+void simulate(benchmark::State& state, Make make, Simulate run) {
+  const LendingScenario scenario = make(static_cast<std::uint32_t>(state.range(0)));
   LendingOutcome outcome;
-  for (auto _ : state) outcome = simulate_lending(scenario);
+  for (auto _ : state) outcome = run(scenario);
   if (!outcome.trouble.empty()) state.SkipWithError(outcome.trouble.c_str());
   const double ideal_s = ideal_makespan_s(scenario) + depth_s(scenario);
   state.counters["ideal_s"] = ideal_s;
   state.counters["makespan_s"] = outcome.makespan_s;
   state.counters["over_ideal"] = outcome.makespan_s / ideal_s;
-  state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
   state.counters["messages_per_rank"] = 1.0 * outcome.messages / scenario.num_ranks;
   state.counters["max_messages_of_a_rank"] = outcome.max_messages_from_one;
   state.counters["requests_per_rank"] = 1.0 * outcome.requests / scenario.num_ranks;
+  if (run != simulate_lending) return;  // stealing knows no loads, and detects no end
+  state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
   state.counters["load_age_s"] = outcome.mean_load_age_s;
   state.counters["max_peer_bytes"] = outcome.max_peer_bytes;
 }
 
-void add(const std::string& name, LendingScenario (*make)(std::uint32_t)) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [make](benchmark::State& state) { simulate(state, make); })
-      ->Arg(2)
-      ->Arg(16)
-      ->Arg(128)
-      ->Arg(1024)
-      ->Arg(10'000)
-      ->Arg(100'000)
-      ->Iterations(1)
-      ->Unit(benchmark::kSecond);
+LendingOutcome random_stealing(const LendingScenario& scenario) {
+  return bench::simulate_stealing(scenario, bench::Victims::random);
+}
+
+LendingOutcome hierarchical_stealing(const LendingScenario& scenario) {
+  return bench::simulate_stealing(scenario, bench::Victims::hierarchical);
+}
+
+void add(const std::string& name, Make make) {
+  const std::pair<const char*, Simulate> ways[] = {
+      {"lending", simulate_lending},
+      {"random_stealing", random_stealing},
+      {"hierarchical_stealing", hierarchical_stealing}};
+  for (const auto& [way, run] : ways)
+    benchmark::RegisterBenchmark(
+        (name + "/" + way).c_str(),
+        [make, run = run](benchmark::State& state) { simulate(state, make, run); })
+        ->Arg(2)
+        ->Arg(16)
+        ->Arg(128)
+        ->Arg(1024)
+        ->Arg(10'000)
+        ->Arg(100'000)
+        ->Iterations(1)
+        ->Unit(benchmark::kSecond);
 }
 
 }  // namespace
