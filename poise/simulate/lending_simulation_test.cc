@@ -227,6 +227,42 @@ TEST(LendingSimulation, lending_gains_beside_a_competitor_unless_tasks_are_tiny)
     }
 }
 
+// Returns the time without lending divided by the time with it, in the last of some steps. Rank 0
+// has 2 to 10 unequal tasks, and rank 1 needs three times as long for a task.
+double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
+  Random random(seed);
+  LendingScenario scenario;
+  std::vector<SimulatedWork> work(2 + random.below(9));
+  for (SimulatedWork& task : work) task = {1, random.uniform(0.1e-3, 3e-3), 0};
+  scenario.work = {work};
+  scenario.slowness = {1, 3};
+  scenario.ranks_per_node = 2;
+  scenario.gives_costs = false;
+  scenario.progress_s = 0.1e-3;
+  scenario.meets = true;
+  scenario.waits = waits;
+  scenario.seed = seed;
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "");
+  scenario.settings.pull = false;
+  scenario.settings.loans.policy = &offload_policy("none");
+  return simulate_lending(scenario).makespan_s / outcome.makespan_s;
+}
+
+// In the first steps too many tasks go to the slow rank, whose slowness is learnt slowly.
+TEST(LendingSimulation, few_tasks_beside_a_slow_rank_gain_once_its_slowness_is_learnt) {
+  std::vector<double> early, late;
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
+    early.push_back(speed_beside_a_slow_rank(4, seed));
+    late.push_back(speed_beside_a_slow_rank(64, seed));
+  }
+  std::ranges::sort(early);
+  std::ranges::sort(late);
+  EXPECT_GT(early.front(), 0.3);
+  EXPECT_GT(late[late.size() / 10], 0.95);
+  EXPECT_GT(late[late.size() / 2], 1.1);
+}
+
 // An idle rank sends a few requests to random ranks and one to each partner, independent of the
 // length of the wait.
 TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
