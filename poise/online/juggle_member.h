@@ -41,6 +41,8 @@ struct JuggleMember {
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
+  double seen_s = 0;          // when it was first seen
+  double seems_asleep = 0;    // fraction of the last window, not yet counted in `asleep`
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
   /// Exponential averages of three values: the fraction of the time for which the thread slept
   /// (asleep), the windows per second in which it both slept and was ready (broken_per_s), and the

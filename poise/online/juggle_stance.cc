@@ -28,7 +28,11 @@ double period_for(double phase_s, double longest_s, const JuggleTuning& tuning) 
                     std::min(tuning.shortest_period_s, longest_s), longest_s);
 }
 
-bool JuggleStance::is_awake(const JuggleSigns& signs) const { return signs.asleep < tuning_.noise; }
+/// True if no thread sleeps. While threads rotate, twice the limit applies, so that the rotation
+/// does not stop and start again and again.
+bool JuggleStance::is_awake(const JuggleSigns& signs) const {
+  return signs.asleep < tuning_.noise * (action_ == JuggleAction::rotate ? 2 : 1);
+}
 
 bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
   return *signs.phase_s >= tuning_.round_share * tuning_.points_per_phase *

@@ -78,6 +78,21 @@ TEST(JuggleStances, unbound_spinning_threads_beside_other_programs_are_balanced_
   }
 }
 
+// With long time slices and several other programs, a wait for a cpu may last for 30 ms, and the
+// kernel reports it when it ends. Until then the thread seems to sleep.
+TEST(JuggleStances, spinning_threads_that_wait_long_for_a_cpu_do_not_count_as_asleep) {
+  JuggleTeam team({}, std::vector<JugglePlace>(2));
+  SimulatedCpus cpus(team, 2);
+  cpus.slice_s = 0.01;
+  cpus.reports_late = true;
+  cpus.add_program(0.1, SimulatedWait::spin, kTwoFree);
+  for (int i = 0; i < 3; ++i) cpus.add_stranger();
+  for (double now_s = 0.5; now_s < kRunS; now_s += 0.1) {
+    cpus.run_until(now_s);
+    ASSERT_EQ(team.action(), JuggleAction::rotate) << now_s;
+  }
+}
+
 TEST(JuggleStances, leaves_threads_to_the_kernel_again_when_the_other_program_has_ended) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);

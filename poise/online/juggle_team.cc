@@ -187,18 +187,28 @@ void JuggleTeam::decide(double real_s, double now_s) {
 }
 
 /// Returns a JuggleOrder (a command to move) for each thread whose place has changed, or for all
-/// threads with a place if the set of places has changed.
+/// threads with a place if the set of places has changed. The least advanced thread moves first. If
+/// it shared its cpu with another program, that program keeps the cpu busy until the other thread
+/// arrives. If the most advanced thread moved first, its cpu would be idle for a moment, the kernel
+/// would move the other program there, and the least advanced thread would share its cpu with this
+/// program again.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
-  std::vector<JuggleOrder> orders;
+  std::vector<JuggleMember*> moved;
   for (JuggleMember& member : members_) {
     const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
     // A thread that may use all places of a domain, and stays in that domain, needs no JuggleOrder.
     const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
                             places_[*member.place].domain == places_[*member.place_before].domain;
     if (stays_wide || (is_same && !(places_changed && member.place))) continue;
-    orders.push_back({member.last.key, member.place, member.is_wide});
+    moved.push_back(&member);
     if (member.place && !member.is_wide) ++member.migrations;
   }
+  std::stable_sort(moved.begin(), moved.end(), [](const JuggleMember* a, const JuggleMember* b) {
+    return a->progress_s < b->progress_s;
+  });
+  std::vector<JuggleOrder> orders;
+  for (const JuggleMember* member : moved)
+    orders.push_back({member->last.key, member->place, member->is_wide});
   return orders;
 }
 
@@ -249,7 +259,7 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
     }
     JuggleMember& member = members.emplace_back();
     member.last = reading;
-    member.busy_s = now_s;
+    member.busy_s = member.seen_s = now_s;
     member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
     member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
     member.turns_at_window = reading.turns;

@@ -321,6 +321,27 @@ TEST(JuggleTeam, the_proactive_policy_moves_no_thread_to_the_place_of_a_waiting_
   EXPECT_TRUE(team.react_to(waits).empty());
 }
 
+TEST(JuggleTeam, of_two_threads_that_change_places_the_less_advanced_one_moves_first) {
+  for (const std::size_t behind : {0u, 1u}) {
+    SCOPED_TRACE(behind);
+    JuggleTeam team(proactive(), places(2));
+    std::vector<ThreadReading> readings{{.key = 1}, {.key = 2}};
+    std::vector<JuggleOrder> orders;
+    int times_moved = 0;
+    for (double now_s = 0; times_moved < 2 && now_s < 5; now_s += team.next_s()) {
+      orders = team.balance(readings, now_s);
+      times_moved += !orders.empty();  // the first time, each thread gets a place
+      for (std::size_t i = 0; i < 2; ++i) {
+        const double share = i == behind ? 0.5 : 1;
+        readings[i].run_s += share * team.next_s();
+        readings[i].wait_s += (1 - share) * team.next_s();
+      }
+    }
+    ASSERT_EQ(orders.size(), 2u);
+    EXPECT_EQ(orders.front().key, readings[behind].key);
+  }
+}
+
 TEST(JuggleTeam, memory_domains_have_equally_many_threads_again_after_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);

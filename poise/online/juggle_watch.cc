@@ -78,21 +78,30 @@ bool JuggleWatch::has_unequal_places() const {
   return least < (1 - tuning_.notable) * most;
 }
 
-/// Determines how long the thread slept in the window, and whether it both slept and was ready.
-void JuggleWatch::close_for(JuggleMember& member, double window_s) {
+/// Determines how long the thread slept, and whether it both slept and was ready in this window.
+void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
+  if (window_s <= 0) return;  // the thread is new
   // A window in which a thread both ran and slept is called broken. It is not recognised if the
   // thread ran, or slept, for less than this fraction of it. So the share of broken windows that is
   // missed is twice this fraction.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
-  const double ready = std::min(1.0, (ran_s + waited_s) / window_s);
-  const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
-  const bool is_broken = asleep > 0 && ready > tolerance;
+  const double ready = (ran_s + waited_s) / window_s;
+  const bool is_broken = 1 - ready > tolerance && ready > tolerance;
   const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
+  // The kernel reports a wait for a cpu when it ends. So a thread that waits at the end of a window
+  // seems to have slept, and then has more run and waiting time than the next window is long.
+  // Therefore sleep is counted when the next window closes.
+  const double slept = std::max(0.0, member.seems_asleep - std::max(0.0, ready - 1));
+  const double last_asleep = slept > tolerance ? slept : 0;
+  if (member.windows == 0)
+    member.asleep = 0;
+  else
+    member.asleep += std::max(tuning_.fading, 1.0 / member.windows) * (last_asleep - member.asleep);
+  member.seems_asleep = std::max(0.0, 1 - ready);
   const double turns = member.last.turns - member.turns_at_window;
   const double weight = std::max(tuning_.fading, 1.0 / ++member.windows);
-  member.asleep += weight * (asleep - member.asleep);
   member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
   member.turns_per_s += weight * (turns / window_s - member.turns_per_s);
   member.run_at_window_s = member.last.run_s;
@@ -126,7 +135,8 @@ void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, doub
   const double lost_cpus = lost_in_window(crew, window_s);
   const double weight = std::max(tuning_.fading, 1.0 / ++lost_windows_);
   lost_cpus_ += weight * (lost_cpus - lost_cpus_);
-  for (JuggleMember& member : crew.members) close_for(member, window_s);
+  for (JuggleMember& member : crew.members)
+    close_for(member, std::min(window_s, now_s - member.seen_s));
   births_per_s_ += tuning_.fading * (births_ / window_s - births_per_s_);
   if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
   births_ = 0;

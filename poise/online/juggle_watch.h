@@ -64,7 +64,7 @@ class JuggleWatch {
   bool has_unequal_places() const;
   bool is_clearly_crowded(const JuggleCrew& crew) const;
   bool is_uneven(const JuggleCrew& crew) const;
-  void close_for(JuggleMember& member, double window_s);
+  void close_for(JuggleMember& member, double window_s) const;
   double lost_in_window(const JuggleCrew& crew, double window_s) const;
   void add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus, double window_s);
   std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;

@@ -19,12 +19,12 @@ namespace poise {
 /// How threads wait at a barrier. With `yield` they spin, and yield their cpu to other threads.
 enum class SimulatedWait : std::uint8_t { sleep, spin, yield, none };
 
-/// A kernel that behaves like Linux. Time slices last 3 ms. A cpu that becomes idle takes over a
-/// thread that waits on another cpu. Otherwise the kernel moves waiting threads only rarely, unless
-/// they are bound, and does not consider which threads belong to the same program.
+/// A kernel that behaves like Linux. A cpu that becomes idle takes over a thread that waits on
+/// another cpu. Otherwise the kernel moves waiting threads only rarely, unless they are bound, and
+/// does not consider which threads belong to the same program.
 class SimulatedCpus {
  public:
-  static constexpr double kStepS = 0.0001, kSliceS = 0.003;
+  static constexpr double kStepS = 0.0001;
 
   struct Thread {
     std::uint64_t key = 0;
@@ -35,7 +35,8 @@ class SimulatedCpus {
     double rest_s = 0;  // work that is left of its phase
     bool waits = false;
     double run_s = 0, wait_s = 0, work_s = 0;
-    double yielded_s = -1e9;  // when it last yielded its cpu
+    double reported_wait_s = 0;  // if waits are reported when they end
+    double yielded_s = -1e9;     // when it last yielded its cpu
     std::uint64_t turns = 0;
     const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }
   };
@@ -47,7 +48,7 @@ class SimulatedCpus {
   };
 
   SimulatedCpus(JuggleTeam& team, std::uint32_t num_cpus)
-      : team_(team), queues_(num_cpus), slice_left_s_(num_cpus, kSliceS) {}
+      : team_(team), queues_(num_cpus), slice_left_s_(num_cpus, 0.003) {}
 
   /// Adds threads that compute for phase_s and wait for each other, again and again. `own` has one
   /// affinity per thread.
@@ -98,7 +99,9 @@ class SimulatedCpus {
   std::vector<Program> programs;
   double now_s = 0;
   int orders = 0;
+  double slice_s = 0.003;        // length of a time slice
   double rotates_every_s = 0.1;  // the kernel moves a waiting thread this often
+  bool reports_late = false;     // a wait is reported when it ends, as Linux does
   bool counts_turns = true;
   bool counts_work = false, reports_waits = false;
   bool is_limited = false;         // the threads may use more cpus than their quota pays for
@@ -109,7 +112,9 @@ class SimulatedCpus {
     return thread.program >= 0 && !programs[thread.program].has_ended;
   }
   ThreadReading reading_of(const Thread& thread) const {
-    ThreadReading reading{.key = thread.key, .run_s = thread.run_s, .wait_s = thread.wait_s};
+    ThreadReading reading{.key = thread.key,
+                          .run_s = thread.run_s,
+                          .wait_s = reports_late ? thread.reported_wait_s : thread.wait_s};
     reading.is_bound = !thread.own.empty() && thread.own.size() < queues_.size();
     if (thread.own.size() == 1) reading.own_place = thread.own.front();
     if (counts_turns) reading.turns = thread.turns;
@@ -139,6 +144,7 @@ class SimulatedCpus {
       for (PlaceId p = 0; order.is_wide && p < queues_.size(); ++p) threads[t].now.push_back(p);
       if (order.place && !order.is_wide) threads[t].now = {*order.place};
       if (!may_use(threads[t], threads[t].cpu)) move(t, threads[t].allowed().front());
+      fill_idle_cpus();  // Linux does so before the balancer moves the next thread
     }
   }
   static bool may_use(const Thread& thread, PlaceId cpu) {
@@ -162,13 +168,17 @@ class SimulatedCpus {
     if (queues_[to].size() == 1) begin_turn(to);
   }
   void begin_turn(PlaceId cpu) {
-    slice_left_s_[cpu] = kSliceS;
-    if (!queues_[cpu].empty()) ++threads[queues_[cpu].front()].turns;
+    slice_left_s_[cpu] = slice_s;
+    if (queues_[cpu].empty()) return;
+    Thread& thread = threads[queues_[cpu].front()];
+    ++thread.turns;
+    thread.reported_wait_s = thread.wait_s;
   }
   void leave_queue(std::size_t t) {
     auto& queue = queues_[threads[t].cpu];
     const auto at = std::find(queue.begin(), queue.end(), t);
     if (at == queue.end()) return;
+    threads[t].reported_wait_s = threads[t].wait_s;
     const bool was_running = at == queue.begin();
     queue.erase(at);
     if (was_running) begin_turn(threads[t].cpu);
@@ -191,9 +201,12 @@ class SimulatedCpus {
           return queues_[from][i];
     return {};
   }
-  void balance_like_linux() {
+  void fill_idle_cpus() {
     for (PlaceId p = 0; p < queues_.size(); ++p)
       if (const auto t = queues_[p].empty() ? waiting_for(p, 2) : std::nullopt) move(*t, p);
+  }
+  void balance_like_linux() {
+    fill_idle_cpus();
     if (now_s < rotate_s_) return;
     rotate_s_ = now_s + rotates_every_s;
     PlaceId idlest = 0;
@@ -217,7 +230,7 @@ class SimulatedCpus {
       queues_[p].pop_front();
       queues_[p].push_back(t);
       if (queues_[p].size() > 1) begin_turn(p);
-      slice_left_s_[p] = kSliceS;
+      slice_left_s_[p] = slice_s;
     }
     for (const std::size_t t : arrived) arrive(t);
   }
