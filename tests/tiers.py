@@ -23,7 +23,7 @@ SANITIZED_TASKS = (
 # Random tests run more seeds than usual if POISE_SEEDS is set (tests/support/seeds.h).
 SEEDED = "for test in build/bin/*_test; do timeout 7200 $test --gtest_brief=1 || exit 1; done"
 RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|explore_on_2|funneled|serialized)$"
-EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v"
+EMULATED = "python3 tests/vm/vm_test.py -v && python3 tests/vm/pages_test.py -v && python3 tests/vm/limits_test.py -v"
 NAMES_DEFINED = "git ls-files '*.py' | xargs pyflakes3"
 FORMATTED = "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"
 

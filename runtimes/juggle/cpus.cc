@@ -183,6 +183,13 @@ Cpus allowed_cpus() {
   return set.cpus();
 }
 
+Cpus parse_tickless(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789,-") != text.npos) return {};  // "(null)"
+  return parse_cpu_list(text);
+}
+
+Cpus tickless_cpus() { return parse_tickless(first_line("/sys/devices/system/cpu/nohz_full")); }
+
 std::vector<DomainId> domains_of(const Cpus& cpus) {
   namespace fs = std::filesystem;
   std::map<CpuId, unsigned long long> node_of;

@@ -16,7 +16,10 @@ Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_
     : max_threads_(max_threads),
       finder_(root, with_adopted, not_followed, max_threads),
       waits_(waits),
-      start_s_(wall_now_s()) {}
+      start_s_(wall_now_s()),
+      tickless_cpus_(juggle::tickless_cpus()) {
+  if (!tickless_cpus_.empty()) finder_.count_run_times();
+}
 
 double Linux::now_s() const { return wall_now_s() - start_s_; }
 
@@ -56,6 +59,11 @@ std::string Linux::shortage() const {
   if (finder_.lacks_files())
     return "the limit of open files is too low (ulimit -n; each thread needs two), so some threads "
            "are not balanced";
+  if (finder_.lacks_clocks())
+    return fmt::format(
+        "cpus {} have no clock ticks (nohz_full), and the system refuses to count cpu time "
+        "(kernel.perf_event_paranoid), so cpu times are up to a second old",
+        cpu_list_text(tickless_cpus_));
   return "";
 }
 

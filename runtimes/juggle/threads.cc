@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtimes/juggle/counter.h"
+
 #include "poise/base/text.h"
 
 namespace poise::juggle {
@@ -124,7 +126,10 @@ std::optional<CpuTime> read_time(const FoundThread& thread) {
   std::array<char, 96> buffer;
   const ssize_t count = ::pread(thread.schedstat.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return {};
-  return parse_schedstat({buffer.data(), static_cast<std::size_t>(count)});
+  auto time = parse_schedstat({buffer.data(), static_cast<std::size_t>(count)});
+  if (const auto run_ns = time && thread.clock ? read_counter(thread.clock) : std::nullopt)
+    time->run_s = thread.run_before_clock_s + *run_ns * 1e-9;
+  return time;
 }
 
 LastBorn::LastBorn() : file_(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC)) {}
@@ -235,10 +240,22 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   if (!schedstat) return;
   const std::uint64_t key = next_key_++;
   of.key_of[id] = key;
-  threads_.emplace(key,
-                   FoundThread{key, process, id, *start, of.threads_seen++, std::move(schedstat),
-                               open_to_read(folder, fmt::format("{}/children", id))});
+  FoundThread thread{key,
+                     process,
+                     id,
+                     *start,
+                     of.threads_seen++,
+                     std::move(schedstat),
+                     open_to_read(folder, fmt::format("{}/children", id))};
+  if (counts_run_times_) open_clock(thread);
+  threads_.emplace(key, std::move(thread));
   changes.born.push_back(key);
+}
+
+void ThreadFinder::open_clock(FoundThread& thread) {
+  if (const auto time = read_time(thread)) thread.run_before_clock_s = time->run_s;
+  thread.clock = open_counter(thread.id, Counted::time);
+  lacks_clocks_ |= !thread.clock && errno != ESRCH;  // that thread has just ended
 }
 
 bool ThreadFinder::is_ours(pid_t process) const {

@@ -51,6 +51,9 @@ struct FoundThread {
   std::uint64_t start_time = 0;
   std::uint32_t rank_in_process = 0;  // 0: the first thread found of the process
   Descriptor schedstat, children;
+  /// Counts the cpu time (counter.h), if schedstat is brought up to date too rarely.
+  Descriptor clock{};
+  double run_before_clock_s = 0;  // cpu time when `clock` was opened
 };
 
 /// The result of a scan of /proc.
@@ -67,6 +70,10 @@ class ThreadFinder {
   /// followed too, except the process `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
+  /// From now on, opens a counter of cpu time for each new thread, and read_time() reads it.
+  void count_run_times() { counts_run_times_ = true; }
+  /// True if the system refused such a counter.
+  bool lacks_clocks() const { return lacks_clocks_; }
   /// Scans /proc for processes and threads; fast if no thread was created or ended.
   Changes scan();
   /// True if the number of threads of a known process has changed. Costs one fstat per process.
@@ -95,6 +102,7 @@ class ThreadFinder {
   void scan_process(pid_t process, std::vector<pid_t>& children, Changes& changes);
   bool is_as_seen(pid_t id, const Process& process) const;
   void list_threads(pid_t id, Process& process, Changes& changes);
+  void open_clock(FoundThread& thread);
   void add_thread(pid_t process, pid_t id, Process& of, Changes& changes);
 
   pid_t root_;
@@ -102,6 +110,7 @@ class ThreadFinder {
   Descriptor own_children_;  // with the adopted children; empty if these are not followed
   std::size_t max_threads_;
   bool is_full_ = false, lacks_files_ = false;
+  bool counts_run_times_ = false, lacks_clocks_ = false;
   std::uint64_t next_key_ = 1;
   std::map<pid_t, Process> processes_;
   std::map<std::uint64_t, FoundThread> threads_;

@@ -190,6 +190,24 @@ TEST(Threads, threads_of_a_process_that_changes_its_user_are_dropped) {
   EXPECT_FALSE(finder.is_ours(told.child));
 }
 
+TEST(Threads, run_times_can_be_counted_where_schedstat_is_out_of_date) {
+  const Family family;
+  ThreadFinder finder(family.child, false, -1, 100);
+  finder.count_run_times();
+  for (int tries = 0; tries < 1000 && finder.threads().size() < 2; ++tries) {
+    finder.scan();
+    ::usleep(5000);
+  }
+  if (finder.lacks_clocks()) GTEST_SKIP() << "nothing can be counted here";
+  ASSERT_THAT(finder.threads(), SizeIs(2));
+  for (const auto& [key, thread] : finder.threads()) {
+    EXPECT_TRUE(thread.clock);
+    const auto time = read_time(thread);
+    ASSERT_TRUE(time);
+    EXPECT_GE(time->run_s, thread.run_before_clock_s);
+  }
+}
+
 TEST(Threads, a_thread_that_has_ended_has_no_times) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);

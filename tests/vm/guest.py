@@ -116,13 +116,13 @@ def run_to_its_end(command, timeout_s):
         raise AssertionError(f"the machine was not done after {timeout_s} s:\n{said}") from None
 
 
-def boot(cpus_per_domain, programs, script, timeout_s):
+def boot(cpus_per_domain, programs, script, timeout_s, kernel_options=""):
     """Runs the machine to its end. Returns {NAME: text} for the sections of its output. A section begins where the
     script prints the line `>>> NAME`."""
     cpus = cpus_per_domain * len(DISTANCES)
     # The emulator may have more cpus than the host has cores. Idle emulated cpus sleep, so busy ones get the host's
     # cores. Work is measured in cpu time, so ratios of times do not change.
-    words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
+    words = f"console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable {kernel_options}".strip()
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(
             [needed("qemu-system-x86_64"), "-nodefaults", "-no-reboot", "-display", "none",
