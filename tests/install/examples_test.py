@@ -6,7 +6,6 @@ CMake, by pkg-config, and by the compilers of MPI (MPICC, MPICXX, MPIFORT), as u
 
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -85,6 +84,16 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
+    def by_mpicc(self, page):
+        """Builds the C program of a page with the compiler of MPI and returns what it prints under the launcher."""
+        program, = (block for block in blocks_of(ROOT / "docs" / page) if block.language == "c")
+        source = pathlib.Path(page).with_suffix(".c")
+        source.write_text(program.body)
+        flags = pkg_config("--cflags", "--libs", "poise")
+        run([os.environ["MPICC"], "-std=c99", "-Wall", "-Wextra", "-Werror", str(source), *flags, "-o", "program",
+             f"-Wl,-rpath,{self.library}"])
+        return run([*os.environ["LAUNCH"].split(), "./program"])
+
     def test_a_cmake_project_in_c_can_use_the_cmake_component_for_c(self):
         self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
                                            target="poise::c"))
@@ -152,12 +161,11 @@ class Examples(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
     def test_mpicc_builds_the_distributed_planning_example_in_c(self):
-        page = (ROOT / "docs" / "distributed.md").read_text()
-        pathlib.Path("distributed.c").write_text(re.search(r"(?ms)^```c\n(.*?)^```$", page)[1])
-        flags = pkg_config("--cflags", "--libs", "poise")
-        run([os.environ["MPICC"], "-std=c99", "-Wall", "-Wextra", "-Werror", "distributed.c", *flags, "-o", "program",
-             f"-Wl,-rpath,{self.library}"])
-        self.assertRegex(run([*os.environ["LAUNCH"].split(), "./program"]), r"task \d+ goes from rank 0 to rank 1")
+        self.assertRegex(self.by_mpicc("distributed.md"), r"task \d+ goes from rank 0 to rank 1")
+
+    @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
+    def test_mpicc_builds_the_program_for_users_of_zoltan_which_migrates_cells(self):
+        self.assertIn("the busiest rank works 2.00 s instead of 3.00 s", self.by_mpicc("zoltan.md"))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
     def test_mpifort_builds_a_distributed_planning_program_in_fortran(self):

@@ -286,6 +286,13 @@ class Refusals(unittest.TestCase):
                 pass
 
 
+class Import(unittest.TestCase):
+    def test_importing_the_package_imports_no_optional_package(self):
+        program = f"import sys, poise; print([name for name in {sorted(HAS)} + ['mpi4py'] if name in sys.modules])"
+        printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+        self.assertEqual(printed.stdout.strip(), "[]")
+
+
 class Pictures(unittest.TestCase):
     @needs("matplotlib")
     def test_the_example_in_the_python_guide_runs(self):
@@ -296,7 +303,7 @@ class Pictures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
             exec(example.replace('"trade_off.png"', repr(os.path.join(folder, "trade_off.png"))), {})
             self.assertGreater(os.path.getsize(os.path.join(folder, "trade_off.png")), 1000)
-        self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
+        self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "deal"])
 
     @needs("matplotlib")
     def test_plotting_functions_return_matplotlib_axes_that_contain_the_data(self):
