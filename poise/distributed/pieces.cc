@@ -6,6 +6,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "poise/base/random.h"
+
 namespace poise {
 
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
@@ -57,15 +59,24 @@ void merge_parallel(std::vector<PieceEdge>& edges) {
   edges.resize(kept);
 }
 
-void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
-                   double byte_s) {
+void keep_heaviest(std::vector<PieceEdge>& edges, std::uint32_t rank, std::size_t max_edges,
+                   double message_s, double byte_s) {
   if (edges.size() <= max_edges || max_edges == 0) return;
   const auto cost_s = [&](const PieceEdge& edge) {
     return edge.count * message_s + edge.bytes * byte_s;
   };
+  // Of edges with equal costs, hashes choose. By their order, all edges of some vertices would be
+  // dropped, and moving these vertices would seem to cost nothing. The sum is the same for both
+  // directions of an edge.
+  const auto hash = [](VertexName name) {
+    return mix(std::uint64_t{name.rank} << 32 | name.index);
+  };
+  const auto lot = [&](const PieceEdge& edge) { return hash({rank, edge.own}) + hash(edge.other); };
   std::sort(edges.begin(), edges.end(), [&](const PieceEdge& a, const PieceEdge& b) {
     const double a_s = cost_s(a), b_s = cost_s(b);
-    return a_s != b_s ? a_s > b_s : std::tie(a.own, a.other) < std::tie(b.own, b.other);
+    if (a_s != b_s) return a_s > b_s;
+    const std::uint64_t of_a = lot(a), of_b = lot(b);
+    return of_a != of_b ? of_a < of_b : std::tie(a.own, a.other) < std::tie(b.own, b.other);
   });
   double all_s = 0, kept_s = 0;
   for (std::size_t i = 0; i < edges.size(); ++i) {

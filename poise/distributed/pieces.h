@@ -56,8 +56,9 @@ std::uint32_t index_of(const std::vector<VertexName>& names, VertexName name);
 void merge_parallel(std::vector<PieceEdge>& edges);
 
 /// Keeps the `max_edges` most expensive edges. The messages of the dropped edges are distributed
-/// among the kept ones, so that the total stays nearly the same.
-void keep_heaviest(std::vector<PieceEdge>& edges, std::size_t max_edges, double message_s,
-                   double byte_s);
+/// among the kept ones, so that the total stays nearly the same. `rank` is that of the vertices at
+/// which the edges start.
+void keep_heaviest(std::vector<PieceEdge>& edges, std::uint32_t rank, std::size_t max_edges,
+                   double message_s, double byte_s);
 
 }  // namespace poise

@@ -138,7 +138,7 @@ class Cycle {
   void hand_up(std::size_t level, const std::vector<PieceVertex>& vertices,
                std::vector<PieceEdge> edges, std::size_t max_edges) {
     const UnitCosts unit = unit_costs(context_.machine, context_.machine.costs());
-    keep_heaviest(edges, max_edges, unit.message_s, unit.byte_s);
+    keep_heaviest(edges, parent(level), max_edges, unit.message_s, unit.byte_s);
     Mail<PieceVertex> vertex_mail;
     Mail<PieceEdge> edge_mail;
     if (leads(level)) {

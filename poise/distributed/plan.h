@@ -46,7 +46,7 @@ struct DistributedPlan {
 struct DistributedLimits {
   std::uint32_t width = 64;     // members of a group
   std::size_t vertices = 3072;  // maximum number of vertices for which a leader decides
-  std::size_t edges = 20480;    // maximum number of edges between these vertices
+  std::size_t edges = 32768;    // maximum number of edges between these vertices
 };
 
 /// Collective. Rank r is place r of the machine. All ranks must pass the same machine, strategy and
