@@ -3,24 +3,33 @@
 
 """Measures decisions that all ranks make together. The memory of a rank is measured under MPI, for several numbers of
 ranks and of tasks per rank. CPU time and cost are compared with those of a decision by one rank; here, ranks are
-threads of one process."""
+threads of one process. Under MPI, time and cost are compared with those of Zoltan's PHG in repartition mode and of
+PT-Scotch's ParMETIS_V3_PartKway, where they are installed; the peers decide by the same loads and messages, but know
+neither machine nor units."""
 
 import argparse
 import json
+import os
 import re
 import subprocess
 
+from intervals import median_interval
 from keep import ROOT, keep
-from mpi import mpiexec
+from mpi import ENVIRONMENT, mpiexec
 
 BIN = ROOT / "build" / "bin"
 # Each row: number of ranks, tasks per rank, and d. All tasks form a ring, and each sends a message to the d tasks
 # before it and to the d tasks after it.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
-          (4, 250_000, 3), (8, 125_000, 3)]
+          (4, 250_000, 3), (8, 125_000, 3), (4, 2_500_000, 3)]
 # Ranks, tasks, recipe of the workload.
 COST = [(64, 100_000, "stencil3d"), (64, 1_000_000, "stencil3d"), (64, 1_000_000, "geometric"),
         (256, 1_000_000, "stencil3d"), (1024, 1_000_000, "stencil3d")]
+# Ranks, tasks, recipe of the workload. More ranks than cores would only measure how they disturb each other.
+PEERS = [(2, 100_000, "stencil3d"), (2, 100_000, "geometric"), (2, 100_000, "rmat"), (4, 100_000, "stencil3d"),
+         (4, 100_000, "geometric"), (4, 100_000, "rmat")]
+TOOLS = "poise", "zoltan", "ptscotch"
+ROUNDS = 7
 LINE = re.compile(r"messages per task: ([\d.]+) MB at most, ([\d.]+) allowed")
 
 
@@ -38,17 +47,48 @@ def cost(ranks, tasks, recipe):
     return {"name": "cost", **row, "cpu_over_central": round(row["cpu_s"] / row["central_cpu_s"], 3)}
 
 
+def decided_by(tool, ranks, tasks, recipe):
+    """Returns what one decision took and cost, or None if the tool is not installed."""
+    command = ["mpiexec", "-n", str(ranks), BIN / "distributed_peers", tool, str(tasks), recipe]
+    done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode == 77:
+        print(f"skipped: {tool} was not found when distributed_peers was built", flush=True)
+        return None
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def peers(ranks, tasks, recipe):
+    """Returns a row for each tool that is installed. Rounds of all tools follow each other."""
+    tools, rounds = list(TOOLS), []
+    for _ in range(ROUNDS):
+        measured = {tool: decided_by(tool, ranks, tasks, recipe) for tool in tools}
+        tools = [tool for tool in tools if measured[tool]]
+        rounds.append(measured)
+    rows = []
+    for tool in tools:
+        samples = [each[tool]["seconds"] for each in rounds]
+        ratios = [each[tool]["seconds"] / each["poise"]["seconds"] for each in rounds]
+        rows.append({"name": "peer", **rounds[0][tool], "seconds": median_interval(samples),
+                     "seconds_over_poise": [round(x, 3) for x in median_interval(ratios)]})
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench distributed", description=__doc__)
     parser.add_argument("--max_ranks", type=int, default=1024, help="skip rows with more ranks")
-    limit = parser.parse_args().max_ranks
-    for measure, cases in (memory, MEMORY), (cost, COST):
-        for case in cases:
-            if case[0] > limit:
+    parser.add_argument("--only", choices=("memory", "cost", "peers"), help="measure only this")
+    options = parser.parse_args()
+    for measure, cases in (memory, MEMORY), (cost, COST), (peers, PEERS):
+        for case in cases if options.only in (None, measure.__name__) else ():
+            if case[0] > options.max_ranks:
                 continue
-            row = measure(*case)
-            print(row, flush=True)
-            keep("distributed", [row], key=("name", "ranks", "tasks_per_rank", "messages_per_task", "tasks", "recipe"))
+            measured = measure(*case)
+            rows = measured if isinstance(measured, list) else [measured]
+            for row in rows:
+                print(row, flush=True)
+            keep("distributed", rows, key=("name", "tool", "ranks", "tasks_per_rank", "messages_per_task", "tasks", "recipe"))
 
 
 if __name__ == "__main__":

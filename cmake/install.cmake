@@ -72,6 +72,7 @@ install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE PATTERN preloaded EXCLUDE)
 install(FILES faces/fortran/poise.f90 faces/fortran/poise_mpi.f90 faces/fortran/poise_mpi.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
+install(FILES faces/parmetis/poise_parmetis.c DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/parmetis)
 
 # The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
 if(SKBUILD)

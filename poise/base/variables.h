@@ -17,7 +17,8 @@ namespace poise {
 /// The programs that read a variable, one bit each.
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
-                          target = 32, charm = 64, tests = 128, python = 256, preloaded = 512;
+                          target = 32, charm = 64, tests = 128, python = 256, preloaded = 512,
+                          parmetis = 1024;
 }  // namespace reader
 
 struct Variable {

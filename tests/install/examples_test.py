@@ -6,6 +6,7 @@ CMake, by pkg-config, and by the compilers of MPI (MPICC, MPICXX, MPIFORT), as u
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -125,6 +126,12 @@ class Examples(unittest.TestCase):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
         self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
 
+    def test_the_program_with_boxes_of_adaptive_meshes_builds_and_poise_beats_the_ways_of_amrex(self):
+        printed = self.by_compiler(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror"], [ROOT / "examples" / "boxes.c"],
+                                   "poise", "-lm")
+        together = {line.split()[0]: float(re.search(r"together ([\d.]+) s", line)[1]) for line in printed.splitlines()}
+        self.assertLess(together["poise"], 0.85 * min(together["knapsack"], together["curve"], together["keep"]))
+
     @unittest.skipUnless(shutil.which("make"), "there is no make")
     def test_a_makefile_that_calls_pkg_config_builds_c_and_cpp_programs(self):
         folder = pathlib.Path("made")
@@ -166,6 +173,15 @@ class Examples(unittest.TestCase):
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
     def test_mpicc_builds_the_program_for_users_of_zoltan_which_migrates_cells(self):
         self.assertIn("the busiest rank works 2.00 s instead of 3.00 s", self.by_mpicc("zoltan.md"))
+
+    @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
+    def test_mpicc_builds_the_installed_source_that_answers_the_calls_of_parmetis(self):
+        source = PREFIX / "share" / "poise" / "parmetis" / "poise_parmetis.c"
+        run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror", str(source),
+             *pkg_config("--cflags", "--libs", "poise"), "-o", "libpoise_parmetis.so", f"-Wl,-rpath,{self.library}"])
+        run([os.environ["MPICC"], "-DHAS_ADAPTIVE", str(ROOT / "faces" / "parmetis" / "program_mpi.c"), "-L.",
+             "-lpoise_parmetis", "-o", "program", f"-Wl,-rpath,{pathlib.Path.cwd()}"])
+        self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
     def test_mpifort_builds_a_distributed_planning_program_in_fortran(self):

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ParMETIS's calls PartKway, PartGeomKway and AdaptiveRepart, answered by poise_plan_distributed().
+   Compile this file by the MPI compiler of the program, as a shared library to preload or to link
+   before ParMETIS (docs/parmetis.md):
+
+       mpicc -shared -fPIC poise_parmetis.c $(pkg-config --cflags --libs poise) -o
+   libpoise_parmetis.so
+
+   With -DIDXTYPEWIDTH=64 or -DREALTYPEWIDTH=64, idx_t or real_t is as wide as in such a ParMETIS.
+   Calls that Poise cannot answer go to the ParMETIS that the program links, if there is one. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include <poise/poise.h>
+#include <poise/poise_mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(IDXTYPEWIDTH) && IDXTYPEWIDTH == 64
+typedef int64_t idx_t;
+#else
+typedef int32_t idx_t;
+#endif
+#if defined(REALTYPEWIDTH) && REALTYPEWIDTH == 64
+typedef double real_t;
+#else
+typedef float real_t;
+#endif
+
+/* What the functions of ParMETIS return. */
+enum { kOk = 1, kBadInput = -2, kError = -4 };
+
+int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
+                         idx_t* wgtflag, idx_t* numflag, idx_t* ncon, idx_t* nparts, real_t* tpwgts,
+                         real_t* ubvec, idx_t* options, idx_t* edgecut, idx_t* part,
+                         MPI_Comm* comm);
+int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
+                             idx_t* wgtflag, idx_t* numflag, idx_t* ndims, real_t* xyz, idx_t* ncon,
+                             idx_t* nparts, real_t* tpwgts, real_t* ubvec, idx_t* options,
+                             idx_t* edgecut, idx_t* part, MPI_Comm* comm);
+int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
+                               idx_t* vsize, idx_t* adjwgt, idx_t* wgtflag, idx_t* numflag,
+                               idx_t* ncon, idx_t* nparts, real_t* tpwgts, real_t* ubvec,
+                               real_t* ipc2redist, idx_t* options, idx_t* edgecut, idx_t* part,
+                               MPI_Comm* comm);
+
+/* The arguments of a call, and what is derived from them. */
+typedef struct Call {
+  const char* name;
+  const idx_t *vtxdist, *xadj, *adjncy, *vwgt, *vsize, *adjwgt;
+  idx_t wgtflag, numflag; /* numflag: the number of the first vertex, and of the first part */
+  const real_t* tpwgts;
+  double itr; /* cost of a cut edge divided by that of a migrated one; 0: migrations cost nothing */
+  idx_t *edgecut, *part;
+  MPI_Comm comm;
+  poise_mpi mpi;
+  poise_communication ranks;
+  double load_s, unit_bytes; /* of a vertex weight of 1; of an edge weight or vertex size of 1 */
+  uint64_t n, edges;         /* of this rank */
+  uint32_t* to;              /* new rank of each own vertex */
+  uint32_t* owner;           /* rank of each neighbour */
+} Call;
+
+/* ParMETIS's weights have no units; these variables give them. Returns -1 if the text is wrong. */
+static double unit(const char* name, double initial) {
+  const char* const text = getenv(name);
+  char* end = NULL;
+  double value;
+  if (text == NULL || *text == '\0') return initial;
+  value = strtod(text, &end);
+  return *end == '\0' && value > 0 && value < 1e15 ? value : -1;
+}
+
+/* Says why a call fails, on one rank: the first or, if the input is wrong, the one that has it. */
+static int fails(const Call* call, const char* why, int result) {
+  const int is_input = result == kBadInput;
+  if (is_input ? strstr(why, "its own error says why") == NULL : call->ranks.rank == 0)
+    fprintf(stderr, "poise: %s: %s\n", call->name, why);
+  return result;
+}
+
+/* True if all ranks have the same number of parts as ranks and one weight per vertex, which is what
+   Poise can answer. */
+static int is_for_poise(const idx_t* ncon, const idx_t* nparts, const MPI_Comm* comm) {
+  int num_ranks = 0;
+  MPI_Comm_size(*comm, &num_ranks);
+  return *ncon == 1 && *nparts == num_ranks;
+}
+
+/* The function of this name in the next library, or null. */
+static void* next_function(const char* name) {
+  void* const function = dlsym(RTLD_NEXT, name);
+  if (function == NULL)
+    fprintf(stderr,
+            "poise: %s: only as many parts as ranks, and one weight per vertex, work without "
+            "ParMETIS\n",
+            name);
+  return function;
+}
+
+/* Writes the machine as text: nodes that have equally many consecutive ranks, or only ranks. Parts
+   of unequal target weights are places of unequal speeds. */
+static char* machine_text(const Call* call) {
+  const uint32_t num_ranks = call->ranks.num_ranks;
+  char* const text = (char*)malloc(64 + 24 * (size_t)num_ranks);
+  int rank_in_node = 0, in_node = 1, range[3];
+  uint32_t i;
+  size_t end;
+  MPI_Comm node;
+  if (text == NULL) return NULL;
+  MPI_Comm_split_type(call->comm, MPI_COMM_TYPE_SHARED, (int)call->ranks.rank, MPI_INFO_NULL,
+                      &node);
+  MPI_Comm_rank(node, &rank_in_node);
+  MPI_Comm_size(node, &in_node);
+  MPI_Comm_free(&node);
+  range[0] = in_node, range[1] = -in_node;
+  range[2] = (int)call->ranks.rank % in_node != rank_in_node;
+  MPI_Allreduce(MPI_IN_PLACE, range, 3, MPI_INT, MPI_MAX, call->comm);
+  if (range[0] == -range[1] && range[2] == 0)
+    end = (size_t)sprintf(text, "node:%u core:%d", num_ranks / (uint32_t)in_node, in_node);
+  else
+    end = (size_t)sprintf(text, "core:%u", num_ranks);
+  for (i = 0; call->tpwgts != NULL && i < num_ranks; ++i)
+    end += (size_t)sprintf(text + end, "%s%.9g", i == 0 ? " speeds:" : ",",
+                           (double)call->tpwgts[i] * num_ranks);
+  return text;
+}
+
+static poise_machine* machine_of(const Call* call) {
+  const char* const given = getenv("POISE_PARMETIS_MACHINE");
+  poise_machine* machine = NULL;
+  char* const text = given == NULL || *given == '\0' ? machine_text(call) : NULL;
+  const char* const used = text == NULL ? given : text;
+  if (used != NULL) poise_machine_create(used, &machine);
+  free(text);
+  return machine;
+}
+
+/* The rank that owns a vertex (numbered from 0): vtxdist is sorted. */
+static uint32_t owner_of(const Call* call, idx_t vertex) {
+  uint32_t low = 0, high = call->ranks.num_ranks;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (call->vtxdist[middle] - call->numflag <= vertex)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void* array_of(uint64_t count, size_t size) { return malloc((size_t)count * size + 1); }
+
+static int fill(const Call* call, poise_own_tasks* own) {
+  uint64_t* const ids = (uint64_t*)array_of(call->n, 8);
+  uint64_t* const bytes = (uint64_t*)array_of(call->n, 8);
+  uint64_t* const indptr = (uint64_t*)array_of(call->n + 1, 8);
+  uint64_t* const neighbours = (uint64_t*)array_of(call->edges, 8);
+  uint64_t* const sent = (uint64_t*)array_of(call->edges, 8);
+  double* const loads_s = (double*)array_of(call->n, sizeof(double));
+  uint64_t i;
+  own->num_tasks = call->n;
+  own->global_ids = ids, own->load_s = loads_s, own->bytes = bytes, own->indptr = indptr;
+  own->neighbours = neighbours, own->neighbour_ranks = call->owner, own->message_bytes = sent;
+  if (!ids || !bytes || !indptr || !neighbours || !sent || !loads_s) return 0;
+  for (i = 0; i < call->n; ++i) {
+    ids[i] = (uint64_t)(call->vtxdist[call->ranks.rank] - call->numflag) + i;
+    loads_s[i] = call->load_s * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
+    bytes[i] = call->itr == 0
+                   ? 0
+                   : (uint64_t)(call->unit_bytes * (call->vsize ? (double)call->vsize[i] : 1));
+  }
+  for (i = 0; i <= call->n; ++i) indptr[i] = (uint64_t)(call->xadj[i] - call->numflag);
+  for (i = 0; i < call->edges; ++i) {
+    neighbours[i] = (uint64_t)(call->adjncy[i] - call->numflag);
+    call->owner[i] = owner_of(call, call->adjncy[i] - call->numflag);
+    sent[i] = (uint64_t)(call->unit_bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
+  }
+  return 1;
+}
+
+static void free_own(poise_own_tasks* own) {
+  free((void*)own->global_ids), free((void*)own->bytes), free((void*)own->indptr);
+  free((void*)own->neighbours), free((void*)own->message_bytes), free((void*)own->load_s);
+}
+
+/* An end of an edge, told to the owner of the other end. */
+typedef struct EdgeEnd {
+  uint64_t vertex; /* of the receiver, from 0 */
+  int64_t weight;
+  uint32_t part; /* of the sender's vertex */
+} EdgeEnd;
+
+typedef struct Cut {
+  const Call* call;
+  int64_t twice; /* each cut edge counts at both of its ends */
+} Cut;
+
+static void count_cut(void* receiver, uint32_t from, const void* data, uint64_t bytes) {
+  Cut* const cut = (Cut*)receiver;
+  uint64_t i;
+  (void)from;
+  for (i = 0; i < bytes / sizeof(EdgeEnd); ++i) {
+    EdgeEnd end;
+    memcpy(&end, (const char*)data + i * sizeof end, sizeof end);
+    if (end.vertex < cut->call->n && cut->call->to[end.vertex] != end.part)
+      cut->twice += end.weight;
+  }
+}
+
+/* Writes all ends of edges, grouped by the owner of the other end: those of rank r are from
+   first[r] to first[r + 1]. */
+static void write_ends(const Call* call, uint64_t* first, EdgeEnd* ends) {
+  uint64_t v, i;
+  uint32_t r;
+  for (i = 0; i < call->edges; ++i) ++first[call->owner[i] + 1];
+  for (r = 0; r < call->ranks.num_ranks; ++r) first[r + 1] += first[r];
+  for (v = 0; v < call->n; ++v)
+    for (i = (uint64_t)(call->xadj[v] - call->numflag);
+         i < (uint64_t)(call->xadj[v + 1] - call->numflag); ++i) {
+      EdgeEnd* const end = &ends[first[call->owner[i]]++];
+      end->vertex = (uint64_t)(call->adjncy[i] - call->vtxdist[call->owner[i]]);
+      end->weight = call->wgtflag & 1 ? (int64_t)call->adjwgt[i] : 1;
+      end->part = call->to[v];
+    }
+  for (r = call->ranks.num_ranks; r > 0; --r) first[r] = first[r - 1];
+  first[0] = 0;
+}
+
+/* Collective. Writes the weight of all edges between different parts. */
+static int write_cut(const Call* call) {
+  const uint32_t num_ranks = call->ranks.num_ranks;
+  uint64_t* const first = (uint64_t*)calloc((size_t)num_ranks + 1, sizeof(uint64_t));
+  EdgeEnd* const ends = (EdgeEnd*)array_of(call->edges, sizeof(EdgeEnd));
+  uint32_t* const to = (uint32_t*)array_of(num_ranks, sizeof(uint32_t));
+  const void** const data = (const void**)array_of(num_ranks, sizeof(void*));
+  uint64_t* const bytes = (uint64_t*)array_of(num_ranks, 8);
+  Cut cut = {call, 0};
+  uint64_t num_sends = 0;
+  uint32_t r;
+  const int has_memory = first && ends && to && data && bytes;
+  int result = has_memory ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  if (has_memory) {
+    write_ends(call, first, ends);
+    for (r = 0; r < num_ranks; ++r)
+      if (r == call->ranks.rank) {
+        count_cut(&cut, r, ends + first[r], (first[r + 1] - first[r]) * sizeof(EdgeEnd));
+      } else if (first[r + 1] > first[r]) {
+        to[num_sends] = r, data[num_sends] = ends + first[r];
+        bytes[num_sends++] = (first[r + 1] - first[r]) * sizeof(EdgeEnd);
+      }
+  }
+  if (call->ranks.exchange(call->ranks.context, num_sends, to, data, bytes, count_cut, &cut) !=
+      MPI_SUCCESS)
+    result = MPI_ERR_OTHER;
+  MPI_Allreduce(MPI_IN_PLACE, &cut.twice, 1, MPI_INT64_T, MPI_SUM, call->comm);
+  *call->edgecut = (idx_t)(cut.twice / 2);
+  free(first), free(ends), free(to), free(data), free(bytes);
+  return result;
+}
+
+static int plan(const Call* call, const poise_machine* machine) {
+  poise_own_tasks own;
+  char strategy[64] = "poise";
+  int planned = POISE_BAD_INPUT, is_filled;
+  uint64_t i;
+  memset(&own, 0, sizeof own);
+  if (call->itr > 0) sprintf(strategy, "poise:steps=%.9g", call->itr > 1e9 ? 1e9 : call->itr);
+  is_filled = fill(call, &own);
+  MPI_Allreduce(MPI_IN_PLACE, &is_filled, 1, MPI_INT, MPI_MIN, call->comm);
+  if (is_filled)
+    planned =
+        poise_plan_distributed(&call->ranks, machine, &own, strategy, 0, call->to, NULL, NULL);
+  free_own(&own);
+  if (!is_filled) return fails(call, "there is not enough memory", kError);
+  if (planned != POISE_OK) return fails(call, poise_last_error(), kBadInput);
+  for (i = 0; i < call->n; ++i) call->part[i] = (idx_t)call->to[i] + call->numflag;
+  return write_cut(call) == MPI_SUCCESS ? kOk : fails(call, "the cut cannot be counted", kError);
+}
+
+/* Returns what keeps this rank from deciding, or null. */
+static const char* trouble(const Call* call, const poise_machine* machine) {
+  if (call->to == NULL || call->owner == NULL) return "there is not enough memory";
+  if (call->load_s < 0) return "POISE_PARMETIS_LOAD_S is not a number above 0, such as 1e-6";
+  if (call->unit_bytes < 0) return "POISE_PARMETIS_BYTES is not a number above 0, such as 8";
+  return machine == NULL ? poise_last_error() : NULL;
+}
+
+static int answer(Call* call) {
+  poise_machine* machine;
+  const char* why;
+  int is_ready, result;
+  if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
+  call->load_s = unit("POISE_PARMETIS_LOAD_S", 1e-6);
+  call->unit_bytes = unit("POISE_PARMETIS_BYTES", 8);
+  call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
+  call->edges = call->n == 0 ? 0 : (uint64_t)(call->xadj[call->n] - call->numflag);
+  call->to = (uint32_t*)array_of(call->n, sizeof(uint32_t));
+  call->owner = (uint32_t*)array_of(call->edges, sizeof(uint32_t));
+  machine = machine_of(call);
+  why = trouble(call, machine);
+  is_ready = why == NULL;
+  MPI_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, call->comm);
+  if (is_ready)
+    result = plan(call, machine);
+  else
+    result = fails(call, why == NULL ? "another rank failed" : why, kError);
+  poise_machine_destroy(machine);
+  free(call->to), free(call->owner);
+  poise_mpi_end(&call->mpi);
+  return result;
+}
+
+int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
+                         idx_t* wgtflag, idx_t* numflag, idx_t* ncon, idx_t* nparts, real_t* tpwgts,
+                         real_t* ubvec, idx_t* options, idx_t* edgecut, idx_t* part,
+                         MPI_Comm* comm) {
+  typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
+                          real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
+  if (!is_for_poise(ncon, nparts, comm)) {
+    const Function next = (Function)next_function(__func__);
+    return next == NULL ? kError
+                        : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts,
+                               tpwgts, ubvec, options, edgecut, part, comm);
+  }
+  Call call = {.name = __func__,
+               .vtxdist = vtxdist,
+               .xadj = xadj,
+               .adjncy = adjncy,
+               .vwgt = vwgt,
+               .adjwgt = adjwgt,
+               .wgtflag = *wgtflag,
+               .numflag = *numflag,
+               .tpwgts = tpwgts,
+               .edgecut = edgecut,
+               .part = part,
+               .comm = *comm};
+  return answer(&call);
+}
+
+/* The graph says more than coordinates, which ParMETIS too uses only to save time. */
+int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
+                             idx_t* wgtflag, idx_t* numflag, idx_t* ndims, real_t* xyz, idx_t* ncon,
+                             idx_t* nparts, real_t* tpwgts, real_t* ubvec, idx_t* options,
+                             idx_t* edgecut, idx_t* part, MPI_Comm* comm) {
+  typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, real_t*,
+                          idx_t*, idx_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
+  if (!is_for_poise(ncon, nparts, comm)) {
+    const Function next = (Function)next_function(__func__);
+    return next == NULL ? kError
+                        : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz,
+                               ncon, nparts, tpwgts, ubvec, options, edgecut, part, comm);
+  }
+  Call call = {.name = __func__,
+               .vtxdist = vtxdist,
+               .xadj = xadj,
+               .adjncy = adjncy,
+               .vwgt = vwgt,
+               .adjwgt = adjwgt,
+               .wgtflag = *wgtflag,
+               .numflag = *numflag,
+               .tpwgts = tpwgts,
+               .edgecut = edgecut,
+               .part = part,
+               .comm = *comm};
+  return answer(&call);
+}
+
+int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
+                               idx_t* vsize, idx_t* adjwgt, idx_t* wgtflag, idx_t* numflag,
+                               idx_t* ncon, idx_t* nparts, real_t* tpwgts, real_t* ubvec,
+                               real_t* ipc2redist, idx_t* options, idx_t* edgecut, idx_t* part,
+                               MPI_Comm* comm) {
+  typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
+                          idx_t*, real_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
+  if (!is_for_poise(ncon, nparts, comm)) {
+    const Function next = (Function)next_function(__func__);
+    return next == NULL ? kError
+                        : next(vtxdist, xadj, adjncy, vwgt, vsize, adjwgt, wgtflag, numflag, ncon,
+                               nparts, tpwgts, ubvec, ipc2redist, options, edgecut, part, comm);
+  }
+  Call call = {.name = __func__,
+               .vtxdist = vtxdist,
+               .xadj = xadj,
+               .adjncy = adjncy,
+               .vwgt = vwgt,
+               .vsize = vsize,
+               .adjwgt = adjwgt,
+               .wgtflag = *wgtflag,
+               .numflag = *numflag,
+               .tpwgts = tpwgts,
+               .itr = (double)*ipc2redist,
+               .edgecut = edgecut,
+               .part = part,
+               .comm = *comm};
+  return answer(&call);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls ParMETIS's functions as a program does that was written for ParMETIS, on a distributed grid
+   in which the first rank's vertices are four times as heavy. Checks the parts and the cut. With
+   the argument "more", asks for one more part than ranks, which only ParMETIS itself can answer.
+   Prints what does not hold and exits 1. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int32_t idx_t;
+typedef float real_t;
+int ParMETIS_V3_PartKway(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
+                         real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
+int ParMETIS_V3_PartGeomKway(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
+                             real_t*, idx_t*, idx_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*,
+                             MPI_Comm*);
+#ifdef HAS_ADAPTIVE /* PT-Scotch has no such function */
+int ParMETIS_V3_AdaptiveRepart(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
+                               idx_t*, idx_t*, real_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*,
+                               MPI_Comm*);
+#endif
+
+enum { kRows = 24, kColumns = 40 }; /* of the part of the grid that a rank owns */
+
+static int rank, num_ranks, wrong;
+static MPI_Comm comm;
+
+static void check(int holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  fprintf(stderr, "rank %d: does not hold: %s\n", rank, what);
+}
+
+/* Rows of the grid, one rank's after another's; numbers begin at `base`. */
+typedef struct Grid {
+  idx_t base, n, edges;
+  idx_t *vtxdist, *xadj, *adjncy, *vwgt, *vsize, *adjwgt, *part;
+  real_t *tpwgts, *xyz;
+} Grid;
+
+static Grid grid_of(idx_t base) {
+  Grid grid = {base, kRows * kColumns, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const idx_t all_rows = (idx_t)num_ranks * kRows;
+  idx_t v, i, side;
+  grid.vtxdist = malloc(sizeof(idx_t) * (size_t)(num_ranks + 1));
+  grid.tpwgts = malloc(sizeof(real_t) * (size_t)(num_ranks + 1));
+  grid.xadj = malloc(sizeof(idx_t) * (size_t)(grid.n + 1));
+  grid.adjncy = malloc(sizeof(idx_t) * (size_t)grid.n * 4);
+  grid.adjwgt = malloc(sizeof(idx_t) * (size_t)grid.n * 4);
+  grid.vwgt = malloc(sizeof(idx_t) * (size_t)grid.n);
+  grid.vsize = malloc(sizeof(idx_t) * (size_t)grid.n);
+  grid.part = malloc(sizeof(idx_t) * (size_t)grid.n);
+  grid.xyz = malloc(sizeof(real_t) * (size_t)grid.n * 2);
+  for (i = 0; i <= num_ranks; ++i) grid.vtxdist[i] = base + i * grid.n;
+  for (i = 0; i <= num_ranks; ++i) grid.tpwgts[i] = 1.0f / (real_t)num_ranks;
+  for (v = 0; v < grid.n; ++v) {
+    const idx_t row = rank * kRows + v / kColumns, column = v % kColumns;
+    grid.xadj[v] = base + grid.edges;
+    grid.vwgt[v] = rank == 0 ? 400 : 100;
+    grid.vsize[v] = 50;
+    grid.xyz[2 * v] = (real_t)row, grid.xyz[2 * v + 1] = (real_t)column;
+    for (side = 0; side < 4; ++side) {
+      const idx_t r = row + (side == 0) - (side == 1), c = column + (side == 2) - (side == 3);
+      if (r < 0 || r >= all_rows || c < 0 || c >= kColumns) continue;
+      grid.adjncy[grid.edges] = base + r * kColumns + c;
+      grid.adjwgt[grid.edges++] = side < 2 ? 3 : 2;
+    }
+  }
+  grid.xadj[grid.n] = base + grid.edges;
+  return grid;
+}
+
+static void free_grid(Grid* grid) {
+  free(grid->vtxdist), free(grid->xadj), free(grid->adjncy), free(grid->vwgt), free(grid->vsize);
+  free(grid->adjwgt), free(grid->part), free(grid->tpwgts), free(grid->xyz);
+}
+
+static long sum(long value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_LONG, MPI_SUM, comm);
+  return value;
+}
+
+static long moved(const Grid* grid) {
+  long count = 0;
+  idx_t v;
+  for (v = 0; v < grid->n; ++v) count += grid->part[v] != rank + grid->base;
+  return sum(count);
+}
+
+/* Parts are numbers of ranks, every part has its share of the weight, and the cut is the one that
+   all parts on one rank give. */
+static void check_parts(const Grid* grid, idx_t cut, int parts) {
+  idx_t* const all = malloc(sizeof(idx_t) * (size_t)(grid->n * num_ranks));
+  long* const load = calloc((size_t)parts, sizeof(long));
+  long own_cut = 0, total = 0;
+  idx_t v, i;
+  MPI_Allgather(grid->part, grid->n, MPI_INT32_T, all, grid->n, MPI_INT32_T, comm);
+  for (v = 0; v < grid->n; ++v) {
+    const idx_t part = grid->part[v] - grid->base;
+    check(part >= 0 && part < parts, "a part is a number of a part");
+    if (part >= 0 && part < parts) load[part] += grid->vwgt[v];
+    for (i = grid->xadj[v] - grid->base; i < grid->xadj[v + 1] - grid->base; ++i)
+      if (all[grid->adjncy[i] - grid->base] != grid->part[v]) own_cut += grid->adjwgt[i];
+  }
+  own_cut = sum(own_cut) / 2;
+  if (parts == num_ranks) check(cut == own_cut, "the cut is the weight of edges between parts");
+  MPI_Allreduce(MPI_IN_PLACE, load, parts, MPI_LONG, MPI_SUM, comm);
+  for (i = 0; i < parts; ++i) total += load[i];
+  for (i = 0; i < parts; ++i)
+    check((double)load[i] * parts < 1.1 * (double)total,
+          "a part has at most a tenth more than its share");
+  free(all), free(load);
+}
+
+static void part(idx_t base, idx_t more) {
+  Grid grid = grid_of(base);
+  idx_t wgtflag = 3, numflag = base, ncon = 1, ndims = 2, parts = num_ranks + more, cut = -1;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  idx_t i;
+  for (i = 0; i < parts; ++i) grid.tpwgts[i] = 1.0f / (real_t)parts;
+  check(ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt, &wgtflag,
+                             &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options, &cut, grid.part,
+                             &comm) == 1,
+        "PartKway returns METIS_OK");
+  check_parts(&grid, cut, parts);
+  check(ParMETIS_V3_PartGeomKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt,
+                                 &wgtflag, &numflag, &ndims, grid.xyz, &ncon, &parts, grid.tpwgts,
+                                 &ubvec, options, &cut, grid.part, &comm) == 1,
+        "PartGeomKway returns METIS_OK");
+  check_parts(&grid, cut, parts);
+  free_grid(&grid);
+}
+
+#ifdef HAS_ADAPTIVE
+static long repart(real_t itr) {
+  Grid grid = grid_of(0);
+  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  long count;
+  check(ParMETIS_V3_AdaptiveRepart(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.vsize,
+                                   grid.adjwgt, &wgtflag, &numflag, &ncon, &parts, grid.tpwgts,
+                                   &ubvec, &itr, options, &cut, grid.part, &comm) == 1,
+        "AdaptiveRepart returns METIS_OK");
+  if (itr > 1) check_parts(&grid, cut, parts);
+  count = moved(&grid);
+  free_grid(&grid);
+  return count;
+}
+
+static void refuse(void) {
+  Grid grid = grid_of(0);
+  idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;
+  idx_t options[4] = {0, 0, 0, 0};
+  real_t ubvec = 1.05f;
+  if (rank == num_ranks - 1) grid.vwgt[5] = -1;
+  check(ParMETIS_V3_PartKway(grid.vtxdist, grid.xadj, grid.adjncy, grid.vwgt, grid.adjwgt, &wgtflag,
+                             &numflag, &ncon, &parts, grid.tpwgts, &ubvec, options, &cut, grid.part,
+                             &comm) == -2,
+        "a negative weight on one rank is an error on all");
+  free_grid(&grid);
+}
+#endif
+
+int main(int argc, char** argv) {
+  const int more = argc > 1 && strcmp(argv[1], "more") == 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &num_ranks);
+  part(0, more);
+#ifdef HAS_ADAPTIVE
+  part(1, 0);
+  if (num_ranks > 1) {
+    const long often = repart(1e-5f), seldom = repart(1000);
+    check(often < seldom, "fewer vertices move if migrations cost more");
+  }
+  refuse();
+#endif
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
+  if (rank == 0 && wrong == 0) puts("all is right");
+  MPI_Comm_free(&comm);
+  MPI_Finalize();
+  return wrong != 0;
+}
