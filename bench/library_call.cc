@@ -52,7 +52,8 @@ Arrays arrays_of(std::uint32_t side) {
 }
 
 std::vector<std::uint32_t> by_cpp(const Arrays& arrays, const char* strategy) {
-  const poise::Machine machine = poise::machine_from_text(kMachine);
+  const poise::Machine machine =
+      poise::with_formula(poise::machine_from_text(kMachine), poise::CostFormula::physical);
   poise::Workload workload;
   workload.tasks.reserve(arrays.load_s.size());
   workload.messages.reserve(arrays.indices.size());

@@ -306,6 +306,21 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "deal"])
 
     @needs("matplotlib")
+    def test_all_cells_of_the_notebook_run(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        notebook = json.loads((pathlib.Path(__file__).resolve().parents[2] / "examples" / "strategies.ipynb").read_text())
+        printed, names = io.StringIO(), {}
+        with contextlib.redirect_stdout(printed):
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    exec("".join(cell["source"]), names)
+        iteration_s = {row.strategy: row.metrics.iteration_s for row in names["comparison"]}
+        self.assertLess(iteration_s["poise"], 0.5 * iteration_s["keep"])
+        self.assertLess(iteration_s["poise"], iteration_s["deal"])
+        self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "greedy", "keep", "deal"])
+
+    @needs("matplotlib")
     def test_plotting_functions_return_matplotlib_axes_that_contain_the_data(self):
         import matplotlib
         matplotlib.use("Agg")
