@@ -88,15 +88,17 @@ static int is_for_poise(const idx_t* ncon, const idx_t* nparts, const MPI_Comm* 
   return *ncon == 1 && *nparts == num_ranks;
 }
 
-/* The function of this name in the next library, or null. */
-static void* next_function(const char* name) {
-  void* const function = dlsym(RTLD_NEXT, name);
-  if (function == NULL)
+/* Writes the address of the function of this name in the next library. Returns 0 if there is none.
+ */
+static int find_next(const char* name, void* function) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == NULL)
     fprintf(stderr,
             "poise: %s: only as many parts as ranks, and one weight per vertex, work without "
             "ParMETIS\n",
             name);
-  return function;
+  memcpy(function, &found, sizeof found); /* C has no conversion of a pointer to a function's */
+  return found != NULL;
 }
 
 /* Writes the machine as text: nodes that have equally many consecutive ranks, or only ranks. Parts
@@ -319,10 +321,11 @@ int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                           real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
   if (!is_for_poise(ncon, nparts, comm)) {
-    const Function next = (Function)next_function(__func__);
-    return next == NULL ? kError
-                        : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts,
-                               tpwgts, ubvec, options, edgecut, part, comm);
+    Function next = NULL;
+    return !find_next(__func__, &next)
+               ? kError
+               : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts, tpwgts,
+                      ubvec, options, edgecut, part, comm);
   }
   Call call = {.name = __func__,
                .vtxdist = vtxdist,
@@ -347,10 +350,11 @@ int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* 
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, real_t*,
                           idx_t*, idx_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
   if (!is_for_poise(ncon, nparts, comm)) {
-    const Function next = (Function)next_function(__func__);
-    return next == NULL ? kError
-                        : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz,
-                               ncon, nparts, tpwgts, ubvec, options, edgecut, part, comm);
+    Function next = NULL;
+    return !find_next(__func__, &next)
+               ? kError
+               : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz, ncon,
+                      nparts, tpwgts, ubvec, options, edgecut, part, comm);
   }
   Call call = {.name = __func__,
                .vtxdist = vtxdist,
@@ -375,10 +379,11 @@ int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t
   typedef int (*Function)(idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*, idx_t*,
                           idx_t*, real_t*, real_t*, real_t*, idx_t*, idx_t*, idx_t*, MPI_Comm*);
   if (!is_for_poise(ncon, nparts, comm)) {
-    const Function next = (Function)next_function(__func__);
-    return next == NULL ? kError
-                        : next(vtxdist, xadj, adjncy, vwgt, vsize, adjwgt, wgtflag, numflag, ncon,
-                               nparts, tpwgts, ubvec, ipc2redist, options, edgecut, part, comm);
+    Function next = NULL;
+    return !find_next(__func__, &next)
+               ? kError
+               : next(vtxdist, xadj, adjncy, vwgt, vsize, adjwgt, wgtflag, numflag, ncon, nparts,
+                      tpwgts, ubvec, ipc2redist, options, edgecut, part, comm);
   }
   Call call = {.name = __func__,
                .vtxdist = vtxdist,

@@ -82,13 +82,6 @@ static long sum(long value) {
   return value;
 }
 
-static long moved(const Grid* grid) {
-  long count = 0;
-  idx_t v;
-  for (v = 0; v < grid->n; ++v) count += grid->part[v] != rank + grid->base;
-  return sum(count);
-}
-
 /* Parts are numbers of ranks, every part has its share of the weight, and the cut is the one that
    all parts on one rank give. */
 static void check_parts(const Grid* grid, idx_t cut, int parts) {
@@ -135,6 +128,13 @@ static void part(idx_t base, idx_t more) {
 }
 
 #ifdef HAS_ADAPTIVE
+static long moved(const Grid* grid) {
+  long count = 0;
+  idx_t v;
+  for (v = 0; v < grid->n; ++v) count += grid->part[v] != rank + grid->base;
+  return sum(count);
+}
+
 static long repart(real_t itr) {
   Grid grid = grid_of(0);
   idx_t wgtflag = 3, numflag = 0, ncon = 1, parts = num_ranks, cut = -1;

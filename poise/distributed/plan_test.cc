@@ -172,6 +172,18 @@ TEST(DistributedPlan, placements_cost_at_most_a_tenth_more_than_if_one_rank_plan
   EXPECT_LT(sum / std::size(kCostCases), 1.03);
 }
 
+TEST(DistributedPlan, with_treematch_the_leader_of_each_group_divides_its_own_part) {
+  const OwnedProblem problem = made(physical("node:4 core:8"), "stencil3d", 9000);
+  SimulatedRanks ranks(problem.machine.num_places());
+  const DistributedLimits limits{.width = 8};
+  const Outcomes outcomes =
+      plan_on(ranks, problem.machine, split(problem.view()), true, limits, "treematch");
+  EXPECT_THAT(outcomes.errors, Each(""));
+  expect_consistent(problem, outcomes);
+  const Placement after = placement_of(problem.view(), outcomes);
+  EXPECT_LT(total_s(problem, after), total_s(problem, problem.current));
+}
+
 TEST(DistributedPlan, balances_a_graph_that_starts_entirely_on_one_rank) {
   for (const std::string_view machine : {"node:4 core:8", "node:12 core:8"}) {
     OwnedProblem problem = made(physical(machine), "stencil3d", 9000);

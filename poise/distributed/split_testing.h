@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "poise/distributed/plan.h"
@@ -72,9 +73,10 @@ struct Outcomes {
 
 inline Outcomes plan_on(SimulatedRanks& simulated, const Machine& machine,
                         const std::vector<OwnArrays>& own, bool knows_ranks = true,
-                        const DistributedLimits& limits = {}) {
+                        const DistributedLimits& limits = {},
+                        std::string_view strategy_text = "poise") {
   Outcomes outcomes{std::vector<DistributedPlan>(own.size()), std::vector<std::string>(own.size())};
-  const Choice strategy = parse_strategy("poise");
+  const Choice strategy = parse_strategy(strategy_text);
   simulated.run([&](const poise_communication& table) {
     try {
       Communicator ranks(table);
