@@ -542,7 +542,15 @@ PAGES = {
               "of keeping the placement.", where(name="cost"),
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "central, CPU s": "{central_cpu_s:.2f}", "all ranks, CPU s": "{cpu_s:.2f}",
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
-               "collectives": "{collectives}"})]),
+               "collectives": "{collectives}"}),
+        Table("Beside Zoltan and PT-Scotch", "Ranks are MPI processes that all decide together: by Poise, by Zoltan's PHG in repartition mode, and by "
+              "PT-Scotch's `ParMETIS_V3_PartKway`, which ignores where tasks are. The seconds are those of the slowest rank: the median over "
+              "rounds and its 95 % interval, then the ratio to Poise in the same round. `over keeping` is the predicted time of 10 steps "
+              "and of the migrations, divided by that of 10 steps at the current placement.", where(name="peer"),
+              {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "tool": "{tool}",
+               "seconds": "{seconds[0]:.3f} ({seconds[1]:.3f}–{seconds[2]:.3f})",
+               "over Poise": "{seconds_over_poise[0]:.2f} ({seconds_over_poise[1]:.2f}–{seconds_over_poise[2]:.2f})",
+               "over keeping": "{cost_over_keeping:.3f}", "tasks moved": "{moved:.1%}"})]),
     "profile": ("What `poise profile` adds to a call", [
         Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to a call, and where it was measured the time "
               "that eztrace adds: the median over the runs, and the worst run.", profiled_calls,
