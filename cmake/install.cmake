@@ -67,12 +67,14 @@ install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-c
 include(cmake/pkg_config.cmake)
 install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
-install(FILES faces/library/poise_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
+install(FILES faces/library/poise_mpi.h faces/partitioners/poise_graph.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
 install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE PATTERN preloaded EXCLUDE)
 install(FILES faces/fortran/poise.f90 faces/fortran/poise_mpi.f90 faces/fortran/poise_mpi.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
-install(FILES faces/parmetis/poise_parmetis.c DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/parmetis)
+install(FILES faces/partitioners/poise_parmetis.c faces/partitioners/poise_zoltan.c
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/partitioners)
 
 # The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
 if(SKBUILD)

@@ -160,11 +160,11 @@ constexpr Variable kAfter[] = {
      "(docs/profile.md); verbose: also prints what was gained"},
     {"POISE_REORDER_MACHINE", preloaded, "a machine", "",
      "the machine whose places the job's ranks occupy in order; unset: the job's hosts"},
-    {"POISE_PARMETIS_LOAD_S", parmetis, "a number above 0", "1e-6",
+    {"POISE_GRAPH_LOAD_S", partitioners, "a number above 0", "1e-6",
      "seconds that a vertex weight of 1 stands for"},
-    {"POISE_PARMETIS_BYTES", parmetis, "a number above 0", "8",
-     "bytes that an edge weight of 1 and a vertex size of 1 stand for"},
-    {"POISE_PARMETIS_MACHINE", parmetis, "a machine", "",
+    {"POISE_GRAPH_BYTES", partitioners, "a number above 0", "8",
+     "bytes that an edge weight of 1 stands for, and in ParMETIS a vertex size of 1"},
+    {"POISE_GRAPH_MACHINE", partitioners, "a machine", "",
      "the machine whose places the ranks are, in order; unset: the job's hosts"},
     {kNotedNames, objects | tasks | charm | command, "names", "",
      "set by poise for the programs that it starts: misspelt names that it has reported"},
@@ -196,7 +196,7 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {
     {tests, "tests"},
     {python, "Python"},
     {preloaded, "the profile's library"},
-    {parmetis, "ParMETIS's calls"},
+    {partitioners, "calls of ParMETIS and Zoltan"},
 };
 
 std::string changed(std::string_view text, int (*change)(int)) {

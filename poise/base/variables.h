@@ -18,7 +18,7 @@ namespace poise {
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
                           target = 32, charm = 64, tests = 128, python = 256, preloaded = 512,
-                          parmetis = 1024;
+                          partitioners = 1024;
 }  // namespace reader
 
 struct Variable {

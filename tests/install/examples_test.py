@@ -175,11 +175,14 @@ class Examples(unittest.TestCase):
         self.assertIn("the busiest rank works 2.00 s instead of 3.00 s", self.by_mpicc("zoltan.md"))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
-    def test_mpicc_builds_the_installed_source_that_answers_the_calls_of_parmetis(self):
-        source = PREFIX / "share" / "poise" / "parmetis" / "poise_parmetis.c"
-        run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror", str(source),
-             *pkg_config("--cflags", "--libs", "poise"), "-o", "libpoise_parmetis.so", f"-Wl,-rpath,{self.library}"])
-        run([os.environ["MPICC"], "-DHAS_ADAPTIVE", str(ROOT / "faces" / "parmetis" / "program_mpi.c"), "-L.",
+    def test_mpicc_builds_the_installed_sources_that_answer_the_calls_of_parmetis_and_zoltan(self):
+        sources = PREFIX / "share" / "poise" / "partitioners"
+        names = ["parmetis"] + ["zoltan"] * pathlib.Path("/usr/include/trilinos/zoltan.h").exists()
+        for name in names:
+            run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror", str(sources / f"poise_{name}.c"), "-isystem",
+                 "/usr/include/trilinos", *pkg_config("--cflags", "--libs", "poise"), "-o", f"libpoise_{name}.so",
+                 f"-Wl,-rpath,{self.library}"])
+        run([os.environ["MPICC"], "-DHAS_ADAPTIVE", str(ROOT / "faces" / "partitioners" / "parmetis_mpi.c"), "-L.",
              "-lpoise_parmetis", "-o", "program", f"-Wl,-rpath,{pathlib.Path.cwd()}"])
         self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
 

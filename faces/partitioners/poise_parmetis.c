@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ParMETIS's calls PartKway, PartGeomKway and AdaptiveRepart, answered by poise_plan_distributed().
-   Compile this file by the MPI compiler of the program, as a shared library to preload or to link
-   before ParMETIS (docs/parmetis.md):
+   Compile this file by the MPI compiler of the program, as a shared
+   library to preload or to link before ParMETIS (docs/parmetis.md):
 
        mpicc -shared -fPIC poise_parmetis.c $(pkg-config --cflags --libs poise) -o
    libpoise_parmetis.so
@@ -11,11 +11,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
-#include <dlfcn.h>
-#include <poise/poise.h>
-#include <poise/poise_mpi.h>
-#include <stdio.h>
-#include <string.h>
+#include <poise/poise_graph.h>
 
 #if defined(IDXTYPEWIDTH) && IDXTYPEWIDTH == 64
 typedef int64_t idx_t;
@@ -56,21 +52,11 @@ typedef struct Call {
   MPI_Comm comm;
   poise_mpi mpi;
   poise_communication ranks;
-  double load_s, unit_bytes; /* of a vertex weight of 1; of an edge weight or vertex size of 1 */
-  uint64_t n, edges;         /* of this rank */
-  uint32_t* to;              /* new rank of each own vertex */
-  uint32_t* owner;           /* rank of each neighbour */
+  poise_units units;
+  uint64_t n, edges; /* of this rank */
+  uint32_t* to;      /* new rank of each own vertex */
+  uint32_t* owner;   /* rank of each neighbour */
 } Call;
-
-/* ParMETIS's weights have no units; these variables give them. Returns -1 if the text is wrong. */
-static double unit(const char* name, double initial) {
-  const char* const text = getenv(name);
-  char* end = NULL;
-  double value;
-  if (text == NULL || *text == '\0') return initial;
-  value = strtod(text, &end);
-  return *end == '\0' && value > 0 && value < 1e15 ? value : -1;
-}
 
 /* Says why a call fails, on one rank: the first or, if the input is wrong, the one that has it. */
 static int fails(const Call* call, const char* why, int result) {
@@ -101,41 +87,18 @@ static int find_next(const char* name, void* function) {
   return found != NULL;
 }
 
-/* Writes the machine as text: nodes that have equally many consecutive ranks, or only ranks. Parts
-   of unequal target weights are places of unequal speeds. */
-static char* machine_text(const Call* call) {
-  const uint32_t num_ranks = call->ranks.num_ranks;
-  char* const text = (char*)malloc(64 + 24 * (size_t)num_ranks);
-  int rank_in_node = 0, in_node = 1, range[3];
-  uint32_t i;
-  size_t end;
-  MPI_Comm node;
-  if (text == NULL) return NULL;
-  MPI_Comm_split_type(call->comm, MPI_COMM_TYPE_SHARED, (int)call->ranks.rank, MPI_INFO_NULL,
-                      &node);
-  MPI_Comm_rank(node, &rank_in_node);
-  MPI_Comm_size(node, &in_node);
-  MPI_Comm_free(&node);
-  range[0] = in_node, range[1] = -in_node;
-  range[2] = (int)call->ranks.rank % in_node != rank_in_node;
-  MPI_Allreduce(MPI_IN_PLACE, range, 3, MPI_INT, MPI_MAX, call->comm);
-  if (range[0] == -range[1] && range[2] == 0)
-    end = (size_t)sprintf(text, "node:%u core:%d", num_ranks / (uint32_t)in_node, in_node);
-  else
-    end = (size_t)sprintf(text, "core:%u", num_ranks);
-  for (i = 0; call->tpwgts != NULL && i < num_ranks; ++i)
-    end += (size_t)sprintf(text + end, "%s%.9g", i == 0 ? " speeds:" : ",",
-                           (double)call->tpwgts[i] * num_ranks);
-  return text;
-}
-
+/* Parts of unequal target weights are places of unequal speeds. */
 static poise_machine* machine_of(const Call* call) {
-  const char* const given = getenv("POISE_PARMETIS_MACHINE");
-  poise_machine* machine = NULL;
-  char* const text = given == NULL || *given == '\0' ? machine_text(call) : NULL;
-  const char* const used = text == NULL ? given : text;
-  if (used != NULL) poise_machine_create(used, &machine);
-  free(text);
+  char* const speeds = (char*)malloc(16 + 24 * (size_t)call->ranks.num_ranks);
+  poise_machine* machine;
+  size_t end = 0;
+  uint32_t i;
+  if (speeds != NULL) speeds[0] = '\0';
+  for (i = 0; speeds != NULL && call->tpwgts != NULL && i < call->ranks.num_ranks; ++i)
+    end += (size_t)sprintf(speeds + end, "%s%.9g", i == 0 ? " speeds:" : ",",
+                           (double)call->tpwgts[i] * call->ranks.num_ranks);
+  machine = poise_machine_of_job(call->comm, speeds == NULL ? "" : speeds);
+  free(speeds);
   return machine;
 }
 
@@ -168,16 +131,16 @@ static int fill(const Call* call, poise_own_tasks* own) {
   if (!ids || !bytes || !indptr || !neighbours || !sent || !loads_s) return 0;
   for (i = 0; i < call->n; ++i) {
     ids[i] = (uint64_t)(call->vtxdist[call->ranks.rank] - call->numflag) + i;
-    loads_s[i] = call->load_s * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
+    loads_s[i] = call->units.load_s * (call->wgtflag & 2 ? (double)call->vwgt[i] : 1);
     bytes[i] = call->itr == 0
                    ? 0
-                   : (uint64_t)(call->unit_bytes * (call->vsize ? (double)call->vsize[i] : 1));
+                   : (uint64_t)(call->units.bytes * (call->vsize ? (double)call->vsize[i] : 1));
   }
   for (i = 0; i <= call->n; ++i) indptr[i] = (uint64_t)(call->xadj[i] - call->numflag);
   for (i = 0; i < call->edges; ++i) {
     neighbours[i] = (uint64_t)(call->adjncy[i] - call->numflag);
     call->owner[i] = owner_of(call, call->adjncy[i] - call->numflag);
-    sent[i] = (uint64_t)(call->unit_bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
+    sent[i] = (uint64_t)(call->units.bytes * (call->wgtflag & 1 ? (double)call->adjwgt[i] : 1));
   }
   return 1;
 }
@@ -284,8 +247,7 @@ static int plan(const Call* call, const poise_machine* machine) {
 /* Returns what keeps this rank from deciding, or null. */
 static const char* trouble(const Call* call, const poise_machine* machine) {
   if (call->to == NULL || call->owner == NULL) return "there is not enough memory";
-  if (call->load_s < 0) return "POISE_PARMETIS_LOAD_S is not a number above 0, such as 1e-6";
-  if (call->unit_bytes < 0) return "POISE_PARMETIS_BYTES is not a number above 0, such as 8";
+  if (poise_units_trouble(&call->units) != NULL) return poise_units_trouble(&call->units);
   return machine == NULL ? poise_last_error() : NULL;
 }
 
@@ -294,8 +256,7 @@ static int answer(Call* call) {
   const char* why;
   int is_ready, result;
   if (poise_mpi_start(call->comm, &call->mpi, &call->ranks) != MPI_SUCCESS) return kError;
-  call->load_s = unit("POISE_PARMETIS_LOAD_S", 1e-6);
-  call->unit_bytes = unit("POISE_PARMETIS_BYTES", 8);
+  call->units = poise_units_of_environment();
   call->n = (uint64_t)(call->vtxdist[call->ranks.rank + 1] - call->vtxdist[call->ranks.rank]);
   call->edges = call->n == 0 ? 0 : (uint64_t)(call->xadj[call->n] - call->numflag);
   call->to = (uint32_t*)array_of(call->n, sizeof(uint32_t));

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// <poise/poise_graph.h>: what graphs of other partitioners leave open, that is the units of their
+// weights, and the machine. poise_parmetis.c and poise_zoltan.c include it.
+#pragma once
+
+#include <dlfcn.h>
+#include <poise/poise.h>
+#include <poise/poise_mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Reads a variable that says for what a weight of 1 stands. Returns -1 if the text is wrong. */
+static inline double poise_unit(const char* name, double initial) {
+  const char* const text = getenv(name);
+  char* end = NULL;
+  double value;
+  if (text == NULL || *text == '\0') return initial;
+  value = strtod(text, &end);
+  return *end == '\0' && value > 0 && value < 1e15 ? value : -1;
+}
+
+/* The units of a graph's weights. */
+typedef struct poise_units {
+  double load_s; /* of a vertex weight of 1 */
+  double bytes;  /* of an edge weight of 1, and of a vertex size of 1 */
+} poise_units;
+
+static inline poise_units poise_units_of_environment(void) {
+  poise_units units;
+  units.load_s = poise_unit("POISE_GRAPH_LOAD_S", 1e-6);
+  units.bytes = poise_unit("POISE_GRAPH_BYTES", 8);
+  return units;
+}
+
+/* Returns what is wrong with the units, or null. */
+static inline const char* poise_units_trouble(const poise_units* units) {
+  if (units->load_s < 0) return "POISE_GRAPH_LOAD_S is not a number above 0, such as 1e-6";
+  if (units->bytes < 0) return "POISE_GRAPH_BYTES is not a number above 0, such as 8";
+  return NULL;
+}
+
+/* Collective. Returns the machine of the job: nodes that have equally many consecutive ranks, or
+   only ranks. `speeds` is empty, or such as " speeds:1,0.5". Null if poise_last_error() says why.
+ */
+static inline poise_machine* poise_machine_of_job(MPI_Comm comm, const char* speeds) {
+  const char* const given = getenv("POISE_GRAPH_MACHINE");
+  const size_t length = strlen(speeds) + 64;
+  poise_machine* machine = NULL;
+  char* const text = (char*)malloc(length);
+  int rank = 0, num_ranks = 1, rank_in_node = 0, in_node = 1, range[3];
+  MPI_Comm node;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &num_ranks);
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &rank_in_node);
+  MPI_Comm_size(node, &in_node);
+  MPI_Comm_free(&node);
+  range[0] = in_node, range[1] = -in_node, range[2] = rank % in_node != rank_in_node;
+  MPI_Allreduce(MPI_IN_PLACE, range, 3, MPI_INT, MPI_MAX, comm);
+  if (text == NULL) return NULL;
+  if (range[0] == -range[1] && range[2] == 0)
+    snprintf(text, length, "node:%d core:%d%s", num_ranks / in_node, in_node, speeds);
+  else
+    snprintf(text, length, "core:%d%s", num_ranks, speeds);
+  poise_machine_create(given == NULL || *given == '\0' ? text : given, &machine);
+  free(text);
+  return machine;
+}

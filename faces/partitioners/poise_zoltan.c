@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Zoltan_LB_Partition with LB_METHOD=GRAPH, answered by poise_plan_distributed(). Compile this file
+   by the MPI compiler of the program, as a shared library to preload (docs/parmetis.md):
+
+       mpicc -shared -fPIC poise_zoltan.c $(pkg-config --cflags --libs poise) -o libpoise_zoltan.so
+
+   All calls reach the Zoltan that the program links; this file only notes parameters and query
+   functions on the way. Decisions that Poise cannot make are left to that Zoltan. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <poise/poise_graph.h>
+#include <strings.h>
+#include <zoltan.h>
+
+typedef struct Query {
+  ZOLTAN_VOID_FN* function;
+  void* data;
+} Query;
+
+/* What Poise knows of one Zoltan_Struct. */
+typedef struct Known {
+  struct Zoltan_Struct* zoltan;
+  struct Known* next;
+  MPI_Comm comm;
+  int id_size, local_size, load_size, edge_size, num_parts; /* num_parts -1: one per rank */
+  int is_graph, moves_cost, returns_imports, returns_exports, is_strange;
+  double steps; /* cost of an edge divided by that of a moved object */
+  Query num_objects, objects, num_edges, num_edges_multi, edges, edges_multi, size, size_multi;
+} Known;
+
+static Known* first_known;
+
+static Known* known(struct Zoltan_Struct* zoltan) {
+  Known* each = first_known;
+  while (each != NULL && each->zoltan != zoltan) each = each->next;
+  return each;
+}
+
+/* Writes the address of Zoltan's own function. */
+static void find_real(const char* name, void* function) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == NULL) {
+    fprintf(stderr, "poise: the program links no Zoltan with %s; link it, or call libpoise\n",
+            name);
+    abort();
+  }
+  memcpy(function, &found, sizeof found);
+}
+
+struct Zoltan_Struct* Zoltan_Create(MPI_Comm comm) {
+  struct Zoltan_Struct* (*real)(MPI_Comm) = NULL;
+  Known* const made = (Known*)calloc(1, sizeof *made);
+  struct Zoltan_Struct* zoltan;
+  find_real(__func__, &real);
+  zoltan = real(comm);
+  if (made == NULL || zoltan == NULL) return free(made), zoltan;
+  made->zoltan = zoltan, made->comm = comm, made->next = first_known;
+  made->id_size = made->local_size = 1, made->num_parts = -1; /* Zoltan's defaults */
+  made->moves_cost = 1, made->steps = 100, made->returns_imports = made->returns_exports = 1;
+  first_known = made;
+  return zoltan;
+}
+
+void Zoltan_Destroy(struct Zoltan_Struct** zoltan) {
+  void (*real)(struct Zoltan_Struct**) = NULL;
+  Known** each = &first_known;
+  find_real(__func__, &real);
+  while (*each != NULL && (zoltan == NULL || (*each)->zoltan != *zoltan)) each = &(*each)->next;
+  if (*each != NULL) {
+    Known* const gone = *each;
+    *each = gone->next;
+    free(gone);
+  }
+  real(zoltan);
+}
+
+static void note_parameter(Known* zoltan, const char* name, const char* value) {
+  if (strcasecmp(name, "NUM_GID_ENTRIES") == 0) zoltan->id_size = atoi(value);
+  if (strcasecmp(name, "NUM_LID_ENTRIES") == 0) zoltan->local_size = atoi(value);
+  if (strcasecmp(name, "OBJ_WEIGHT_DIM") == 0) zoltan->load_size = atoi(value);
+  if (strcasecmp(name, "EDGE_WEIGHT_DIM") == 0) zoltan->edge_size = atoi(value);
+  if (strcasecmp(name, "NUM_GLOBAL_PARTS") == 0) zoltan->num_parts = atoi(value);
+  if (strcasecmp(name, "NUM_LOCAL_PARTS") == 0) zoltan->is_strange = 1;
+  if (strcasecmp(name, "LB_METHOD") == 0) zoltan->is_graph = strcasecmp(value, "GRAPH") == 0;
+  if (strcasecmp(name, "LB_APPROACH") == 0)
+    zoltan->moves_cost = strcasecmp(value, "PARTITION") != 0;
+  if (strcasecmp(name, "PHG_REPART_MULTIPLIER") == 0) zoltan->steps = atof(value);
+  if (strcasecmp(name, "RETURN_LISTS") == 0) {
+    zoltan->is_strange |= strncasecmp(value, "PART", 4) == 0;
+    zoltan->returns_imports =
+        strncasecmp(value, "ALL", 3) == 0 || strncasecmp(value, "IMP", 3) == 0;
+    zoltan->returns_exports =
+        strncasecmp(value, "ALL", 3) == 0 || strcasestr(value, "EXPORT") != NULL;
+  }
+}
+
+int Zoltan_Set_Param(struct Zoltan_Struct* zoltan, const char* name, const char* value) {
+  int (*real)(struct Zoltan_Struct*, const char*, const char*) = NULL;
+  Known* const found = known(zoltan);
+  find_real(__func__, &real);
+  if (found != NULL) note_parameter(found, name, value);
+  return real(zoltan, name, value);
+}
+
+#define POISE_SETTER(NAME, TYPE, MEMBER)                                             \
+  int NAME(struct Zoltan_Struct* zoltan, TYPE* function, void* data) {               \
+    int (*real)(struct Zoltan_Struct*, TYPE*, void*) = NULL;                         \
+    Known* const found = known(zoltan);                                              \
+    find_real(__func__, &real);                                                      \
+    if (found != NULL) {                                                             \
+      found->MEMBER.function = (ZOLTAN_VOID_FN*)function, found->MEMBER.data = data; \
+    }                                                                                \
+    return real(zoltan, function, data);                                             \
+  }
+POISE_SETTER(Zoltan_Set_Num_Obj_Fn, ZOLTAN_NUM_OBJ_FN, num_objects)
+POISE_SETTER(Zoltan_Set_Obj_List_Fn, ZOLTAN_OBJ_LIST_FN, objects)
+POISE_SETTER(Zoltan_Set_Num_Edges_Fn, ZOLTAN_NUM_EDGES_FN, num_edges)
+POISE_SETTER(Zoltan_Set_Num_Edges_Multi_Fn, ZOLTAN_NUM_EDGES_MULTI_FN, num_edges_multi)
+POISE_SETTER(Zoltan_Set_Edge_List_Fn, ZOLTAN_EDGE_LIST_FN, edges)
+POISE_SETTER(Zoltan_Set_Edge_List_Multi_Fn, ZOLTAN_EDGE_LIST_MULTI_FN, edges_multi)
+POISE_SETTER(Zoltan_Set_Obj_Size_Fn, ZOLTAN_OBJ_SIZE_FN, size)
+POISE_SETTER(Zoltan_Set_Obj_Size_Multi_Fn, ZOLTAN_OBJ_SIZE_MULTI_FN, size_multi)
+
+int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID_FN* function,
+                  void* data) {
+  int (*real)(struct Zoltan_Struct*, ZOLTAN_FN_TYPE, ZOLTAN_VOID_FN*, void*) = NULL;
+  Known* const found = known(zoltan);
+  Query* query = NULL;
+  find_real(__func__, &real);
+  if (found != NULL) switch (type) {
+      case ZOLTAN_NUM_OBJ_FN_TYPE: query = &found->num_objects; break;
+      case ZOLTAN_OBJ_LIST_FN_TYPE: query = &found->objects; break;
+      case ZOLTAN_NUM_EDGES_FN_TYPE: query = &found->num_edges; break;
+      case ZOLTAN_NUM_EDGES_MULTI_FN_TYPE: query = &found->num_edges_multi; break;
+      case ZOLTAN_EDGE_LIST_FN_TYPE: query = &found->edges; break;
+      case ZOLTAN_EDGE_LIST_MULTI_FN_TYPE: query = &found->edges_multi; break;
+      case ZOLTAN_OBJ_SIZE_FN_TYPE: query = &found->size; break;
+      case ZOLTAN_OBJ_SIZE_MULTI_FN_TYPE: query = &found->size_multi; break;
+      default: break;
+    }
+  if (query != NULL) query->function = function, query->data = data;
+  return real(zoltan, type, function, data);
+}
+
+/* The answer to one call of Zoltan_LB_Partition. */
+typedef struct Answer {
+  Known* zoltan;
+  int rank, count, num_edges; /* own objects and edges */
+  ZOLTAN_ID_PTR ids, local;
+  poise_own_tasks own;
+  /* Lists in Zoltan's form: ids, local ids at the old rank, ranks. */
+  int num_imports, room;
+  ZOLTAN_ID_PTR import_ids, import_local;
+  int* import_ranks;
+  int failure;
+} Answer;
+
+static void* array_of(size_t count, size_t size) { return calloc(count + 1, size); }
+
+static void ask_sizes(Answer* answer, uint64_t* bytes, double unit_bytes) {
+  const Known* const zoltan = answer->zoltan;
+  const int per_local = zoltan->local_size;
+  int* const sizes = (int*)array_of((size_t)answer->count, sizeof(int));
+  int i;
+  for (i = 0; sizes != NULL && i < answer->count; ++i) {
+    sizes[i] = (int)unit_bytes;
+    if (zoltan->size_multi.function == NULL && zoltan->size.function != NULL)
+      sizes[i] = ((ZOLTAN_OBJ_SIZE_FN*)zoltan->size.function)(
+          zoltan->size.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
+          &answer->failure);
+  }
+  if (sizes != NULL && zoltan->size_multi.function != NULL)
+    ((ZOLTAN_OBJ_SIZE_MULTI_FN*)zoltan->size_multi.function)(
+        zoltan->size_multi.data, 1, per_local, answer->count, answer->ids, answer->local, sizes,
+        &answer->failure);
+  for (i = 0; sizes != NULL && i < answer->count; ++i)
+    bytes[i] = zoltan->moves_cost ? (uint64_t)sizes[i] : 0;
+  if (sizes == NULL) answer->failure = ZOLTAN_MEMERR;
+  free(sizes);
+}
+
+static void ask_num_edges(Answer* answer, int* numbers) {
+  const Known* const zoltan = answer->zoltan;
+  const int per_local = zoltan->local_size;
+  int i;
+  if (zoltan->num_edges_multi.function != NULL)
+    ((ZOLTAN_NUM_EDGES_MULTI_FN*)zoltan->num_edges_multi.function)(
+        zoltan->num_edges_multi.data, 1, per_local, answer->count, answer->ids, answer->local,
+        numbers, &answer->failure);
+  else
+    for (i = 0; i < answer->count; ++i)
+      numbers[i] = ((ZOLTAN_NUM_EDGES_FN*)zoltan->num_edges.function)(
+          zoltan->num_edges.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
+          &answer->failure);
+}
+
+static void ask_edges(Answer* answer, int* numbers, ZOLTAN_ID_PTR others, int* ranks,
+                      float* weights) {
+  const Known* const zoltan = answer->zoltan;
+  const int per_local = zoltan->local_size;
+  int i, next = 0;
+  if (zoltan->edges_multi.function != NULL) {
+    ((ZOLTAN_EDGE_LIST_MULTI_FN*)zoltan->edges_multi.function)(
+        zoltan->edges_multi.data, 1, per_local, answer->count, answer->ids, answer->local, numbers,
+        others, ranks, zoltan->edge_size, weights, &answer->failure);
+    return;
+  }
+  for (i = 0; i < answer->count; next += numbers[i++])
+    ((ZOLTAN_EDGE_LIST_FN*)zoltan->edges.function)(
+        zoltan->edges.data, 1, per_local, answer->ids + i, answer->local + i * per_local,
+        others + next, ranks + next, zoltan->edge_size, weights + next, &answer->failure);
+}
+
+/* Asks the program for its objects and edges, as Zoltan does. */
+static void ask(Answer* answer, const poise_units* units) {
+  const Known* const zoltan = answer->zoltan;
+  poise_own_tasks* const own = &answer->own;
+  const size_t n = (size_t)(answer->count = ((ZOLTAN_NUM_OBJ_FN*)zoltan->num_objects.function)(
+                                zoltan->num_objects.data, &answer->failure));
+  float* const loads = (float*)array_of(n, sizeof(float));
+  int* const numbers = (int*)array_of(n, sizeof(int));
+  uint64_t* const ids = (uint64_t*)array_of(n, 8);
+  uint64_t* const bytes = (uint64_t*)array_of(n, 8);
+  uint64_t* const indptr = (uint64_t*)array_of(n + 1, 8);
+  double* const load_s = (double*)array_of(n, sizeof(double));
+  size_t i, edges = 0;
+  answer->ids = (ZOLTAN_ID_PTR)array_of(n, sizeof(ZOLTAN_ID_TYPE));
+  answer->local = (ZOLTAN_ID_PTR)array_of(n * (size_t)zoltan->local_size, sizeof(ZOLTAN_ID_TYPE));
+  own->num_tasks = n;
+  own->global_ids = ids, own->bytes = bytes, own->indptr = indptr, own->load_s = load_s;
+  if (!loads || !numbers || !ids || !bytes || !indptr || !load_s || !answer->ids ||
+      !answer->local) {
+    free(loads), free(numbers);
+    answer->failure = ZOLTAN_MEMERR;
+    return;
+  }
+  ((ZOLTAN_OBJ_LIST_FN*)zoltan->objects.function)(zoltan->objects.data, 1, zoltan->local_size,
+                                                  answer->ids, answer->local, zoltan->load_size,
+                                                  loads, &answer->failure);
+  ask_sizes(answer, bytes, units->bytes);
+  ask_num_edges(answer, numbers);
+  for (i = 0; i < n; ++i) {
+    ids[i] = answer->ids[i];
+    load_s[i] = units->load_s * (zoltan->load_size == 1 ? (double)loads[i] : 1);
+    indptr[i + 1] = edges += (size_t)numbers[i];
+  }
+  {
+    ZOLTAN_ID_PTR others = (ZOLTAN_ID_PTR)array_of(edges, sizeof(ZOLTAN_ID_TYPE));
+    int* const ranks = (int*)array_of(edges, sizeof(int));
+    float* const weights = (float*)array_of(edges, sizeof(float));
+    uint64_t* const neighbours = (uint64_t*)array_of(edges, 8);
+    uint64_t* const sent = (uint64_t*)array_of(edges, 8);
+    uint32_t* const owners = (uint32_t*)array_of(edges, 4);
+    own->neighbours = neighbours, own->neighbour_ranks = owners, own->message_bytes = sent;
+    if (others && ranks && weights && neighbours && sent && owners) {
+      ask_edges(answer, numbers, others, ranks, weights);
+      for (i = 0; i < edges; ++i) {
+        neighbours[i] = others[i], owners[i] = (uint32_t)ranks[i];
+        sent[i] = (uint64_t)(units->bytes * (zoltan->edge_size == 1 ? (double)weights[i] : 1));
+      }
+    } else {
+      answer->failure = ZOLTAN_MEMERR;
+    }
+    free(others), free(ranks), free(weights);
+  }
+  free(loads), free(numbers);
+}
+
+static void free_answer(Answer* answer) {
+  const poise_own_tasks* const own = &answer->own;
+  free(answer->ids), free(answer->local);
+  free((void*)own->global_ids), free((void*)own->bytes), free((void*)own->indptr);
+  free((void*)own->load_s), free((void*)own->neighbours), free((void*)own->neighbour_ranks);
+  free((void*)own->message_bytes);
+}
+
+/* Appends the objects that a rank sends: the id of each, then its local id there. */
+static void append_imports(void* receiver, uint32_t from, const void* data, uint64_t bytes) {
+  Answer* const answer = (Answer*)receiver;
+  const int per_local = answer->zoltan->local_size;
+  const ZOLTAN_ID_TYPE* entry = (const ZOLTAN_ID_TYPE*)data;
+  const int count = (int)(bytes / (sizeof(ZOLTAN_ID_TYPE) * (size_t)(1 + per_local)));
+  const size_t all = (size_t)(answer->num_imports + count);
+  int i;
+  answer->import_ids = (ZOLTAN_ID_PTR)realloc(answer->import_ids, all * sizeof(ZOLTAN_ID_TYPE));
+  answer->import_local = (ZOLTAN_ID_PTR)realloc(
+      answer->import_local, (all * (size_t)per_local + 1) * sizeof(ZOLTAN_ID_TYPE));
+  answer->import_ranks = (int*)realloc(answer->import_ranks, all * sizeof(int));
+  if (!answer->import_ids || !answer->import_local || !answer->import_ranks) {
+    answer->failure = ZOLTAN_MEMERR;
+    return;
+  }
+  for (i = 0; i < count; ++i, ++answer->num_imports) {
+    answer->import_ids[answer->num_imports] = *entry++;
+    answer->import_ranks[answer->num_imports] = (int)from;
+    memcpy(answer->import_local + answer->num_imports * per_local, entry,
+           sizeof(ZOLTAN_ID_TYPE) * (size_t)per_local);
+    entry += per_local;
+  }
+}
+
+/* Collective. Tells each rank which objects come to it. `to` are the ranks of all own objects. */
+static void tell_imports(Answer* answer, const poise_communication* ranks, const uint32_t* to) {
+  const int per_object = 1 + answer->zoltan->local_size;
+  const uint32_t own = (uint32_t)answer->rank;
+  uint64_t* const first = (uint64_t*)array_of(ranks->num_ranks + 1, 8);
+  uint64_t* const bytes = (uint64_t*)array_of(ranks->num_ranks, 8);
+  uint32_t* const receivers = (uint32_t*)array_of(ranks->num_ranks, 4);
+  const void** const data = (const void**)array_of(ranks->num_ranks, sizeof(void*));
+  ZOLTAN_ID_PTR entries =
+      (ZOLTAN_ID_PTR)array_of((size_t)(answer->count * per_object), sizeof(ZOLTAN_ID_TYPE));
+  uint64_t num_sends = 0;
+  uint32_t r;
+  int i;
+  if (first && bytes && receivers && data && entries) {
+    for (i = 0; i < answer->count; ++i) first[to[i] + 1] += to[i] != own;
+    for (r = 0; r < ranks->num_ranks; ++r) first[r + 1] += first[r];
+    for (r = 0; r < ranks->num_ranks; ++r) {
+      if (first[r + 1] == first[r]) continue;
+      receivers[num_sends] = r, data[num_sends] = entries + first[r] * (uint64_t)per_object;
+      bytes[num_sends++] =
+          (first[r + 1] - first[r]) * (uint64_t)per_object * sizeof(ZOLTAN_ID_TYPE);
+    }
+    for (i = 0; i < answer->count; ++i) {
+      ZOLTAN_ID_PTR entry;
+      if (to[i] == own) continue;
+      entry = entries + first[to[i]]++ * (uint64_t)per_object;
+      entry[0] = answer->ids[i];
+      memcpy(entry + 1, answer->local + i * (per_object - 1),
+             sizeof(ZOLTAN_ID_TYPE) * (size_t)(per_object - 1));
+    }
+  } else {
+    answer->failure = ZOLTAN_MEMERR;
+  }
+  if (ranks->exchange(ranks->context, num_sends, receivers, data, bytes, append_imports, answer) !=
+      MPI_SUCCESS)
+    answer->failure = ZOLTAN_FATAL;
+  free(first), free(bytes), free(receivers), free(data), free(entries);
+}
+
+/* Collective. Returns the new rank of each own object, or null if a rank failed. */
+static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
+  const poise_units units = poise_units_of_environment();
+  poise_machine* const machine = poise_machine_of_job(answer->zoltan->comm, "");
+  const char* why = poise_units_trouble(&units);
+  char strategy[64];
+  uint32_t* to = NULL;
+  int is_ready;
+  snprintf(strategy, sizeof strategy, "poise:steps=%.9g",
+           answer->zoltan->steps > 0 ? answer->zoltan->steps : 1);
+  if (why == NULL && machine == NULL) why = poise_last_error();
+  if (why == NULL) {
+    ask(answer, &units);
+    to = (uint32_t*)array_of((size_t)answer->count, sizeof(uint32_t));
+    if (answer->failure != ZOLTAN_OK || to == NULL) why = "a query function failed";
+  }
+  is_ready = why == NULL;
+  MPI_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, answer->zoltan->comm);
+  if (is_ready && poise_plan_distributed(ranks, machine, &answer->own, strategy, 0, to, NULL,
+                                         NULL) != POISE_OK) {
+    is_ready = 0;
+    why = strstr(poise_last_error(), "its own error says why") ? NULL : poise_last_error();
+  }
+  if (why != NULL && (answer->rank == 0 || poise_units_trouble(&units) == NULL))
+    fprintf(stderr, "poise: rank %d: Zoltan_LB_Partition: %s\n", answer->rank, why);
+  poise_machine_destroy(machine);
+  if (is_ready) return to;
+  answer->failure = ZOLTAN_FATAL;
+  free(to);
+  return NULL;
+}
+
+static int write_exports(const Answer* answer, const uint32_t* to, ZOLTAN_ID_PTR* ids,
+                         ZOLTAN_ID_PTR* local, int** ranks, int** parts) {
+  const int per_local = answer->zoltan->local_size;
+  const size_t n = (size_t)answer->count;
+  int i, count = 0;
+  *ids = (ZOLTAN_ID_PTR)array_of(n, sizeof(ZOLTAN_ID_TYPE));
+  *local = (ZOLTAN_ID_PTR)array_of(n * (size_t)per_local, sizeof(ZOLTAN_ID_TYPE));
+  *ranks = (int*)array_of(n, sizeof(int));
+  *parts = (int*)array_of(n, sizeof(int));
+  for (i = 0; i < answer->count; ++i) {
+    if (to[i] == (uint32_t)answer->rank) continue;
+    (*ids)[count] = answer->ids[i];
+    memcpy(*local + count * per_local, answer->local + i * per_local,
+           sizeof(ZOLTAN_ID_TYPE) * (size_t)per_local);
+    (*ranks)[count] = (*parts)[count] = (int)to[i];
+    ++count;
+  }
+  return count;
+}
+
+/* True if Poise can answer this call: a graph of objects with single ids and at most one weight
+   each, and one part per rank. */
+static int is_for_poise(const Known* zoltan) {
+  int num_ranks = 0;
+  if (zoltan == NULL || !zoltan->is_graph || zoltan->is_strange) return 0;
+  MPI_Comm_size(zoltan->comm, &num_ranks);
+  return zoltan->id_size == 1 && zoltan->load_size <= 1 && zoltan->edge_size <= 1 &&
+         (zoltan->num_parts == -1 || zoltan->num_parts == num_ranks) &&
+         zoltan->num_objects.function != NULL && zoltan->objects.function != NULL &&
+         (zoltan->num_edges.function != NULL || zoltan->num_edges_multi.function != NULL) &&
+         (zoltan->edges.function != NULL || zoltan->edges_multi.function != NULL);
+}
+
+int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size, int* local_size,
+                        int* num_imports, ZOLTAN_ID_PTR* import_ids, ZOLTAN_ID_PTR* import_local,
+                        int** import_ranks, int** import_parts, int* num_exports,
+                        ZOLTAN_ID_PTR* export_ids, ZOLTAN_ID_PTR* export_local, int** export_ranks,
+                        int** export_parts) {
+  int (*real)(struct Zoltan_Struct*, int*, int*, int*, int*, ZOLTAN_ID_PTR*, ZOLTAN_ID_PTR*, int**,
+              int**, int*, ZOLTAN_ID_PTR*, ZOLTAN_ID_PTR*, int**, int**) = NULL;
+  Answer answer;
+  poise_mpi mpi;
+  poise_communication ranks;
+  uint32_t* to;
+  memset(&answer, 0, sizeof answer);
+  answer.zoltan = known(zoltan);
+  if (!is_for_poise(answer.zoltan)) {
+    find_real(__func__, &real);
+    return real(zoltan, changes, id_size, local_size, num_imports, import_ids, import_local,
+                import_ranks, import_parts, num_exports, export_ids, export_local, export_ranks,
+                export_parts);
+  }
+  if (poise_mpi_start(answer.zoltan->comm, &mpi, &ranks) != MPI_SUCCESS) return ZOLTAN_FATAL;
+  answer.rank = (int)ranks.rank;
+  to = decide(&answer, &ranks);
+  *id_size = 1, *local_size = answer.zoltan->local_size;
+  *changes = 0, *num_imports = -1, *num_exports = -1; /* as Zoltan, if a list is not asked for */
+  *import_ids = *import_local = *export_ids = *export_local = NULL;
+  *import_ranks = *import_parts = *export_ranks = *export_parts = NULL;
+  if (to != NULL) {
+    const int count =
+        write_exports(&answer, to, export_ids, export_local, export_ranks, export_parts);
+    tell_imports(&answer, &ranks, to);
+    *changes = count > 0;
+    MPI_Allreduce(MPI_IN_PLACE, changes, 1, MPI_INT, MPI_MAX, answer.zoltan->comm);
+    if (answer.zoltan->returns_exports) *num_exports = count;
+    if (answer.zoltan->returns_imports) *num_imports = answer.num_imports;
+    *import_ids = answer.import_ids, *import_local = answer.import_local;
+    *import_ranks = answer.import_ranks;
+    *import_parts = (int*)array_of((size_t)answer.num_imports, sizeof(int)); /* all are here */
+    if (*import_parts != NULL) {
+      int i;
+      for (i = 0; i < answer.num_imports; ++i) (*import_parts)[i] = answer.rank;
+    }
+  }
+  free(to);
+  free_answer(&answer);
+  poise_mpi_end(&mpi);
+  return answer.failure;
+}

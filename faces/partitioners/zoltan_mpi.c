@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls Zoltan as a program does that was written for it: a ring of objects, those of the first
+   rank three times as heavy, is partitioned as a graph and migrated by Zoltan_Migrate. Runs with
+   and without the preloaded library of Poise. Prints what does not hold and exits 1. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zoltan.h>
+
+enum { kObjects = 500, kMax = 100000 };
+
+typedef struct Object {
+  ZOLTAN_ID_TYPE id;
+  float load;
+} Object;
+
+static Object objects[kMax];
+static int rank_of[kMax]; /* of all objects, for the edges */
+static int num_objects, all_objects, rank, num_ranks, wrong;
+
+static void check(int holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  fprintf(stderr, "rank %d: does not hold: %s\n", rank, what);
+}
+
+static int count(void* data, int* error) {
+  (void)data, *error = ZOLTAN_OK;
+  return num_objects;
+}
+
+static void list(void* data, int id_size, int local_size, ZOLTAN_ID_PTR ids, ZOLTAN_ID_PTR local,
+                 int weights, float* loads, int* error) {
+  int i;
+  (void)data, (void)id_size, (void)local_size, *error = ZOLTAN_OK;
+  for (i = 0; i < num_objects; ++i) {
+    ids[i] = objects[i].id, local[i] = (ZOLTAN_ID_TYPE)i;
+    if (weights == 1) loads[i] = objects[i].load;
+  }
+}
+
+static int num_edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
+                     int* error) {
+  (void)data, (void)id_size, (void)local_size, (void)id, (void)local, *error = ZOLTAN_OK;
+  return 2;
+}
+
+static void edges(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
+                  ZOLTAN_ID_PTR others, int* ranks, int weights, float* values, int* error) {
+  (void)data, (void)id_size, (void)local_size, (void)local, *error = ZOLTAN_OK;
+  others[0] = (*id + 1) % (ZOLTAN_ID_TYPE)all_objects;
+  others[1] = (*id + (ZOLTAN_ID_TYPE)all_objects - 1) % (ZOLTAN_ID_TYPE)all_objects;
+  ranks[0] = rank_of[others[0]], ranks[1] = rank_of[others[1]];
+  if (weights == 1) values[0] = values[1] = 10;
+}
+
+static int size(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
+                int* error) {
+  (void)data, (void)id_size, (void)local_size, (void)id, (void)local, *error = ZOLTAN_OK;
+  return (int)sizeof(Object);
+}
+
+static void pack(void* data, int id_size, int local_size, ZOLTAN_ID_PTR id, ZOLTAN_ID_PTR local,
+                 int to, int bytes, char* buffer, int* error) {
+  (void)data, (void)id_size, (void)local_size, (void)to, (void)bytes, *error = ZOLTAN_OK;
+  check(objects[*local].id == *id, "an export has its id and its local id");
+  memcpy(buffer, &objects[*local], sizeof(Object));
+  objects[*local].load = -1; /* is gone */
+}
+
+static void unpack(void* data, int id_size, ZOLTAN_ID_PTR id, int bytes, char* buffer, int* error) {
+  (void)data, (void)id_size, (void)bytes, *error = ZOLTAN_OK;
+  memcpy(&objects[num_objects], buffer, sizeof(Object));
+  check(objects[num_objects++].id == *id, "an object comes with its id");
+}
+
+/* Removes the objects that are gone. Returns the load of the busiest rank over the average. */
+static double imbalance(void) {
+  double load = 0, sum = 0, largest = 0;
+  int i, kept = 0, all = 0;
+  for (i = 0; i < num_objects; ++i)
+    if (objects[i].load > 0) load += (objects[kept++] = objects[i]).load;
+  num_objects = kept;
+  MPI_Allreduce(&load, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&load, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&num_objects, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check(all == all_objects, "no object is lost");
+  return largest * num_ranks / sum;
+}
+
+static struct Zoltan_Struct* prepared(const char* method) {
+  struct Zoltan_Struct* const zoltan = Zoltan_Create(MPI_COMM_WORLD);
+  Zoltan_Set_Param(zoltan, "DEBUG_LEVEL", "0");
+  Zoltan_Set_Param(zoltan, "LB_METHOD", method);
+  Zoltan_Set_Param(zoltan, "OBJ_WEIGHT_DIM", "1");
+  Zoltan_Set_Param(zoltan, "EDGE_WEIGHT_DIM", "1");
+  Zoltan_Set_Param(zoltan, "RETURN_LISTS", "IMPORT AND EXPORT");
+  Zoltan_Set_Num_Obj_Fn(zoltan, count, NULL);
+  Zoltan_Set_Obj_List_Fn(zoltan, list, NULL);
+  Zoltan_Set_Num_Edges_Fn(zoltan, num_edges, NULL);
+  Zoltan_Set_Edge_List_Fn(zoltan, edges, NULL);
+  Zoltan_Set_Obj_Size_Fn(zoltan, size, NULL);
+  Zoltan_Set_Pack_Obj_Fn(zoltan, pack, NULL);
+  Zoltan_Set_Unpack_Obj_Fn(zoltan, unpack, NULL);
+  return zoltan;
+}
+
+static void start(void) {
+  int i;
+  num_objects = kObjects, all_objects = kObjects * num_ranks;
+  for (i = 0; i < all_objects; ++i) rank_of[i] = i / kObjects;
+  for (i = 0; i < kObjects; ++i) {
+    objects[i].id = (ZOLTAN_ID_TYPE)(rank * kObjects + i);
+    objects[i].load = rank == 0 ? 3000 : 1000;
+  }
+}
+
+static void balance(const char* method) {
+  int changes, ids, local, num_imports = 0, num_exports = 0;
+  ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
+  int *import_ranks, *import_parts, *export_ranks, *export_parts;
+  struct Zoltan_Struct* zoltan = prepared(method);
+  start();
+  if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
+                          &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
+                          &export_ranks, &export_parts) != ZOLTAN_OK) {
+    check(0, "Zoltan_LB_Partition returns ZOLTAN_OK");
+  } else {
+    check(changes == (num_ranks > 1), "objects move if there are several ranks");
+    check(Zoltan_Migrate(zoltan, num_imports, import_ids, import_local, import_ranks, import_parts,
+                         num_exports, export_ids, export_local, export_ranks,
+                         export_parts) == ZOLTAN_OK,
+          "Zoltan_Migrate accepts the lists");
+    check(imbalance() < 1.1, "loads are even");
+    Zoltan_LB_Free_Part(&import_ids, &import_local, &import_ranks, &import_parts);
+    Zoltan_LB_Free_Part(&export_ids, &export_local, &export_ranks, &export_parts);
+  }
+  Zoltan_Destroy(&zoltan);
+}
+
+int main(int argc, char** argv) {
+  float version;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  Zoltan_Initialize(argc, argv, &version);
+  balance("GRAPH");
+  balance("BLOCK"); /* not Poise's: Zoltan itself decides */
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0 && wrong == 0) puts("all is right");
+  MPI_Finalize();
+  return wrong != 0;
+}
