@@ -314,9 +314,10 @@ class Search {
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
-  /// The most that descend() takes, in scans per entry, if the budget does not limit it.
+  /// The most that descend() usually takes, in scans per entry, if the budget does not limit it:
+  /// the limits of three stages, and about as many scans again for moves and refreshes.
   double full_descent_scans() const {
-    return kCosts.build_scans + kCosts.way_back_scans + 3 * tuning_.scans_per_entry;
+    return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
 
   /// What all steps together would save if the iteration reached its lower bound.
