@@ -2,7 +2,7 @@
 // Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
 // runtime (poise/simulate/lending_simulation.h), and random and hierarchical work stealing
 // (scale/stealing.h), and compares the makespans with the ideal one. The time of a row is how long
-// the simulation took; the counters of the row are times within the simulation.
+// the simulation took. The counters of a row are times in the simulated job.
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <string>

@@ -16,9 +16,9 @@ enum class Victims : std::uint8_t {
 /// An idle rank sends one request at a time to a random victim, which gives half of its queued
 /// tasks or declines. After a declined request the thief pauses, twice as long as before. When a
 /// rank has no task left, it sends the results to the owners. Latencies, network cards, overheads
-/// and progress threads are those of the scenario, the pauses those of Poise; other fields of the
-/// scenario than work, ranks and slowness are not used. Detecting the end costs nothing, which
-/// favours stealing.
+/// and progress threads are those of the scenario, as are work, ranks and slowness; its other
+/// fields are ignored. The pauses are those of Poise. Ranks learn at once, and without messages,
+/// that all tasks are done; this favours stealing.
 LendingOutcome simulate_stealing(const LendingScenario& scenario, Victims victims);
 
 }  // namespace poise::bench

@@ -275,6 +275,25 @@ static int answer(Call* call) {
   return result;
 }
 
+/* Answers both calls that do not tell where vertices are. */
+static int partition(const char* name, idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,
+                     idx_t* adjwgt, const idx_t* wgtflag, const idx_t* numflag, real_t* tpwgts,
+                     idx_t* edgecut, idx_t* part, const MPI_Comm* comm) {
+  Call call = {.name = name,
+               .vtxdist = vtxdist,
+               .xadj = xadj,
+               .adjncy = adjncy,
+               .vwgt = vwgt,
+               .adjwgt = adjwgt,
+               .wgtflag = *wgtflag,
+               .numflag = *numflag,
+               .tpwgts = tpwgts,
+               .edgecut = edgecut,
+               .part = part,
+               .comm = *comm};
+  return answer(&call);
+}
+
 int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt, idx_t* adjwgt,
                          idx_t* wgtflag, idx_t* numflag, idx_t* ncon, idx_t* nparts, real_t* tpwgts,
                          real_t* ubvec, idx_t* options, idx_t* edgecut, idx_t* part,
@@ -288,19 +307,8 @@ int ParMETIS_V3_PartKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt
                : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ncon, nparts, tpwgts,
                       ubvec, options, edgecut, part, comm);
   }
-  Call call = {.name = __func__,
-               .vtxdist = vtxdist,
-               .xadj = xadj,
-               .adjncy = adjncy,
-               .vwgt = vwgt,
-               .adjwgt = adjwgt,
-               .wgtflag = *wgtflag,
-               .numflag = *numflag,
-               .tpwgts = tpwgts,
-               .edgecut = edgecut,
-               .part = part,
-               .comm = *comm};
-  return answer(&call);
+  return partition(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, tpwgts, edgecut,
+                   part, comm);
 }
 
 /* The graph says more than coordinates, which ParMETIS too uses only to save time. */
@@ -317,19 +325,8 @@ int ParMETIS_V3_PartGeomKway(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* 
                : next(vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, ndims, xyz, ncon,
                       nparts, tpwgts, ubvec, options, edgecut, part, comm);
   }
-  Call call = {.name = __func__,
-               .vtxdist = vtxdist,
-               .xadj = xadj,
-               .adjncy = adjncy,
-               .vwgt = vwgt,
-               .adjwgt = adjwgt,
-               .wgtflag = *wgtflag,
-               .numflag = *numflag,
-               .tpwgts = tpwgts,
-               .edgecut = edgecut,
-               .part = part,
-               .comm = *comm};
-  return answer(&call);
+  return partition(__func__, vtxdist, xadj, adjncy, vwgt, adjwgt, wgtflag, numflag, tpwgts, edgecut,
+                   part, comm);
 }
 
 int ParMETIS_V3_AdaptiveRepart(idx_t* vtxdist, idx_t* xadj, idx_t* adjncy, idx_t* vwgt,

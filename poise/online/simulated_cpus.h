@@ -101,7 +101,7 @@ class SimulatedCpus {
   int orders = 0;
   double slice_s = 0.003;        // length of a time slice
   double rotates_every_s = 0.1;  // the kernel moves a waiting thread this often
-  bool reports_late = false;     // a wait is reported when it ends, as Linux does
+  bool reports_late = false;     // a wait for a cpu is reported only when it ends, as Linux does
   bool counts_turns = true;
   bool counts_work = false, reports_waits = false;
   bool is_limited = false;         // the threads may use more cpus than their quota pays for

@@ -34,7 +34,7 @@ struct MessagesOfTasks {
     });
     std::partial_sum(first.begin(), first.end(), first.begin());
     indices.resize(first.back());
-    // first[t + 1] is the start of row t now, and its end after this loop.
+    // Now first[t + 1] is the start of row t. The loop advances it to the end of the row.
     for_each_message(workload, [&](const Message& message, std::size_t m) {
       indices[first[message.from + 1]++] = m;
       indices[first[message.to + 1]++] = m;
@@ -72,7 +72,7 @@ Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   arcs_.resize(first_.back());
   last_partner.assign(none, none);
-  // first_[t + 1] is the start of row t now, and its end after this call.
+  // Now first_[t + 1] is the start of row t. This pass advances it to the end of the row.
   messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message& message) {
     if (begins_arc(t, partner)) arcs_[first_[t + 1]++] = {partner, 0, 0, 0, 0};
     Arc& arc = arcs_[first_[t + 1] - 1];

@@ -196,13 +196,9 @@ TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_o
   }
 }
 
-// Returns the time without lending divided by the time with it, in the last of some steps. Rank 0
-// has 20 ms of tasks. A competitor takes the core of rank 1 for every other 4 ms.
-double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64_t seed) {
-  LendingScenario scenario;
-  scenario.work = {{{static_cast<std::uint32_t>(std::ceil(20e-3 / task_s)), task_s, 0}}};
+// Returns the time without lending divided by the time with it, in the last of some steps.
+double speed_of_lending(LendingScenario scenario, std::uint32_t waits, std::uint64_t seed) {
   scenario.ranks_per_node = 2;
-  scenario.slice_s = {0, 4e-3};
   scenario.meets = true;
   scenario.waits = waits;
   scenario.seed = seed;
@@ -211,6 +207,14 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
   scenario.settings.pull = false;
   scenario.settings.loans.policy = &offload_policy("none");
   return simulate_lending(scenario).makespan_s / outcome.makespan_s;
+}
+
+// Rank 0 has 20 ms of tasks. A competitor takes the core of rank 1 for every other 4 ms.
+double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64_t seed) {
+  LendingScenario scenario;
+  scenario.work = {{{static_cast<std::uint32_t>(std::ceil(20e-3 / task_s)), task_s, 0}}};
+  scenario.slice_s = {0, 4e-3};
+  return speed_of_lending(scenario, waits, seed);
 }
 
 // A loan may stay on rank 1 for a slice, a fifth of the step. So single runs may lose.
@@ -227,8 +231,7 @@ TEST(LendingSimulation, lending_gains_beside_a_competitor_unless_tasks_are_tiny)
     }
 }
 
-// Returns the time without lending divided by the time with it, in the last of some steps. Rank 0
-// has 2 to 10 unequal tasks, and rank 1 needs three times as long for a task.
+// Rank 0 has 2 to 10 unequal tasks, and rank 1 needs three times as long for a task.
 double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario;
@@ -236,23 +239,15 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
   for (SimulatedWork& task : work) task = {1, random.uniform(0.1e-3, 3e-3), 0};
   scenario.work = {work};
   scenario.slowness = {1, 3};
-  scenario.ranks_per_node = 2;
   scenario.gives_costs = false;
   scenario.progress_s = 0.1e-3;
-  scenario.meets = true;
-  scenario.waits = waits;
-  scenario.seed = seed;
-  const LendingOutcome outcome = simulate_lending(scenario);
-  EXPECT_EQ(outcome.trouble, "");
-  scenario.settings.pull = false;
-  scenario.settings.loans.policy = &offload_policy("none");
-  return simulate_lending(scenario).makespan_s / outcome.makespan_s;
+  return speed_of_lending(scenario, waits, seed);
 }
 
 // In the first steps too many tasks go to the slow rank, whose slowness is learnt slowly.
 TEST(LendingSimulation, few_tasks_beside_a_slow_rank_gain_once_its_slowness_is_learnt) {
   std::vector<double> early, late;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {  // fewer would give no percentiles
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {  // the percentiles below need this many
     early.push_back(speed_beside_a_slow_rank(4, seed));
     late.push_back(speed_beside_a_slow_rank(64, seed));
   }

@@ -87,7 +87,7 @@ struct Statistics {
   bool names_last = true;
 
   std::size_t num_objects() const { return objects.size() + more_objects.count; }
-  /// The rows of `objects` come first.
+  /// Returns object number i, counted through `objects` and then `more_objects`.
   ObjectRow object(std::size_t i) const {
     return i < objects.size() ? objects[i] : more_objects.row(i - objects.size());
   }

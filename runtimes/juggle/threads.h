@@ -70,7 +70,8 @@ class ThreadFinder {
   /// followed too, except the process `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
-  /// From now on, opens a counter of cpu time for each new thread, and read_time() reads it.
+  /// After this call, each new thread gets a counter of its cpu time (counter.h), and read_time()
+  /// reads this counter instead of schedstat's run time.
   void count_run_times() { counts_run_times_ = true; }
   /// True if the system refused such a counter.
   bool lacks_clocks() const { return lacks_clocks_; }

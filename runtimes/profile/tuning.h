@@ -44,7 +44,7 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
 /// Time after which a rank no longer expects that the others join the profile, in seconds. All
-/// ranks begin at once, since MPI_Init synchronises them.
+/// ranks join at about the same time, because MPI_Init synchronises them.
 inline constexpr double kMaxJoin_s = 10;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
