@@ -216,7 +216,7 @@ void add_compare(CLI::App& app) {
       ->allow_extra_args(false)
       ->needs(html);
   add_count(*command, "--every", "K", options->every,
-            "Phases per decision: for the total, and for the strategy poise", 1);
+            "Phases until the next decision: for the total, and for strategy poise", 1);
   command->add_flag("--wide", options->wide,
                     "More columns: traffic, bytes moved, time of moving and deciding");
   CLI::Option* curve = command->add_flag(

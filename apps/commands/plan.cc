@@ -96,7 +96,7 @@ void add_plan(CLI::App& app) {
                    "- for stdout")
       ->type_name("FILE");
   add_count(*command, "--every", "K", options->every,
-            "Phases per decision: for the total, and for the strategy poise", 1);
+            "Phases until the next decision: for the total, and for strategy poise", 1);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
       "Example: poise plan step.poise --strategy nuco --machine \"node:4 numa:2 core:8\" -o "
