@@ -50,6 +50,7 @@ SCENARIOS = {
     "bound threads, spinning": {"phase_s": 1, "phases": 3, "options": ["--bound", "--wait", "spin"]},
     "free threads, sleeping": {"phase_s": 1, "phases": 3, "options": []},
     "free threads, yielding": {"phase_s": 1, "phases": 3, "options": ["--wait", "yield"]},
+    "free threads, spinning, phases of 100 ms": {"phase_s": 0.1, "phases": 30, "options": ["--wait", "spin"]},
     "free threads, short phases": {"phase_s": 0.01, "phases": 200, "options": []},
     "bound threads, 32 KiB of memory each": {
         "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "32"], "is_rough": True},

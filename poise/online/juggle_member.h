@@ -44,10 +44,11 @@ struct JuggleMember {
   double seen_s = 0;          // when it was first seen
   double seems_asleep = 0;    // fraction of the last window, not yet counted in `asleep`
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
-  /// Exponential averages of three values: the fraction of the time for which the thread slept
-  /// (asleep), the windows per second in which it both slept and was ready (broken_per_s), and the
-  /// times per second that it was put on a cpu (turns_per_s).
-  double asleep = 0, broken_per_s = 0, turns_per_s = 0;
+  /// Exponential averages of four values: the fraction of the time for which the thread slept
+  /// (asleep), the fraction for which it waited for a cpu (waiting), the windows per second in
+  /// which it both slept and was ready (broken_per_s), and the times per second that it was put on
+  /// a cpu (turns_per_s).
+  double asleep = 0, waiting = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
   double busy_s = 0;  // when it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;

@@ -46,6 +46,13 @@ bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
   return signs.lost_cpus > tuning_.notable / (action_ == JuggleAction::rotate ? 2 : 1);
 }
 
+/// True if threads that never sleep would get notably faster if all progressed at the same rate.
+/// They may wait actively in phases that are shorter than the time after which the kernel moves a
+/// thread from cpu to cpu, so it does not matter whether the kernel is fair in the long run.
+bool JuggleStance::is_worth_rotating(const JuggleSigns& signs) const {
+  return signs.even_gain > 1 + tuning_.noise;
+}
+
 JuggleAction JuggleStance::wanted_for_bound(const JuggleSigns& signs) const {
   if (!signs.is_uneven) return JuggleAction::leave;
   if (action_ == JuggleAction::widen && !is_awake(signs)) return JuggleAction::widen;
@@ -55,10 +62,9 @@ JuggleAction JuggleStance::wanted_for_bound(const JuggleSigns& signs) const {
 
 JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_s) const {
   if (is_awake(signs)) {
-    const bool is_unfair =
-        action_ == JuggleAction::rotate || signs.spread_lags > tuning_.unfair_lags;
-    return is_crowded(signs) || (signs.is_uneven && is_unfair) ? JuggleAction::rotate
-                                                               : JuggleAction::leave;
+    const bool pays = action_ == JuggleAction::rotate || is_worth_rotating(signs);
+    return is_crowded(signs) || (signs.is_uneven && pays) ? JuggleAction::rotate
+                                                          : JuggleAction::leave;
   }
   if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
   if (action_ != JuggleAction::spread)
@@ -89,13 +95,20 @@ JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
     action_ = wants;
     since_s_ = now_s;
   }
-  // For threads that never sleep, the length of phases is unknown and may be short. So while such
-  // threads lose time because they wait for cpus, balancing points stay close together.
-  const double longest_s = is_awake(signs) && is_crowded(signs)
-                               ? std::min(tuning_.short_period_s, longest_s_)
-                               : longest_s_;
-  period_s_ = period_for(*signs.phase_s, longest_s, tuning_);
+  period_s_ = period_for(*signs.phase_s, longest_period_s(signs), tuning_);
   return action_;
+}
+
+/// Limit of the balancing period. For threads that never sleep, the length of phases is unknown and
+/// may be short. So while such threads lose time because they wait for cpus, or for each other,
+/// balancing points stay close together, but not so close that other programs on the same cpus use
+/// most of a period before a moved thread has its turn.
+double JuggleStance::longest_period_s(const JuggleSigns& signs) const {
+  if (!is_awake(signs)) return longest_s_;
+  if (is_crowded(signs))
+    return std::min(longest_s_, std::max(tuning_.short_period_s,
+                                         tuning_.waits_per_period * signs.longest_wait_s));
+  return is_worth_rotating(signs) ? std::min(longest_s_, tuning_.short_period_s) : longest_s_;
 }
 
 }  // namespace poise

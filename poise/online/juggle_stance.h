@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides whether to leave the threads of a program to the kernel or which of three remedies to
 // apply. The rules come from observations on Linux 5.10 and later, not from the paper. The kernel
-// slowly rotates threads that never sleep, but it puts two of them on one cpu if another program
-// computes beside them. The kernel places threads that sleep at barriers better than periodic
-// balancing can, but it cannot move threads that are bound to cpus. Rotating gains nothing if
-// phases are much shorter than the time between two balancing points.
+// rotates threads that never sleep, but too slowly for phases of 0.1 s, and it puts two of them on
+// one cpu if another program computes beside them. The kernel places threads that sleep at barriers
+// better than periodic balancing can, but it cannot move threads that are bound to cpus. Rotating
+// gains nothing if phases are much shorter than the time between two balancing points.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,12 @@ struct JuggleSigns {
   /// Number of cpus (an average) that the threads could use but do not, because other programs run
   /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;
+  /// How long a thread waits for its turn on a cpu: the mean of the thread that waits longest.
+  double longest_wait_s = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
-  /// Difference in progress between the most and the least advanced thread, divided by the
-  /// difference that remains if threads are balanced.
-  double spread_lags = 0;
+  /// How many times faster threads that compute all the time get if all progress at the same rate:
+  /// ceil(n/m) / (n/m) for n threads on m places.
+  double even_gain = 1;
   double births_per_s = 0;  // new threads per second
 };
 
@@ -73,6 +75,8 @@ class JuggleStance {
   bool is_awake(const JuggleSigns& signs) const;
   bool has_long_phases(const JuggleSigns& signs) const;
   bool is_crowded(const JuggleSigns& signs) const;
+  bool is_worth_rotating(const JuggleSigns& signs) const;
+  double longest_period_s(const JuggleSigns& signs) const;
 
   JuggleTuning tuning_;
   double longest_s_;

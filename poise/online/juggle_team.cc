@@ -331,7 +331,7 @@ JuggleAction JuggleTeam::wanted_action(double now_s) {
     return JuggleAction::leave;
   if (settings_.policy != JugglePolicy::automatic)
     return team_.size() > 1 ? JuggleAction::rotate : JuggleAction::leave;
-  const JuggleSigns signs = watch_.signs(crew(), action_, settings_.period_s, now_s);
+  const JuggleSigns signs = watch_.signs(crew(), action_, now_s);
   const JuggleAction action = stance_.next(signs, now_s);
   period_s_ = action == JuggleAction::rotate ? stance_.period_s() : settings_.period_s;
   return action;

@@ -39,12 +39,12 @@ namespace poise {
   X(std::uint32_t, enough_windows,    6,     1,    1000, "windows",           "an average needs this many") \
   /* When balancing points take place. */ \
   X(double,        short_period_s,    0.02,  1e-3, 10,   "s",                 "period while threads are watched or other programs run: five kernel ticks, because cpu times over a shorter one are imprecise") \
+  X(double,        waits_per_period,  2,     0,    100,  "waits",             "beside other programs, a period is at least this many times the mean wait for a cpu: in a shorter one a moved thread may get no turn") \
   X(double,        shortest_period_s, 0.005, 1e-3, 10,   "s",                 "lower limit of the period: a point costs about 1% of it") \
   X(double,        round_share,       0.75,  0.1,  1,    "of a period",       "a round that is longer ends the period: rounds vary by a tenth") \
   X(double,        points_per_phase,  5,     0.5,  100,  "points per phase",  "with fewer, balancing gains little") \
   X(double,        max_lead_periods,  20,    1,    1e6,  "periods",           "leads and lags are limited to this: longer ones are from earlier phases") \
   /* Whether threads are balanced. */ \
-  X(double,        unfair_lags,       2,     0,    1000, "lags",              "free threads rotate if they differ by more: a smaller difference is from the kernel's own rotation") \
   X(double,        max_births_per_s,  20,    1,    1e6,  "threads per s",     "above this rate many threads are still on the cpu of their parent, so none is moved") \
   X(double,        watch_s,           1,     0.01, 1e4,  "s",                 "threads are watched in short rounds for this long; also the first pause after balancing stopped, and each further one is twice as long")
 // clang-format on

@@ -55,6 +55,9 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
     use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
     use.run_s += member.gained_s;
   }
+  for (const JuggleMember& member : crew.members)
+    if (const auto place = member.seat(); place && !member.takes_part)
+      use_[*place].own_s += member.gained_s;
   for (PlaceId p = 0; p < crew.places.size(); ++p) {
     wanted_[p] += tuning_.fading * (use_[p].ready_s / real_s - wanted_[p]);
     // ready_s is the time for which one thread of the place, the one with the longest such time,
@@ -63,7 +66,7 @@ void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
     // wanted_ counts no more than ready_s either.
     const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += tuning_.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
-    taken_s_[p] += use_[p].ready_s - used_s;
+    taken_s_[p] += std::max(0.0, use_[p].ready_s - used_s - use_[p].own_s);
   }
 }
 
@@ -102,6 +105,7 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   member.seems_asleep = std::max(0.0, 1 - ready);
   const double turns = member.last.turns - member.turns_at_window;
   const double weight = std::max(tuning_.fading, 1.0 / ++member.windows);
+  member.waiting += weight * (waited_s / window_s - member.waiting);
   member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
   member.turns_per_s += weight * (turns / window_s - member.turns_per_s);
   member.run_at_window_s = member.last.run_s;
@@ -112,9 +116,12 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
 /// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for a cpu
 /// although no thread of this program used it, divided by the length of the window. If each thread
 /// has a place of its own, only the longest wait counts, because at the next barrier all others
-/// wait for that thread.
+/// wait for that thread. Threads of the program that do not take part, such as new ones, may have
+/// caused as much of the waiting as they ran.
 double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
-  double all = 0, longest = 0;
+  double all = 0, longest = 0, own_s = 0;
+  for (const JuggleMember& member : crew.members)
+    if (!member.takes_part) own_s += member.last.run_s - member.run_at_window_s;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
     const double waited_s = member.last.wait_s - member.wait_at_window_s;
@@ -123,9 +130,10 @@ double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) cons
     all += wait;
     longest = std::max(longest, wait);
   }
-  if (crew.fits()) return longest;
-  const double own = crew.team.size() - crew.places.size();
-  return std::max(0.0, all - own);
+  const double own = own_s / window_s;
+  if (crew.fits()) return std::max(0.0, longest - own);
+  const double excess = crew.team.size() - crew.places.size();
+  return std::max(0.0, all - excess - own);
 }
 
 void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, double round_s,
@@ -215,8 +223,7 @@ bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
   return *std::max_element(own.begin(), own.end()) > (size - 1) / places + 1;
 }
 
-JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, double period_s,
-                               double now_s) {
+JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, double now_s) {
   const bool is_acting = action != JuggleAction::leave;
   std::optional<double> seen_s = phase_seen_s(crew, is_acting);
   const bool is_clear = is_clearly_crowded(crew);
@@ -234,14 +241,13 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   // If there are more threads than places, threads also wait for each other, which hides the thread
   // that falls behind.
   if (crew.fits() && lost_windows_ >= tuning_.few_windows) signs.lost_cpus = lost_cpus_;
-  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : crew.team) {
     const JuggleMember& member = crew.members[i];
     signs.is_bound |= member.last.is_bound;
     signs.is_confined |= member.last.is_beyond && !crew.fits();
     signs.asleep = std::max(signs.asleep, member.asleep);
-    least_s = std::min(least_s, member.progress_s);
-    most_s = std::max(most_s, member.progress_s);
+    if (member.turns_per_s > 0)
+      signs.longest_wait_s = std::max(signs.longest_wait_s, member.waiting / member.turns_per_s);
   }
   // Threads that are not bound are watched twice as long before they are moved, because the kernel
   // may balance them better. It does not if they are clearly crowded.
@@ -250,8 +256,7 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   if (is_new && !signs.is_bound && !is_clear) signs.asleep = 1;
   if (crew.team.empty()) return signs;
   const double share = 1.0 * crew.team.size() / crew.places.size();
-  const double lag_s = period_s / std::max(1.0, std::ceil(share) * std::floor(share));
-  signs.spread_lags = (most_s - least_s) / lag_s;
+  if (!crew.fits()) signs.even_gain = std::ceil(share) / share;
   return signs;
 }
 

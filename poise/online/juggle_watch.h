@@ -45,7 +45,7 @@ class JuggleWatch {
   void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
 
   /// Returns the observations for and against balancing.
-  JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double period_s, double now_s);
+  JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double now_s);
 
   /// The time, in seconds, at which the team reached about its present size.
   double since_s() const { return since_s_; }
@@ -59,6 +59,7 @@ class JuggleWatch {
   struct Use {
     double run_s = 0;    // sum over threads
     double ready_s = 0;  // of the thread that was ready for the longest time
+    double own_s = 0;  // cpu time of the program's threads that do not take part, such as new ones
   };
   void watch_places(const JuggleCrew& crew, double real_s);
   bool has_unequal_places() const;

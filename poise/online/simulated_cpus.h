@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "poise/base/random.h"
@@ -32,7 +33,9 @@ class SimulatedCpus {
     std::vector<PlaceId> own = {};  // its own affinity; empty: all places
     std::vector<PlaceId> now = {};  // as the balancer set it; empty: its own
     PlaceId cpu = 0;
-    double rest_s = 0;  // work that is left of its phase
+    double rest_s = 0;          // work that is left of its phase
+    double ready_s = 0;         // when it became ready, or its last turn on a cpu ended
+    double rest_of_turn_s = 0;  // if it was moved during its turn: what was left of it
     bool waits = false;
     double run_s = 0, wait_s = 0, work_s = 0;
     double reported_wait_s = 0;  // if waits are reported when they end
@@ -102,6 +105,9 @@ class SimulatedCpus {
   double slice_s = 0.003;        // length of a time slice
   double rotates_every_s = 0.1;  // the kernel moves a waiting thread this often
   bool reports_late = false;     // a wait for a cpu is reported only when it ends, as Linux does
+  /// A thread that moves to another cpu waits there no longer than it would have waited on its own,
+  /// and keeps the rest of its turn, about as on Linux. Otherwise it waits behind all others.
+  bool keeps_claims = true;
   bool counts_turns = true;
   bool counts_work = false, reports_waits = false;
   bool is_limited = false;         // the threads may use more cpus than their quota pays for
@@ -164,13 +170,16 @@ class SimulatedCpus {
     for (PlaceId p = 0; p < queues_.size(); ++p)
       if (may_use(threads[t], p) && queues_[p].size() < queues_[to].size()) to = p;
     threads[t].cpu = to;
-    queues_[to].push_back(t);
-    if (queues_[to].size() == 1) begin_turn(to);
+    threads[t].ready_s = now_s;
+    threads[t].rest_of_turn_s = 0;
+    join(t, to);
   }
   void begin_turn(PlaceId cpu) {
     slice_left_s_[cpu] = slice_s;
     if (queues_[cpu].empty()) return;
     Thread& thread = threads[queues_[cpu].front()];
+    if (const double rest_s = std::exchange(thread.rest_of_turn_s, 0); rest_s > 0)
+      slice_left_s_[cpu] = rest_s;
     ++thread.turns;
     thread.reported_wait_s = thread.wait_s;
   }
@@ -180,6 +189,7 @@ class SimulatedCpus {
     if (at == queue.end()) return;
     threads[t].reported_wait_s = threads[t].wait_s;
     const bool was_running = at == queue.begin();
+    if (was_running && keeps_claims) threads[t].rest_of_turn_s = slice_left_s_[threads[t].cpu];
     queue.erase(at);
     if (was_running) begin_turn(threads[t].cpu);
   }
@@ -188,9 +198,16 @@ class SimulatedCpus {
     const bool is_ready = std::find(queue.begin(), queue.end(), t) != queue.end();
     if (is_ready) leave_queue(t);
     threads[t].cpu = to;
-    if (!is_ready) return;
-    queues_[to].push_back(t);
-    if (queues_[to].size() == 1) begin_turn(to);
+    if (is_ready) join(t, to);
+  }
+  /// Puts a ready thread into the queue of a cpu. If it keeps its claim, it runs before the threads
+  /// that have waited for less long.
+  void join(std::size_t t, PlaceId to) {
+    auto& queue = queues_[to];
+    auto at = queue.begin() + (queue.empty() ? 0 : 1);
+    while (at != queue.end() && (!keeps_claims || threads[*at].ready_s <= threads[t].ready_s)) ++at;
+    queue.insert(at, t);
+    if (queue.size() == 1) begin_turn(to);
   }
   /// Returns a thread that waits for its turn on another cpu and may use the cpu `to`. The other
   /// cpu must have at least `least` ready threads. Returns nothing if there is no such thread.
@@ -229,6 +246,7 @@ class SimulatedCpus {
       if (slice_left_s_[p] > 0 && !yields) continue;
       queues_[p].pop_front();
       queues_[p].push_back(t);
+      threads[t].ready_s = now_s;
       if (queues_[p].size() > 1) begin_turn(p);
       slice_left_s_[p] = slice_s;
     }
