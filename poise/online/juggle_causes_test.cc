@@ -2,6 +2,8 @@
 
 #include "poise/online/juggle_causes.h"
 
+#include <deque>
+#include <functional>
 #include <gmock/gmock.h>
 
 #include "poise/online/simulated_cpus.h"
@@ -171,6 +173,122 @@ TEST(JuggleCauses, no_cause_is_reported_for_programs_without_imbalance) {
     EXPECT_EQ(cause.kind, Kind::nothing) << cause.text;
     EXPECT_FALSE(is_for_user(cause.kind));
   }
+}
+
+/// Programs that change while they run, on four cpus. `act` runs a program for some seconds.
+struct Changing {
+  const char* what;
+  std::function<void(SimulatedCpus&)> act;
+};
+
+/// Runs for 5 s. In every turn of turn_s seconds, each program is awake from the fraction `from` of
+/// the turn to the fraction `until`, and asleep otherwise.
+struct Awake {
+  int program = 0;
+  double from = 0, until = 1;
+};
+void run_in_turns(SimulatedCpus& cpus, double turn_s, const std::vector<Awake>& programs) {
+  std::vector<bool> is_awake(programs.size(), true);
+  constexpr int kStepsPerTurn = 10;
+  for (int step = 0; cpus.now_s < kRunS; ++step) {
+    const double at = (step % kStepsPerTurn + 0.5) / kStepsPerTurn;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      const bool wakes = programs[i].from <= at && at < programs[i].until;
+      if (wakes != is_awake[i]) cpus.set_asleep(programs[i].program, !wakes);
+      is_awake[i] = wakes;
+    }
+    cpus.run_until((step + 1) * turn_s / kStepsPerTurn);
+  }
+}
+
+/// Starts a thread on each of `num_cpus` cpus. Each computes for life_s seconds; then another one
+/// is started in its place.
+void run_short_threads(SimulatedCpus& cpus, std::uint32_t num_cpus, double life_s) {
+  std::deque<int> running;
+  for (int born = 0; cpus.now_s < kRunS; ++born) {
+    running.push_back(cpus.add_program(1, SimulatedWait::none, Affinities(1)));
+    cpus.run_until((born + 1) * life_s / num_cpus);
+    if (running.size() < num_cpus) continue;
+    cpus.end(running.front());
+    running.pop_front();
+  }
+}
+
+const Changing kChanging[] = {
+    {"a serial part, then a thread per cpu",
+     [](SimulatedCpus& cpus) {
+       const int serial = cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       cpus.run_until(2);
+       cpus.end(serial);
+       cpus.add_program(0.01, SimulatedWait::sleep, Affinities(4));
+       cpus.run_until(kRunS);
+     }},
+    {"serial and parallel phases in turn",
+     [](SimulatedCpus& cpus) {
+       const int serial = cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       const int parallel = cpus.add_program(0.002, SimulatedWait::sleep, Affinities(4));
+       run_in_turns(cpus, 0.3, {{serial, 0, 0.4}, {parallel, 0.4, 1}});
+     }},
+    {"a pool that sleeps between bursts of work",
+     [](SimulatedCpus& cpus) {
+       const int pool = cpus.add_program(0.005, SimulatedWait::sleep, Affinities(4));
+       run_in_turns(cpus, 0.5, {{pool, 0, 0.4}});
+     }},
+    {"a pool of twice as many threads as cpus that sleeps between bursts of work",
+     [](SimulatedCpus& cpus) {
+       const int pool = cpus.add_program(0.005, SimulatedWait::sleep, Affinities(8));
+       run_in_turns(cpus, 0.5, {{pool, 0, 0.4}});
+     }},
+    {"a thread that mostly waits for input",
+     [](SimulatedCpus& cpus) {
+       const int reader = cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       run_in_turns(cpus, 0.01, {{reader, 0, 0.2}});
+     }},
+    {"six threads that wait for input, three awake at a time",
+     [](SimulatedCpus& cpus) {
+       std::vector<Awake> readers;
+       for (int i = 0; i < 6; ++i)
+         readers.push_back({cpus.add_program(1, SimulatedWait::none, Affinities(1)),
+                            i < 3 ? 0 : 0.5, i < 3 ? 0.5 : 1});
+       run_in_turns(cpus, 0.02, readers);
+     }},
+    {"a pipeline of two threads that take turns",
+     [](SimulatedCpus& cpus) {
+       const int first = cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       const int second = cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       run_in_turns(cpus, 0.04, {{first, 0, 0.5}, {second, 0.5, 1}});
+     }},
+    {"nested teams: two threads, each of which starts a team of two and waits for it",
+     [](SimulatedCpus& cpus) {
+       const int outer = cpus.add_program(1, SimulatedWait::none, Affinities(2));
+       const int first = cpus.add_program(0.001, SimulatedWait::sleep, Affinities(2));
+       const int second = cpus.add_program(0.001, SimulatedWait::sleep, Affinities(2));
+       run_in_turns(cpus, 0.1, {{outer, 0, 0.2}, {first, 0.2, 1}, {second, 0.2, 1}});
+     }},
+    {"short threads on a free cpu, beside a long one",
+     [](SimulatedCpus& cpus) {
+       cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       run_short_threads(cpus, 2, 0.15);
+     }},
+    {"a parallel build: short processes on all cpus, and a long one",
+     [](SimulatedCpus& cpus) {
+       cpus.add_program(1, SimulatedWait::none, Affinities(1));
+       run_short_threads(cpus, 4, 0.12);
+     }},
+};
+
+TEST(JuggleCauses, no_cause_is_reported_for_healthy_programs_that_change_while_they_run) {
+  for (const JugglePolicy policy : {JugglePolicy::off, JugglePolicy::automatic})
+    for (const double slice_s : {0.003, 0.01})
+      for (const auto& [what, act] : kChanging) {
+        SCOPED_TRACE(testing::Message() << what << ", " << name_of(policy) << ", " << slice_s);
+        Patient patient(4, policy);
+        patient.cpus.reports_late = true;
+        patient.cpus.slice_s = slice_s;
+        act(patient.cpus);
+        const JuggleCause cause = causes_of(patient.facts(0)).front();
+        EXPECT_THAT(cause.kind, testing::AnyOf(Kind::nothing, Kind::unknown)) << cause.text;
+      }
 }
 
 TEST(JuggleCauses, a_short_run_is_diagnosed_with_an_unknown_cause) {
