@@ -139,14 +139,15 @@ def rows_of(procedure):
     name = parse["name"].removeprefix("MPI_")
     if not parse["attributes"]["c_expressible"] or LOCAL.fullmatch(name):
         return
-    parameters = [p["name"] for p in parse["parameters"] if "c_parameter" not in p["suppress"].split()]
+    in_c = [p for p in parse["parameters"] if "c_parameter" not in p["suppress"].split()]
+    parameters = [p["name"] for p in in_c if not p["large_only"]]
     kind = first(KINDS, name)
     meaning = meaning_of(name)
     positions = positions_of(parameters, meaning)
     mode = modes(name, meaning)
     yield row(name, len(parameters), fortran_arity(procedure), kind, meaning, positions, mode)
     if procedure.has_embiggenment():
-        yield row(name + "_c", len(parameters), -1, kind, meaning, positions + [".is_large = true"], mode)
+        yield row(name + "_c", len(in_c), -1, kind, meaning, positions + [".is_large = true"], mode)
 
 
 def text():
