@@ -81,13 +81,13 @@ class Paths(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def check(self, mpi, command, launcher=None):
+    def check(self, mpi, command, launcher=None, tool=None):
         plain = launch(mpi, SIZE, command, {}, launcher=launcher)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         output = self.folder / "profile"
         output.unlink(missing_ok=True)
-        profiled = launch(mpi, SIZE, command, {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)},
-                          launcher=launcher)
+        preloaded = f"{LIBRARY}:{tool}" if tool else LIBRARY
+        profiled = launch(mpi, SIZE, command, {"LD_PRELOAD": preloaded, "POISE_PROFILE": str(output)}, launcher=launcher)
         self.assertEqual((profiled.returncode, profiled.stdout), (0, plain.stdout), profiled.stderr)
         self.assertIn("sum ", plain.stdout)
         ranks = read_profile(output)
@@ -99,11 +99,20 @@ class Paths(unittest.TestCase):
         for rank in ranks:
             for phase in rank["phases"]:
                 self.assertEqual((phase["not_understood"], phase["outside"]), (0, 0))
+        return profiled
 
     def test_mpi_calls_from_c_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)])
+
+    def test_another_tool_that_wraps_mpi_sees_the_same_calls_if_it_is_preloaded_after_the_library(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                tool = compile_c(mpi, PROGRAMS / "tool.c", self.folder, "-shared", "-fPIC")
+                done = self.check(mpi, [compile_c(mpi, PROGRAMS / "sequence.c", self.folder)], tool=tool)
+                self.assertEqual(sorted(line for line in done.stderr.splitlines() if "tool" in line),
+                                 [f"the tool saw 10 calls of rank {rank}" for rank in range(SIZE)])
 
     def test_mpi_calls_from_fortran_are_profiled(self):
         for mpi in installations():

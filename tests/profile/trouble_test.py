@@ -17,6 +17,7 @@ from reader import ENVIRONMENT, LIBRARY, compile_c, installations
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 POISE = os.environ["POISE"] if "POISE" in os.environ else ""
+HAS_NAMESPACES = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
 PIECES, PIECE, THREADS, EACH, COMMUNICATORS = 32769, 65536, 4, 200, 5000  # of programs/trouble.c
 
 
@@ -117,7 +118,18 @@ class Trouble(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
-    @unittest.skipIf(subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode, "needs namespaces")
+    @unittest.skipUnless(HAS_NAMESPACES, "needs namespaces")
+    def test_ranks_that_do_not_see_the_folder_of_the_profile_send_theirs_to_rank_0(self):
+        alone = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {self.folder}; cd /; exec "$@"', "sh"]
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                shared = pathlib.Path(tempfile.mkdtemp(dir=self.folder.parent))
+                self.addCleanup(shutil.rmtree, shared)
+                program = shutil.copy(self.program(mpi), shared)
+                done = self.profile(*launcher(mpi), "-np", 1, program, "single", ":", "-np", 1, *alone, program, "single")
+                self.check(done, (1, 4))
+
+    @unittest.skipUnless(HAS_NAMESPACES, "needs namespaces")
     def test_a_full_disk_costs_the_profile_but_not_the_run(self):
         (self.folder / "full").mkdir()
         full = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none full; '
