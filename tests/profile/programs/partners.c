@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/* Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
-   sender      1 sends to 0 and 2, which receive
-   waitall     the same, begun with MPI_Irecv and ended by MPI_Waitall together with one from a rank
-   in time any         the same, received from any source by MPI_Irecv, behind others from known
-   ones probe       the same, found by MPI_Probe persistent  the same, by MPI_Start receiver    0
-   and 2 send 1 four megabytes: they must wait for it (rendezvous) eager       0 and 2 send 1 a byte
-   polled      as sender, but the receivers compute and test
-   chain       each rank receives from the one before and is late itself; rank 0 by 400 ms in the
-   first round split       as sender, on a communicator that is made and freed each time */
+// Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
+// - sender: 1 sends to 0 and 2, which receive
+// - waitall: the same, begun with MPI_Irecv and ended by MPI_Waitall together with a message from a
+//   rank in time
+// - any: the same, received from any source by MPI_Irecv
+// - probe: the same, found by MPI_Probe
+// - persistent: the same, by MPI_Start
+// - receiver: 0 and 2 send 1 four megabytes, so they must wait for it (rendezvous)
+// - eager: 0 and 2 send 1 a byte
+// - polled: as sender, but the receivers compute and test
+// - chain: each rank receives from the one before and is late itself; rank 0 by 400 ms in the first
+//   round
+// - split: as sender, on a communicator that is made and freed each time
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
