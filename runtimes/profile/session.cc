@@ -18,6 +18,7 @@
 #include "runtimes/profile/omp_watch.h"
 #include "runtimes/profile/reorder.h"
 #include "runtimes/profile/settings.h"
+#include "runtimes/profile/weak_references.h"
 
 #include "poise/base/clock.h"
 
@@ -177,6 +178,7 @@ bool enter(Call& call) noexcept {
   Session* const running = session.load(std::memory_order_acquire);
   const bool is_reordered = is_to_reorder(call);
   if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
+  if (call.function.meaning == Meaning::init) drop_weak_references_to_missing_functions();
   depth = 1;
   if (running == nullptr) {
     if (is_reordered) begin_reordering(call);

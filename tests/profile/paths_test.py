@@ -114,6 +114,16 @@ class Paths(unittest.TestCase):
                 self.assertEqual(sorted(line for line in done.stderr.splitlines() if "tool" in line),
                                  [f"the tool saw 10 calls of rank {rank}" for rank in range(SIZE)])
 
+    def test_programs_that_ask_which_functions_mpi_has_get_the_same_answer_as_without_the_library(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "weak.c", self.folder)
+                plain = launch(mpi, 1, [program], {})
+                self.assertIn("MPI_Send 1\n", plain.stdout, plain.stderr)
+                self.assertIn(" 0\n", plain.stdout)
+                profiled = launch(mpi, 1, [program], {"LD_PRELOAD": LIBRARY})
+                self.assertEqual((profiled.returncode, profiled.stdout), (0, plain.stdout), profiled.stderr)
+
     def test_mpi_calls_from_fortran_are_profiled(self):
         for mpi in installations():
             if not shutil.which(f"mpifort.{mpi}") or not shutil.which("gfortran"):
