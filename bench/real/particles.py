@@ -30,23 +30,24 @@ def main():
     else:
         in_order = sorted(x for x, _ in everything)
         cuts = [in_order[count * k // world.size] for k in range(1, world.size)]
-    own = [particle for particle in everything if bisect.bisect(cuts, particle[0]) == world.rank]
+    rank = world.rank  # each access calls MPI_Comm_rank
+    own = [particle for particle in everything if bisect.bisect(cuts, particle[0]) == rank]
     del everything
-    left = world.rank - 1 if world.rank > 0 else MPI.PROC_NULL
-    right = world.rank + 1 if world.rank + 1 < world.size else MPI.PROC_NULL
+    left = rank - 1 if rank > 0 else MPI.PROC_NULL
+    right = rank + 1 if rank + 1 < world.size else MPI.PROC_NULL
     world.Barrier()
     start = time.perf_counter()
     for _ in range(steps):
         staying, to_left, to_right = [], [], []
         for particle in moved(own):
             slab = bisect.bisect(cuts, particle[0])
-            (staying if slab == world.rank else to_left if slab < world.rank else to_right).append(particle)
+            (staying if slab == rank else to_left if slab < rank else to_right).append(particle)
         from_right = world.sendrecv(to_left, dest=left, source=right)
         from_left = world.sendrecv(to_right, dest=right, source=left)
         own = staying + (from_right or []) + (from_left or [])
         total = world.allreduce(len(own))
         assert total == count, "a particle was lost"
-    if world.rank == 0:
+    if rank == 0:
         print(f"Time of the steps: {time.perf_counter() - start:.6f} s")
 
 
