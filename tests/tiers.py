@@ -57,6 +57,8 @@ def parts(tier):
              targets=("unit_tests", "fuzzers"), options=("-LE", "cli|mpi|long")),
         Part("asan-tasks", "tasks of several ranks under them, from all languages", usual, preset="asan",
              targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
+        Part("asan-profile", "the profile library in unmodified programs under them", usual, preset="asan",
+             targets=("profile_sanitized",), options=("-R", r"^profile\.sanitized$")),
         Part("tsan", "thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
         Part("mpich", "the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",),
              options=("-L", "mpi", "-LE", "long", *OTHER_MPI), packages=("clangs",)),

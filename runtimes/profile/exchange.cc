@@ -63,6 +63,12 @@ Exchange::Exchange(const MpiLibrary& mpi, Word own) : mpi_(mpi), own_(own) {
   find_hosts();
 }
 
+Exchange::~Exchange() {
+  for (Word* communicator : {&leaders_, &host_, &own_})
+    if (*communicator != 0 && mpi_.plain(*communicator) != mpi_.comm_null)
+      mpi_.comm_free(communicator);
+}
+
 void Exchange::find_hosts() {
   std::uint64_t hash = 0;
   for (const char c : clock_name()) hash = mixed(hash, static_cast<unsigned char>(c));

@@ -24,6 +24,10 @@ class Exchange {
 
   /// `own`: the duplicate. Collective.
   Exchange(const MpiLibrary& mpi, Word own);
+  /// Frees the communicators. Collective.
+  ~Exchange();
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }

@@ -30,6 +30,8 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
+std::atomic<Session*> abandoned =
+    nullptr;      // not deleted, because MPI may be unable to free its handles
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
@@ -114,6 +116,14 @@ void note_missing_ranks(const MpiLibrary& mpi) {
              "setuid, or a script removes the variable");
 }
 
+/// Ends the session of a process that ends without MPI_Finalize.
+void abandon_session() {
+  Session* const running = session.exchange(nullptr);
+  if (running == nullptr) return;
+  abandoned = running;
+  if (owner == ::getpid()) running->abandon();
+}
+
 void begin_session() {
   const Settings& given = settings();
   const bool reorders = given.reorder != Settings::Reorder::off;
@@ -135,10 +145,7 @@ void begin_session() {
   is_main = true;
   owner = ::getpid();
   session.store(new Session(*mpi, own, given), std::memory_order_release);
-  std::atexit([] {
-    Session* const running = session.exchange(nullptr);
-    if (running != nullptr && owner == ::getpid()) running->abandon();
-  });
+  std::atexit(abandon_session);
 }
 
 void end_session() {
@@ -187,10 +194,7 @@ bool enter(Call& call) noexcept {
   try {
     running->enter(call);
     if (call.function.meaning == Meaning::finalize) end_session();
-    if (call.function.meaning == Meaning::abort) {
-      session.store(nullptr);
-      running->abandon();
-    }
+    if (call.function.meaning == Meaning::abort) abandon_session();
   } catch (...) {  // out of memory: the program goes on without a profile
     session.store(nullptr);
   }

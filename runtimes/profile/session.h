@@ -22,9 +22,9 @@
 namespace poise::profile {
 
 class Reordered;
+struct Settings;
 
 /// A call of the program that is being passed on to MPI.
-struct Settings;
 struct Call {
   const Function& function;
   Language language;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A leak that is planted into the profile library: the linker sends its calls of host_name() to
+// this file (option --wrap), so that sanitized_test.py can show that it finds leaks of the library.
+#include <cstdlib>
+
+#include "runtimes/profile/machinery.h"
+
+namespace poise::profile {
+
+constexpr std::size_t kPlanted = 4321;  // bytes; sanitized_test.py searches for this number
+void* volatile last;                    // so that the compiler keeps the allocation
+
+std::string real_host_name() asm("__real__ZN5poise7profile9host_nameB5cxx11Ev");
+std::string leaking_host_name() asm("__wrap__ZN5poise7profile9host_nameB5cxx11Ev");
+std::string leaking_host_name() {
+  last = std::malloc(kPlanted);
+  last = nullptr;
+  return real_host_name();
+}
+
+}  // namespace poise::profile
