@@ -50,22 +50,40 @@ LendingScenario random_scenario(std::uint64_t seed) {
   return scenario;
 }
 
-void check_seeds(std::uint64_t first, std::uint64_t last) {
-  for (std::uint64_t seed = first; seed < last; ++seed) {
-    const LendingScenario scenario = random_scenario(seed);
-    const LendingOutcome outcome = simulate_lending(scenario);
-    ASSERT_EQ(outcome.trouble, "") << "seed " << seed;
-    std::uint64_t tasks = 0;
-    for (const auto& works : scenario.work)
-      for (const SimulatedWork& work : works) tasks += work.tasks * (1ull + work.children);
-    ASSERT_EQ(outcome.tasks, tasks * scenario.waits) << "seed " << seed;
-  }
+// Runs a scenario. Every task must run exactly once, and every rank leave every wait, but not
+// before all tasks have finished.
+LendingOutcome checked(const LendingScenario& scenario) {
+  const LendingOutcome outcome = simulate_lending(scenario);
+  EXPECT_EQ(outcome.trouble, "") << "seed " << scenario.seed;
+  std::uint64_t tasks = 0;
+  for (const auto& works : scenario.work)
+    for (const SimulatedWork& work : works) tasks += work.tasks * (1ull + work.children);
+  EXPECT_EQ(outcome.tasks, tasks * scenario.waits) << "seed " << scenario.seed;
+  return outcome;
 }
 
-// Every task runs exactly once, and every rank leaves every wait, but not before all tasks have
-// finished.
+// CTest runs 10,000 seeds of this test and of the next one under the label "long".
 TEST(LendingSimulation, every_task_runs_once_and_every_rank_then_stops_waiting) {
-  check_seeds(0, num_seeds(300));  // CTest runs 10,000 under the label "long"
+  for (std::uint64_t seed = 0; seed < num_seeds(300) && !HasFailure(); ++seed)
+    checked(random_scenario(seed));
+}
+
+// All scenarios have copies of tasks; in every other one, copies are the only way for a task to run
+// on another rank.
+TEST(LendingSimulation, every_task_with_a_copy_runs_once_on_its_owner_or_where_the_copy_is) {
+  std::uint64_t copies_run = 0;
+  for (std::uint64_t seed = 0; seed < num_seeds(300) && !HasFailure(); ++seed) {
+    LendingScenario scenario = random_scenario(seed);
+    scenario.num_ranks = std::max(2u, scenario.num_ranks);
+    scenario.replicated_share = Random(seed).uniform(0.2, 1);
+    const bool lends = seed % 2 == 0;
+    if (!lends) scenario.settings.pull = scenario.settings.loans.push = false;
+    const LendingOutcome outcome = checked(scenario);
+    EXPECT_LE(outcome.copies_run, outcome.copies) << "seed " << seed;
+    EXPECT_TRUE(lends || outcome.lent == 0) << "seed " << seed;
+    copies_run += outcome.copies_run;
+  }
+  EXPECT_GT(copies_run, num_seeds(300));
 }
 
 LendingScenario all_on_one(std::uint32_t num_ranks, std::uint32_t tasks, double task_s) {
