@@ -26,8 +26,8 @@ from report import markdown, page, summary  # noqa: E402
 from sections import is_decided, row_of  # noqa: E402
 
 PAPERS = (nucolb.PAPER, juggle.PAPER, numalb.PAPER, treematch.PAPER, chameleon.PAPER)
-EXPECTED = [9, 13, 11, 6, 12]  # result tables and plots of each paper, and questions that it leaves open
-TO_DECIDE = 36  # of these 51
+EXPECTED = [9, 13, 12, 6, 12]  # result tables and plots of each paper, and questions that it leaves open
+TO_DECIDE = 36  # of these 52
 
 
 def headline_of(paper, lab):
