@@ -78,7 +78,8 @@ def table_text(table, whole):
     lines.append("")
     for i, stamp in enumerate(stamps):
         lines += wrapped(f"- {f'Rows marked `{chr(97 + i)}`: m' if len(stamps) > 1 else 'M'}{stamp[1:]}", "  ")
-    return lines + ["", *(wrapped(table.note(rows)) + [""] if table.note else [])]
+    note = wrapped(table.note(rows)) if table.note else []
+    return lines + ["", *(note + [""] if note else [])]
 
 
 def page(results=RESULTS):

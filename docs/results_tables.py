@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import tiers  # noqa: E402
 
+VERDICTS = "confirmed", "refined", "contradicted", "not decidable here"  # of sections in reproduce.json
 OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of other projects in mapping.json
 
 
@@ -274,6 +275,26 @@ def mapped(whole):
                "result": "{:.1%} [{:.1%}, {:.1%}]".format(*row["saving"]) if has_figures else f"after {row['runs']} runs: {row['said']}"}
 
 
+def figure_of_hpcc(rows):
+    """Explains the rows of HPCC, if there are any."""
+    if not any(row["name"].startswith("hpcc") for row in rows):
+        return ""
+    return ("HPCC runs all its benchmarks, on links of 200 Mbit/s. Its times are those in which PTRANS, which transposes a matrix "
+            "of all ranks, would move a gigabyte.")
+
+
+def headlines(whole):
+    return [{"paper": paper, "sentence": sentence, "measured": whole["measured"]} for paper, sentence in whole["headlines"].items()]
+
+
+def verdicts_of_papers(whole):
+    rows = whole["sections"]
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        decided = [row["verdict"] for row in rows if row["paper"] == paper]
+        yield {"paper": paper, "measured": whole["measured"],
+               **{verdict.replace(" ", "_"): decided.count(verdict) for verdict in VERDICTS}}
+
+
 def verdicts(whole):
     return [{**row, "formula": formula, "programs": group, "measured": whole["measured"]}
             for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
@@ -365,7 +386,14 @@ PAGES = {
               "The table shows the time that the program itself reports: medians of seven pairs of runs in this order, and with the map of `poise map` "
               "or with `POISE_REORDER`, and the part that is saved with its 95 % interval. "
               "The rows of `poise run` show what it says when it has decided.", mapped,
-              {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"})]),
+              {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
+              figure_of_hpcc)]),
+    "reproduce": ("The tables of five papers beside ours", [
+        Table("Does the conclusion hold?", "For each paper, its headline claim and what the simulation finds, with 95 % confidence intervals "
+              "over seeds, and what Poise makes of the same cases.", headlines, {"paper": "{paper}", "claim, and what is found": "{sentence}"}),
+        Table("Verdicts", "Each result table and each plot of a paper, and each question that it leaves open, is a section. "
+              "[The guide to simulation](simulate.md#the-papers-tables-beside-ours) says how a verdict is found.", verdicts_of_papers,
+              {"paper": "{paper}", **{verdict: f"{{{verdict.replace(' ', '_')}}}" for verdict in VERDICTS}})]),
     "trust": ("How far predicted times can be trusted", [
         Table("Predicted against measured", "The table compares predicted with measured iteration times of programs on emulated clusters. Each program ran with "
               "several maps, which are assignments of its tasks to places. τ is Kendall's rank correlation: it is 1 if the "
