@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Runs ordinary programs that need no advice under `poise juggle --diagnose` and counts those for which it names a
-cause. Needs an idle machine, because another program that computes is a cause. A program that is not installed is
-skipped. --programs names a folder with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
+cause. Another program that computes is a cause, so a run counts only if all other processes used less than 2 % of the
+cpus. A program that is not installed is skipped. --programs names a folder with the NAS Parallel Benchmarks (see juggle_npb_bench.py)."""
 
 import argparse
 import json
@@ -14,7 +14,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
+from juggle_bench import QUIET_SHARE, busy_s
 from keep import ROOT, keep
 
 POISE = ROOT / "build" / "bin" / "poise"
@@ -60,15 +62,19 @@ def text():
 
 
 def diagnosis(command, threads, folder):
-    """Returns the causes that are named for a command, as pairs of kind and text, or None if it failed."""
+    """Returns the causes that are named for a command, as pairs of kind and text, and whether the machine was quiet."""
     report = folder / "report.json"
+    before, children, began_s = busy_s(), os.times(), time.monotonic()
     done = subprocess.run([POISE, "juggle", "--diagnose", "--json", report, "--", *command], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False,
                           env={**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "false"})
     if done.returncode != 0:
-        print(done.stderr, file=sys.stderr)
-        return None
-    return [(cause["kind"], cause["text"]) for cause in json.loads(report.read_text())["causes"]]
+        sys.exit(f"juggle_healthy: {command[0]} failed:\n{done.stderr}")
+    after = os.times()
+    own_s = sum(after[:4]) - sum(children[:4])
+    others = (busy_s() - before - own_s) / (CPUS * (time.monotonic() - began_s))
+    causes = [(cause["kind"], cause["text"]) for cause in json.loads(report.read_text())["causes"]]
+    return causes, others < QUIET_SHARE
 
 
 def main():
@@ -85,14 +91,14 @@ def main():
         for what, command, threads in healthy(folder, options.programs):
             if options.only not in what or shutil.which(command[0]) is None:
                 continue
-            causes = diagnosis(command, threads, folder)
-            if causes is None:
-                sys.exit(f"juggle_healthy: {what} failed")
-            named = [cause for cause in causes if cause[0] not in ("nothing", "unknown")]
-            rows.append({"program": what, "said": causes[0][1], "is_wrong": bool(named)})
-            print(f"{what}: {causes[0][1]}{' (wrong)' if named else ''}", flush=True)
+            causes, is_quiet = diagnosis(command, threads, folder)
+            names_a_cause = causes[0][0] not in ("nothing", "unknown")
+            rows.append({"program": what, "said": causes[0][1], "names_a_cause": names_a_cause, "is_quiet": is_quiet})
+            print(f"{what}: {causes[0][1]}{'' if is_quiet else ' (NOT QUIET)'}", flush=True)
     keep("juggle_healthy", rows, key=("program",) if options.only else None)
-    print(f"{sum(row['is_wrong'] for row in rows)} of {len(rows)} programs got advice that they do not need")
+    quiet = [row for row in rows if row["is_quiet"]]
+    print(f"{sum(row['names_a_cause'] for row in quiet)} of {len(quiet)} programs got advice that they do not need; "
+          f"{len(rows) - len(quiet)} runs were disturbed")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 The cluster of tests/support/cluster.py has four hosts with two ranks each. At first the launcher deals the ranks to the hosts
 in turn, so neighbours are on different hosts. Each program runs once under `poise profile`; then runs in the launcher's order
 and runs with the map of `poise map` follow in pairs. `poise run` is started anew for each run, until it has kept or dropped
-the map. It needs root, and prints why nothing was measured if the system has no namespaces."""
+the map. HPCC runs all of its benchmarks; the rate of its PTRANS, a parallel transposition of a matrix, counts. It needs root,
+and prints why nothing was measured if the system has no namespaces."""
 
 import argparse
 import dataclasses
@@ -24,9 +25,10 @@ from keep import ROOT, keep
 
 POISE = ROOT / "build" / "bin" / "poise"
 INPUTS = ROOT / "bench" / "real"
-CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots", "2", "--near", "0s", "--far", "0s", "--rate", "50mbit", "--"]
+CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots", "2", "--near", "0s", "--far", "0s", "--rate"]
 HOSTS, RANKS, PAIRS, MAX_RUNS = 4, 8, 7, 25
-TIMEOUT_S, SKIPPED = 120, 77
+GRID = (2, 4)  # ranks in each direction of HPCC's matrices
+TIMEOUT_S, SKIPPED = 300, 77
 # The launcher deals ranks to hosts in turn, and binds each to a core of the host.
 SCATTERED = {"OMPI_MCA_rmaps_base_mapping_policy": "node", "OMPI_MCA_hwloc_base_binding_policy": "core"}
 MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
@@ -34,20 +36,17 @@ MAPPED = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """`seconds` finds the time of the program's own loop in its output."""
+    """`figure` finds the time of the program's own loop in its output, or in the file `written` that it writes. `is_rate`:
+    the figure is a rate, more of which is better."""
     command: tuple
-    seconds: str
+    figure: str
+    ways: tuple
+    written: str = ""
+    is_rate: bool = False
+    link: str = "50mbit"
 
     def executable(self):
         return shutil.which(self.command[0])
-
-
-PROGRAMS = {
-    "ring": Program(("./ring", "262144", "8"), r"Time of the steps: (\S+)"),
-    "kneighbor": Program((ROOT / "build" / "bin" / "kneighbor", "--objects", "64", "--k", "4", "--bytes", "65536", "--work", "100",
-                          "--steps", "12"), r"iterations of .* ranks: (\S+) s"),
-    "lammps": Program(("lmp", "-in", "full.lmp", "-var", "steps", "20", "-log", "none"), r"Loop time of (\S+)"),
-}
 
 
 class Cluster:
@@ -55,9 +54,10 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder = folder
+        self.link = ""  # bits per second of a link
 
     def run(self, *command, **variables):
-        done = subprocess.run([*map(str, CLUSTER), *map(str, command)], cwd=self.folder, capture_output=True, text=True,
+        done = subprocess.run([*map(str, CLUSTER), self.link, "--", *map(str, command)], cwd=self.folder, capture_output=True, text=True,
                               timeout=TIMEOUT_S, check=False, env={**os.environ, **variables})
         if done.returncode == SKIPPED:
             sys.exit(f"nothing was measured: {done.stderr.strip()}")
@@ -66,9 +66,13 @@ class Cluster:
         return done
 
     def launch(self, program, options=(), **variables):
-        """Returns the seconds of the program's own loop."""
+        """Returns the seconds of the program's own loop, or the inverse of its rate."""
+        written = self.folder / program.written
+        if program.written:
+            written.unlink(missing_ok=True)
         done = self.run("mpirun", "-np", RANKS, *options, *program.command, **variables)
-        return float(re.search(program.seconds, done.stdout)[1])
+        figure = float(re.search(program.figure, written.read_text(encoding="utf-8") if program.written else done.stdout)[1])
+        return 1 / figure if program.is_rate else figure
 
 
 def pairs_of(first, second):
@@ -107,6 +111,23 @@ def by_reorder(cluster, name, program):
                                                             lambda: cluster.launch(program, options("1"), **SCATTERED))}
 
 
+PROGRAMS = {
+    "ring": Program(("./ring", "262144", "8"), r"Time of the steps: (\S+)", (by_map, by_run, by_reorder)),
+    "kneighbor": Program((ROOT / "build" / "bin" / "kneighbor", "--objects", "64", "--k", "4", "--bytes", "65536", "--work", "100",
+                          "--steps", "12"), r"iterations of .* ranks: (\S+) s", (by_map, by_run)),
+    "lammps": Program(("lmp", "-in", "full.lmp", "-var", "steps", "20", "-log", "none"), r"Loop time of (\S+)", (by_map, by_run)),
+    # Two minutes a run, most of them its test of latencies and bandwidths; longer on links of 50 Mbit/s.
+    "hpcc, PTRANS": Program(("hpcc",), r"PTRANS_GBs=(\S+)", (by_map,), "hpccoutf.txt", True, "200mbit"),
+}
+
+
+def write_input_of_hpcc(folder):
+    """Changes the number of ranks in each direction, lines 11 and 12, from that of two ranks."""
+    lines = (INPUTS / "hpccinf.txt").read_text(encoding="utf-8").splitlines()
+    lines[10:12] = map(str, GRID)
+    (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def text_of(row):
     if "saving" not in row:
         return f"{row['name']:14} {row['by']:14} after {row['runs']} runs: {row['said']}"
@@ -123,6 +144,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         shutil.copytree(INPUTS, folder, dirs_exist_ok=True)
+        write_input_of_hpcc(folder)
         (folder / "hosts").write_text("".join(f"node{number}\n" for number in range(1, HOSTS + 1)))
         subprocess.run(["mpicc.openmpi", "-O2", INPUTS / "ring.c", "-o", folder / "ring"], check=True, timeout=TIMEOUT_S)
         cluster = Cluster(folder)
@@ -132,7 +154,8 @@ def main():
             if program.command[0] != "./ring" and not program.executable():
                 print(f"{program_name} is not installed; skipped")
                 continue
-            for measure in (by_map, by_run) + ((by_reorder,) if program_name == "ring" else ()):
+            cluster.link = program.link
+            for measure in program.ways:
                 rows.append(measure(cluster, program_name, program))
                 print(text_of(rows[-1]), flush=True)
             (folder / "history").unlink(missing_ok=True)

@@ -18,8 +18,8 @@ import unittest
 from reader import LIBRARY, compile_c, installations, launch, read_profile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-RUNTIME = os.environ.get("POISE_SANITIZER_RUNTIME", "")
-LEAKING = os.environ.get("POISE_LEAKING_LIBRARY", "")
+RUNTIME = os.environ.get("SANITIZER_RUNTIME", "")
+LEAKING = os.environ.get("LEAKING_LIBRARY", "")
 PLANTED = "4321 byte"  # of leaking.cc
 POISE_FRAME = re.compile(r"\((/\S*libpoise_\w+\.so)")
 # A frame without a name is of a part of MPI that was unloaded.
