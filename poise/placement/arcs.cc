@@ -20,6 +20,17 @@ void for_each_message(const Workload& workload, const Visit& visit) {
     if (workload.messages[m].from != workload.messages[m].to) visit(workload.messages[m], m);
 }
 
+/// Adds `more` to a sum of an arc. Returns false if the sum is too large for its type.
+bool add(std::uint32_t& sum, std::uint64_t more) {
+  return !__builtin_add_overflow(sum, more, &sum);
+}
+bool add(double& sum, std::uint64_t more) {
+  sum += more;
+  return true;
+}
+
+}  // namespace
+
 /// The indices of each task's messages: for task t, indices[first[t], first[t + 1]). A message is
 /// in the rows of both its ends.
 struct MessagesOfTasks {
@@ -54,33 +65,42 @@ struct MessagesOfTasks {
   }
 };
 
-}  // namespace
-
 /// The first pass over the messages counts the arcs of each task, so that no memory is reserved for
 /// the further messages of a pair. The second pass adds up the messages. Both go through the
 /// messages in the order of partners, so rows come out sorted.
 Arcs::Arcs(const Workload& workload) : first_(workload.tasks.size() + 2, 0) {
   const MessagesOfTasks messages(workload);
-  const TaskId none = workload.num_tasks();
-  std::vector<TaskId> last_partner(none, none);  // of each task
-  const auto begins_arc = [&](TaskId t, TaskId partner) {
-    return std::exchange(last_partner[t], partner) != partner;
-  };
-  messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message&) {
-    if (begins_arc(t, partner)) ++first_[t + 2];
-  });
+  {
+    std::vector<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
+    messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message&) {
+      if (std::exchange(last_partner[t], partner) != partner) ++first_[t + 2];
+    });
+  }
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  arcs_.resize(first_.back());
-  last_partner.assign(none, none);
-  // Now first_[t + 1] is the start of row t. This pass advances it to the end of the row.
+  if (fill(messages, workload, small_)) return;
+  small_ = std::vector<SmallArc>();  // "= {}" would not free the memory
+  first_.insert(first_.begin(), 0);  // first_[t + 1] is the start of row t again
+  fill(messages, workload, large_);
+}
+
+/// Adds up the messages of each arc. Needs the start of row t in first_[t + 1], and leaves it in
+/// first_[t]. Returns false if a sum is too large for the type.
+template <typename Stored>
+bool Arcs::fill(const MessagesOfTasks& messages, const Workload& workload,
+                std::vector<Stored>& arcs) {
+  arcs.resize(first_.back());
+  std::vector<TaskId> last_partner(workload.num_tasks(), workload.num_tasks());
+  bool fits = true;
   messages.for_each_end(workload, [&](TaskId t, TaskId partner, const Message& message) {
-    if (begins_arc(t, partner)) arcs_[first_[t + 1]++] = {partner, 0, 0, 0, 0};
-    Arc& arc = arcs_[first_[t + 1] - 1];
+    // This pass advances first_[t + 1] to the end of row t.
+    if (std::exchange(last_partner[t], partner) != partner) arcs[first_[t + 1]++].task = partner;
+    Stored& arc = arcs[first_[t + 1] - 1];
     const bool is_in = message.from == partner;  // seen from t
-    (is_in ? arc.in : arc.out) += message.count;
-    (is_in ? arc.in_bytes : arc.out_bytes) += message.bytes;
+    fits = add(is_in ? arc.in : arc.out, message.count) && fits;
+    fits = add(is_in ? arc.in_bytes : arc.out_bytes, message.bytes) && fits;
   });
   first_.pop_back();
+  return fits;
 }
 
 }  // namespace poise

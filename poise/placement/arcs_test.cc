@@ -11,7 +11,9 @@
 namespace poise {
 namespace {
 
-TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) {
+/// Compares the arcs with sums over all messages, for random messages with fewer than `max_bytes`
+/// bytes.
+void expect_sums(std::uint64_t max_bytes) {
   Random random(7);
   for (int round = 0; round < 50; ++round) {
     Workload workload;
@@ -19,7 +21,7 @@ TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) {
     const auto drawn_task = [&] { return static_cast<TaskId>(random.below(workload.num_tasks())); };
     for (std::uint64_t m = random.below(200); m > 0; --m)
       workload.messages.push_back(
-          {drawn_task(), drawn_task(), random.below(5), random.below(1'000)});
+          {drawn_task(), drawn_task(), random.below(5), random.below(max_bytes)});
 
     std::map<std::pair<TaskId, TaskId>, std::pair<double, double>> sent;  // messages, bytes
     std::map<std::pair<TaskId, TaskId>, bool> pairs;
@@ -43,6 +45,32 @@ TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) {
       }
     EXPECT_EQ(expected, pairs.end());
   }
+}
+
+TEST(Arcs, each_arc_holds_the_sum_of_all_messages_between_two_tasks) { expect_sums(1'000); }
+
+TEST(Arcs, sums_may_be_larger_than_32_bits) {
+  // A message has fewer than 2^32 bytes, but some pairs of tasks have several messages.
+  expect_sums(std::uint64_t{1} << 31);
+  expect_sums(std::uint64_t{1} << 44);
+}
+
+TEST(Arcs, small_and_large_sums_make_equal_arcs) {
+  Workload workload;
+  workload.tasks.resize(4);
+  workload.messages = {{0, 1, 3, 100}, {1, 0, 2, 50}, {2, 0, 1, 7}};
+  const Arcs small(workload);
+  workload.messages.push_back({3, 2, 1, std::uint64_t{1} << 32});
+  const Arcs large(workload);
+  for (TaskId t = 0; t < 2; ++t) {
+    ASSERT_EQ(small.of(t).size(), large.of(t).size());
+    for (std::size_t i = 0; i < small.of(t).size(); ++i) {
+      const Arc a = small.of(t)[i], b = large.of(t)[i];
+      EXPECT_EQ(std::tie(a.task, a.in, a.out, a.in_bytes, a.out_bytes),
+                std::tie(b.task, b.in, b.out, b.in_bytes, b.out_bytes));
+    }
+  }
+  EXPECT_EQ(large.of(2)[1].in_bytes, 4294967296.0);
 }
 
 TEST(Arcs, a_workload_without_tasks_has_no_arcs) { EXPECT_EQ(Arcs(Workload()).count(), 0U); }

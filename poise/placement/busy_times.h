@@ -74,7 +74,7 @@ class BusyTimes {
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
-  std::span<const Arc> arcs_of(TaskId t) const { return arcs_->of(t); }
+  Arcs::Row arcs_of(TaskId t) const { return arcs_->of(t); }
   const PairCosts& costs() const { return costs_; }
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
