@@ -65,11 +65,12 @@ Placement under_cap(const Problem& problem, const Distances& distances, const Gr
 
 }  // namespace
 
-Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning) {
+Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning,
+                              const Arcs* arcs) {
   const double tolerance = tuning.tolerance;
   const double cap_s = load_cap_s(problem, 1 + tolerance);
   const Distances distances(problem);
-  const Graph graph = traffic_graph(problem);
+  const Graph graph = traffic_graph(problem, arcs);
   std::vector<double> shares = shares_under_cap(problem, cap_s, tolerance);
   const std::vector<Part> fixed = fixed_parts(problem);
   Placement placement =

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "poise/base/error.h"
-#include "poise/workload/links.h"
 
 namespace poise {
 
@@ -21,8 +21,8 @@ std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskI
   return vertices;
 }
 
-double weight_of(const Link& link, const UnitCosts& unit) {
-  const double count = link.count, bytes = link.bytes;
+double weight_of(const Arc& arc, const UnitCosts& unit) {
+  const double count = arc.in + arc.out, bytes = arc.in_bytes + arc.out_bytes;
   const bool is_free = unit.message_s == 0 && unit.byte_s == 0;
   return is_free ? count + bytes : count * unit.message_s + bytes * unit.byte_s;
 }
@@ -44,25 +44,27 @@ std::vector<std::int32_t> whole_weights(std::span<const double> values, double t
   return weights;
 }
 
-TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total) {
-  const Links links = neighbours(problem.workload);
+TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total,
+                     const Arcs* arcs) {
+  std::optional<Arcs> own;
+  if (arcs == nullptr) arcs = &own.emplace(problem.workload);
   const UnitCosts unit = unit_costs(problem.machine, problem.costs);
-  if (links.size() > kMaxEntries)
+  if (arcs->count() > kMaxEntries)
     fail(
         "the messages connect {} pairs of tasks; partitioners accept at most {}; name a strategy "
         "that does not partition, such as refine_comm",
-        links.size() / 2, kMaxEntries / 2);
+        arcs->count() / 2, kMaxEntries / 2);
   const std::vector<std::int32_t> vertices = vertex_of_task(problem.workload.num_tasks(), tasks);
   TaskGraph graph;
   std::vector<double> weights;
-  graph.neighbour.reserve(links.size());
-  weights.reserve(links.size());
+  graph.neighbour.reserve(arcs->count());
+  weights.reserve(arcs->count());
   graph.first.push_back(0);
   for (const TaskId t : tasks) {
-    for (const Link& link : links.of(t)) {
-      if (vertices[link.task] == kOutside) continue;
-      graph.neighbour.push_back(vertices[link.task]);
-      weights.push_back(weight_of(link, unit));
+    for (const Arc& arc : arcs->of(t)) {
+      if (vertices[arc.task] == kOutside) continue;
+      graph.neighbour.push_back(vertices[arc.task]);
+      weights.push_back(weight_of(arc, unit));
     }
     graph.first.push_back(graph.neighbour.size());
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "poise/placement/arcs.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
@@ -21,8 +22,10 @@ struct TaskGraph {
 /// exchange messages have an edge. The weight of the edge is the time that these messages would
 /// take with a latency and bandwidth factor of 1. If messages are free in the cost model, the
 /// weight is the number of these messages plus their bytes. All weights are scaled to add up to
-/// about `total`. Throws Error beyond 2^30 entries.
-TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total);
+/// about `total`. Throws Error beyond 2^30 entries. `arcs` must be those of the workload; null:
+/// they are computed.
+TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total,
+                     const Arcs* arcs = nullptr);
 
 /// Returns the values scaled to integers that add up to about `total`. If all values are 0, all
 /// integers are equal. METIS and Scotch need such integers, because they add up weights in 32 bits

@@ -19,11 +19,11 @@ constexpr double kTotalCost = 1e9;
 
 }  // namespace
 
-Graph traffic_graph(const Problem& problem) {
+Graph traffic_graph(const Problem& problem, const Arcs* arcs) {
   const std::vector<Task>& tasks = problem.workload.tasks;
   std::vector<TaskId> all(tasks.size());
   std::iota(all.begin(), all.end(), 0);
-  const TaskGraph rows = task_graph(problem, all, kTotalCost);
+  const TaskGraph rows = task_graph(problem, all, kTotalCost, arcs);
   Graph graph;
   graph.first.assign(rows.first.begin(), rows.first.end());
   graph.to.assign(rows.neighbour.begin(), rows.neighbour.end());

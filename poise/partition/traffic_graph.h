@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "poise/partition/partition.h"
+#include "poise/placement/arcs.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
 
 /// The weight of a vertex is the load of its task in seconds, or 1 if no task has load. The weight
 /// of an edge is the time that its messages would take with a latency and bandwidth factor of 1,
-/// scaled to an integer. O(tasks + messages).
-graphs::Graph traffic_graph(const Problem& problem);
+/// scaled to an integer. `arcs`: see task_graph.h. O(tasks + messages).
+graphs::Graph traffic_graph(const Problem& problem, const Arcs* arcs = nullptr);
 
 /// Per task, its place if it is not movable, otherwise kFree. Empty if all tasks are movable.
 std::vector<graphs::Part> fixed_parts(const Problem& problem);

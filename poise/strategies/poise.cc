@@ -310,7 +310,8 @@ class Search {
     Tuning quick = tuning_;
     quick.refining_passes = std::min(1, quick.refining_passes);
     const Effort effort{.attempts = tuning_.attempts, .climbs = 0, .threads = options_.threads};
-    Outcome fresh = outcome_of(problem_, fitted(placed_from_scratch(problem_, effort, quick)));
+    Outcome fresh =
+        outcome_of(problem_, fitted(placed_from_scratch(problem_, effort, quick, way_.arcs.get())));
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
