@@ -176,9 +176,14 @@ class Resolver {
     const TaskId from = from_object ? directory_.task_of(row.from) : num_objects_ + row.from_pe;
     if (from == Directory::kUnknown) return;
     if (row.num_receivers == 0) add(from, row.to, row);
-    for (std::uint32_t i = 0; i < row.num_receivers; ++i)
-      add(from, receivers[row.first_receiver + i], row);
+    for (std::uint32_t i = 0; i < row.num_receivers; ++i) {
+      const std::uint32_t member = is_reversed_ ? row.num_receivers - 1 - i : i;
+      add(from, receivers[row.first_receiver + member], row);
+    }
   }
+
+  /// From now on, adds the receivers of a multicast from the last to the first.
+  void reverse() { is_reversed_ = true; }
 
   std::vector<Message>& messages() { return messages_; }
 
@@ -191,6 +196,7 @@ class Resolver {
   const PeMap& pe_map_;
   const Directory& directory_;
   TaskId num_objects_;
+  bool is_reversed_ = false;
   std::vector<Message> messages_;
 };
 
@@ -201,10 +207,14 @@ std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
   const MessageSource& more = statistics.more_messages;
   resolver.messages().reserve(statistics.messages.size() + more.count);
   for (const MessageRow& row : statistics.messages) resolver.add(row, statistics.receivers);
-  if (more.visit_all)
-    more.visit_all([&](const MessageRow& row, const std::vector<ObjectName>& receivers) {
-      resolver.add(row, receivers);
-    });
+  if (!more.visit_all) return std::move(resolver.messages());
+  const std::size_t num_stored = resolver.messages().size();
+  if (more.frees_from_last) resolver.reverse();
+  more.visit_all([&](const MessageRow& row, const std::vector<ObjectName>& receivers) {
+    resolver.add(row, receivers);
+  });
+  if (more.frees_from_last)
+    std::reverse(resolver.messages().begin() + num_stored, resolver.messages().end());
   return std::move(resolver.messages());
 }
 

@@ -7,7 +7,9 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "runtimes/charm/consume.h"
 #include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
@@ -86,6 +88,45 @@ TEST(Convert, messages_that_are_listed_follow_those_that_are_stored) {
     visit({{9, -7}, {}, -1, 1, 2, 5, 50}, {{1, 8}});
   };
   EXPECT_THAT(error_of(statistics), HasSubstr("has only 1 rows"));
+}
+
+TEST(Convert, messages_keep_their_order_if_they_are_freed_from_the_last_to_the_first) {
+  const auto list = [](const MessageVisitor& visit, int number) {
+    const std::vector<ObjectName> receivers = {{1, 8}, {9, -7}, {5, 8}};
+    if (number == 1)
+      visit({{5, 8}, {}, -1, 0, 3, 2, 20}, receivers);
+    else
+      visit({{1, 8}, {9, -7}, -1, 0, 0, 1, number * 10u}, receivers);
+  };
+  Statistics statistics = three_objects();
+  statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 30}, {{5, 8}, {9, -7}, -1, 0, 0, 4, 40}};
+  Statistics freed = statistics;
+  statistics.more_messages.visit_all = [&](const MessageVisitor& visit) {
+    for (int number = 0; number < 3; ++number) list(visit, number);
+  };
+  freed.more_messages.visit_all = [&](const MessageVisitor& visit) {
+    for (int number = 2; number >= 0; --number) list(visit, number);
+  };
+  freed.more_messages.frees_from_last = true;
+  const auto of = [](const Statistics& from) {
+    std::vector<std::tuple<TaskId, TaskId, std::uint64_t>> messages;
+    for (const Message& message : convert(from, plain(2)).phase.workload.messages)
+      messages.emplace_back(message.from, message.to, message.bytes);
+    return messages;
+  };
+  EXPECT_EQ(of(statistics).size(), 7u);
+  EXPECT_EQ(of(freed), of(statistics));
+}
+
+TEST(Consume, lists_all_rows_from_the_last_to_the_first_and_frees_them) {
+  constexpr std::size_t kRows = 100'000;
+  std::vector<std::vector<int>> rows;  // rows with memory of their own
+  for (std::size_t i = 0; i < kRows; ++i) rows.push_back({static_cast<int>(i)});
+  int expected = kRows;
+  consume(rows, [&](const std::vector<int>& row) { ASSERT_EQ(row, std::vector{--expected}); });
+  EXPECT_EQ(expected, 0);
+  EXPECT_EQ(rows.capacity(), 0u);
+  consume(rows, [](const std::vector<int>&) { FAIL() << "there are no rows"; });
 }
 
 TEST(Convert, objects_that_are_listed_follow_those_that_are_stored) {

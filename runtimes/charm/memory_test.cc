@@ -79,7 +79,7 @@ TEST(Memory, a_decision_takes_a_fixed_number_of_bytes_per_object_and_message) {
   constexpr std::size_t kFixed = 1'000'000;
   EXPECT_LT(bytes_of("greedy_refine"), kFixed + 100 * kObjects);
   EXPECT_LT(bytes_of("nuco"), kFixed + 120 * kObjects + 32 * kMessages);
-  EXPECT_LT(bytes_of("poise"), kFixed + 130 * kObjects + 72 * kMessages);
+  EXPECT_LT(bytes_of("poise"), kFixed + 130 * kObjects + 54 * kMessages);
   EXPECT_GT(bytes_of("nuco"), 24 * kMessages) << "the allocations are not counted";
 }
 

@@ -56,11 +56,14 @@ struct MessageRow {
 /// Is called with a message, and with the list of receivers to which the message refers.
 using MessageVisitor = std::function<void(const MessageRow&, const std::vector<ObjectName>&)>;
 
-/// Messages that are not stored as rows but listed each time they are needed. There may be many
-/// times more messages than objects, and Charm++ has a copy of them already.
+/// Messages that are not stored as rows but listed when they are needed. There may be many times
+/// more messages than objects, and Charm++ has a copy of them already.
 struct MessageSource {
   std::size_t count = 0;  // for which memory is reserved
   std::function<void(const MessageVisitor&)> visit_all;
+  // Whether visit_all() lists the last message first. It then frees each message, so that no two
+  // copies are in memory at once, and can be called only once.
+  bool frees_from_last = false;
 };
 
 /// Objects that are not stored as rows but read each time they are needed, because Charm++ has a

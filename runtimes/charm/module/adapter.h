@@ -3,10 +3,12 @@
 #pragma once
 
 #include <CentralLB.h>
+#include <LBSimulation.h>
 #include <cstddef>
 #include <vector>
 
 #include "runtimes/charm/balancer.h"
+#include "runtimes/charm/consume.h"
 
 namespace poise::charm {
 
@@ -27,6 +29,18 @@ inline void keep_objects(BaseLB::LDStats& stats, std::size_t num_kept) {
 }
 inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
+}
+
+/// Returns false if Charm++ itself needs the messages after a decision: for a dump, a replay or a
+/// summary.
+inline bool may_free_records() {
+  return LBSimulation::dumpStep < 0 && !LBSimulation::doSimulation && !_lb_args.printSummary();
+}
+
+/// Calls visit(record) for all messages, from the last to the first, and frees them.
+template <typename Visit>
+void consume_records(BaseLB::LDStats& stats, const Visit& visit) {
+  consume(stats.commData, visit);
 }
 
 /// Number of low bits of an object's id that hold its index; the bits above hold its home PE.
@@ -73,6 +87,10 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.n_comm = static_cast<int>(num_kept);
   stats.commData.resize(num_kept);
 }
+
+inline bool may_free_records() { return false; }
+template <typename Visit>
+void consume_records(BaseLB::LDStats&, const Visit&) {}
 
 inline constexpr int kIndexBits = 64;
 

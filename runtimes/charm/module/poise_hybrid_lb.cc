@@ -139,7 +139,7 @@ void PoiseHybridLB::work(LDStats* stats) {
     if (core != core_of_pe_.end()) statistics.pes[p].core_os_index = core->second;
   }
   poise::charm::add_objects(*stats, statistics);
-  if (balancer_->wants_messages()) poise::charm::add_messages(*stats, statistics);
+  if (balancer_->wants_messages()) poise::charm::add_messages(*stats, statistics, false);
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
 

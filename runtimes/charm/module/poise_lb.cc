@@ -118,7 +118,8 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
     row.core_os_index = cores_[p];
   }
   poise::charm::list_objects(stats, statistics);
-  if (balancer_->wants_messages()) poise::charm::add_messages(stats, statistics);
+  if (balancer_->wants_messages())
+    poise::charm::add_messages(stats, statistics, poise::charm::may_free_records());
   return statistics;
 }
 

@@ -118,17 +118,21 @@ inline void add_message(LDCommData& record, Statistics& statistics) {
   statistics.messages.push_back(row);
 }
 
-/// Lets `statistics` list Charm++'s records as messages as long as `stats` exists.
-inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
+/// Lets `statistics` list Charm++'s records as messages as long as `stats` exists. If `may_free` is
+/// true, the records are freed when they are listed.
+inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics, bool may_free) {
   statistics.more_messages.count = num_records(stats);
-  statistics.more_messages.visit_all = [&stats](const MessageVisitor& visit) {
+  statistics.more_messages.frees_from_last = may_free;
+  statistics.more_messages.visit_all = [&stats, may_free](const MessageVisitor& visit) {
     Statistics one;
-    for (std::size_t i = 0; i < num_records(stats); ++i) {
+    const auto visit_record = [&](LDCommData& record) {
       one.messages.clear();
       one.receivers.clear();
-      add_message(stats.commData[i], one);
+      add_message(record, one);
       if (!one.messages.empty()) visit(one.messages[0], one.receivers);
-    }
+    };
+    if (may_free) return consume_records(stats, visit_record);
+    for (std::size_t i = 0; i < num_records(stats); ++i) visit_record(stats.commData[i]);
   };
 }
 
