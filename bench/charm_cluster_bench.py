@@ -155,12 +155,12 @@ def main():
               "CHARM_NETWORK=PATH/netlrts-linux-x86_64-smp names it; skipped", file=sys.stderr)
         return 0
     home = options.network.resolve()
+    FOLDER.mkdir(parents=True, exist_ok=True)
     balancers = [NONE, *POISE, *OTHERS]
-    if not (home / "lib" / "libmoduleScotchLB.a").exists():
+    if not charm_programs.scotch(home, FOLDER / home.name):
         balancers.remove("ScotchLB")
     if options.balancers:
         balancers = list(dict.fromkeys(["PoiseLB", *options.balancers]))
-    FOLDER.mkdir(parents=True, exist_ok=True)
     runs = Runs(home, charm_programs.built(home, FOLDER), FOLDER)
     results = measure(runs, options.programs, balancers, options.rounds)
     rows = list(rows_of(results, options.programs, balancers, home.name))

@@ -2,7 +2,8 @@
 
 """Builds three programs of Charm++ 8 with Poise's balancers and Charm++'s own: lb_test, kNeighbor and stencil3d. Their
 sources are read from the checkout of Charm++, and edited copies are compiled in the build folder. The edits make
-objects sleep instead of computing, so that a host with few cores can run many PEs, and change how often the programs print."""
+objects sleep instead of computing, so that a host with few cores can run many PEs, let communication threads sleep, and
+change how often the programs print. Also builds charm_replay, with Charm++'s own balancers only."""
 
 import os
 import pathlib
@@ -11,9 +12,21 @@ import subprocess
 
 from keep import ROOT
 
-# Inserted at the top of each source. A signal may end a sleep early, so it goes on until the time has come.
+# Inserted at the top of each source.
+# A signal may end a sleep early, so it goes on until the time has come.
+# The communication thread of a process polls its sockets without a pause. One core would be busy with that per emulated
+# host. If there are fewer cores, these threads wait for each other, and messages and objects that wake up wait for
+# them, for milliseconds. Therefore a poll that finds nothing takes 100 us here.
 SLEEP = """#include <cerrno>
 #include <ctime>
+#include <poll.h>
+#include <converse.h>
+#if CMK_SMP
+extern "C" int poll(pollfd* files, nfds_t count, int timeout_ms) {
+  const timespec time = {timeout_ms / 1000, timeout_ms == 0 ? 100000 : timeout_ms % 1000 * 1000000L};
+  return ppoll(files, count, timeout_ms < 0 ? nullptr : &time, nullptr);
+}
+#endif
 static void sleep_us(double us) {
   timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -90,7 +103,41 @@ def built_program(name, home, folder, modules):
     for part in sorted(folder.glob("*.C")):
         checked_run([charmc, "-O2", "-c", part.name], folder)
         objects.append(f"{part.stem}.o")
-    scotch = ["-module", "ScotchLB", "-lscotch", "-lscotcherr"] * (home / "lib/libmoduleScotchLB.a").exists()
     checked_run([charmc, "-language", "charm++", "-o", name, *objects, "-module", "PoiseLB", f"-L{modules}", "-lpoise_charm",
-                 f"-Wl,-rpath,{modules}", "-module", "CommonLBs", *scotch], folder)
+                 f"-Wl,-rpath,{modules}", "-module", "CommonLBs", *scotch(home, folder.parent)], folder)
+    return program
+
+
+def scotch(home, folder):
+    """Returns the words of a link line that add ScotchLB. If Charm++ was built without it, builds it in `folder`. Returns
+    no words if SCOTCH is not installed."""
+    words = ["-module", "ScotchLB", "-lscotch", "-lscotcherr"]
+    if (home / "lib" / "libmoduleScotchLB.a").exists():
+        return words
+    charmc, folder, source = home / "bin" / "charmc", folder / "scotch", home.parent / "src" / "ck-ldb"
+    if not (folder / "libmoduleScotchLB.a").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            checked_run([charmc, source / "ScotchLB.ci"], folder)
+            checked_run([charmc, "-O2", f"-I{source}", "-I/usr/include/scotch", "-I.", "-c", source / "ScotchLB.C", "-o",
+                         "ScotchLB.o"], folder)
+            checked_run([charmc, "-o", "libmoduleScotchLB.a", "ScotchLB.o"], folder)
+        except Unusable:
+            return []
+    return [f"-L{folder}", *words]
+
+
+def built_replay(home, folder):
+    """Builds charm_replay/replay.cc with Charm++'s own balancers. Returns its path."""
+    source, charmc = ROOT / "bench" / "charm_replay", home / "bin" / "charmc"
+    folder = folder / home.name / "replay"
+    program = folder / "replay"
+    inputs = [pathlib.Path(__file__), source / "replay.cc", source / "replay.ci", charmc]
+    if program.exists() and program.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    checked_run([charmc, source / "replay.ci"], folder)
+    checked_run([charmc, "-O2", "-std=c++17", "-I.", "-c", source / "replay.cc", "-o", "replay.o"], folder)
+    checked_run([charmc, "-language", "charm++", "-o", "replay", "replay.o", "-module", "CommonLBs",
+                 *scotch(home, folder.parent)], folder)
     return program
