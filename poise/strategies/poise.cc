@@ -11,9 +11,10 @@
 /// busiest place dominates.
 /// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
 /// from a new placement with little traffic if messages matter, and from a list schedule
-/// (finish_schedule.h). The placement with little traffic is a partition (from_scratch.h) or blocks
-/// of consecutive tasks (consecutive_shares.h), whichever has the shorter total time; blocks cost
-/// much less to compute.
+/// (finish_schedule.h), in order of their total times. The list schedule costs little to compute,
+/// so it is also a candidate without a search. The placement with little traffic is a partition
+/// (from_scratch.h) or blocks of consecutive tasks (consecutive_shares.h), whichever has the
+/// shorter total time; blocks cost much less to compute.
 /// 3. It runs from the current placement again, with a limit on the time of migrations that grows
 /// from stage to stage: a few moves, more, and all that pay. If migrations weigh, this comes before
 /// step 2, because the budget may not last for both.
@@ -117,6 +118,10 @@ class Search {
   /// first.
   void try_first_start() {
     const Placement start = first_start();
+    if (is_within_room_ && pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
+      budget_.spend(kCosts.schedule_scans * entries_);
+      scheduled_ = outcome_of(problem_, fitted(schedule_by_finish(problem_)));
+    }
     if (!may_spend(kCosts.descent_scans())) budget_ = ScanBudget(kCosts.descent_scans() * entries_);
     LocalSearch descent = from(start);
     const bool is_dear = is_within_room_ && longest_migration_s() > most_saved_s();
@@ -129,20 +134,24 @@ class Search {
     far_migration_s_ = far.migration_s;
     take_if_better(std::move(far));
     if (is_dear) take_if_shorter(outcome_of(problem_, descent.shortest()));
+    if (scheduled_) take_if_better(*scheduled_);
   }
 
   /// True if the migrations of the first local search take a notable part of the total time.
   bool migration_weighs() const { return far_migration_s_ > tuning_.tolerance * total_s(best_); }
 
+  /// Runs local search from new placements, from the one with the shortest total time first.
   void try_other_starts() {
+    std::vector<Outcome> starts;
     const double partition_scans = is_scattered() ? 0 : kCosts.new_placement_scans;
     if (messages_weigh() && pays() &&
         may_spend(kCosts.consecutive_scans + partition_scans + kCosts.descent_scans()))
-      try_from(with_little_traffic(consecutive()).placement);
-    if (pays() && may_spend(kCosts.schedule_scans + kCosts.descent_scans())) {
-      budget_.spend(kCosts.schedule_scans * entries_);
-      try_from(fitted(schedule_by_finish(problem_)));
-    }
+      starts.push_back(with_little_traffic(consecutive()));
+    if (scheduled_) starts.push_back(*std::exchange(scheduled_, {}));
+    std::sort(starts.begin(), starts.end(),
+              [&](const Outcome& a, const Outcome& b) { return total_s(a) < total_s(b); });
+    for (const Outcome& start : starts)
+      if (pays() && may_spend(kCosts.descent_scans())) try_from(start.placement);
   }
 
   /// Runs local search from the current placement again, in stages. Each stage limits the total
@@ -392,7 +401,8 @@ class Search {
   Outcome best_;
   const double entries_;  // tasks, directions of pairs that exchange messages, and places
   ScanBudget budget_;
-  double far_migration_s_ = 0;  // of local search from the current placement without a limit
+  std::optional<Outcome> scheduled_;  // a list schedule, not yet searched from
+  double far_migration_s_ = 0;        // of local search from the current placement without a limit
   unsigned passes_in_vain_ = 0;
   bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
 };
