@@ -11,6 +11,7 @@
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/diagnosis/mapping.h"
 #include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/simulate/objects.h"
@@ -145,6 +146,23 @@ void Inputs::choose_phase() {
     fail("{}: there is no phase {}; the trace has {} phases from {} to {}", options_.trace,
          *options_.phase, trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
   phase_ = found - trace_.phases.begin();
+}
+
+void Inputs::count_all_messages() {
+  if (options_.phase || trace_.phases.size() < 2) return;
+  const bool have_same_tasks =
+      std::all_of(trace_.phases.begin(), trace_.phases.end(), [this](const Phase& other) {
+        return other.workload.num_tasks() == phase().workload.num_tasks() &&
+               other.names == phase().names;
+      });
+  if (have_same_tasks) trace_.phases[phase_].workload.messages = traffic_of(trace_).messages;
+  notes_.push_back(
+      have_same_tasks
+          ? fmt::format("{}: the messages of all {} phases count (change with --phase)",
+                        options_.trace, trace_.phases.size())
+          : fmt::format("{}: phases have different tasks, so only messages of phase {} count "
+                        "(change with --phase)",
+                        options_.trace, phase().id));
 }
 
 std::size_t Inputs::num_machines() const {

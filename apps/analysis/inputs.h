@@ -53,6 +53,9 @@ class Inputs {
   const Trace& trace() const { return trace_; }
   std::size_t num_machines() const;
 
+  /// For decisions that hold for the whole run: unless the user selected a phase, the phase gets
+  /// the messages of all phases. If the phases have different tasks, only a note says so.
+  void count_all_messages();
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;
   /// The assumptions made so far, one line each, to be shown to the user.

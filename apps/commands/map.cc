@@ -162,6 +162,7 @@ void map_trace(Options& options) {
   const RankMapOptions map = rank_map_options(options);
   const Contender contender = mapper(options, map);
   Inputs inputs(options.input);
+  inputs.count_all_messages();
   const Problem given = inputs.on(0);
   const Placement current = before(options, inputs, given, map);
   const Problem problem{given.machine, given.workload, current, given.costs, given.seed};
@@ -194,6 +195,8 @@ void add_map(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("map", "Map the ranks of an MPI program to places, one rank each");
   add_input_options(*command, options->input, "--placement");
+  command->get_option("--phase")->description(
+      "Phase of the trace whose messages count, by its number there (default: all phases)");
   command
       ->add_option("-s,--strategy", options->strategy,
                    "Strategy: map (bytes times distance), or one of poise strategies; exec:COMMAND "

@@ -123,6 +123,27 @@ class Map(CliTest):
         self.assertEqual(report["before"]["busiest_card_bytes"], 3000)
         self.assertEqual(report["messages"], 4)
 
+    def write_phases(self, *phases):
+        """Writes a trace in vt's format of four ranks with one task each. A phase is a dictionary {(from, to): bytes}."""
+        def task(rank):
+            return {"type": "object", "id": rank, "home": rank, "migratable": True}
+        for rank in range(4):
+            listed = [{"id": number, "tasks": [{"entity": task(rank), "node": rank, "resource": "cpu", "time": 1.0}],
+                       "communications": [{"type": "SendRecv", "from": task(a), "to": task(b), "messages": 1, "bytes": size}
+                                          for (a, b), size in messages.items() if a == rank]}
+                      for number, messages in enumerate(phases)]
+            (self.folder / f"t.{rank}.json").write_text(json.dumps({"type": "LBDatafile", "metadata": {"type": "LBDatafile", "rank": rank},
+                                                                    "phases": listed}))
+
+    def test_the_messages_of_all_phases_count_unless_a_phase_is_chosen(self):
+        self.write_phases({(0, 1): 1000, (2, 3): 1000}, {(0, 2): 9000, (1, 3): 9000})
+        for options, before, after in ((), 18000, 2000), (("--phase", 0), 0, 0), (("--phase", 1), 18000, 0):
+            with self.subTest(options):
+                report = self.json_of("map", "t", "-m", "node:2 core:2", *options, "--json")
+                self.assertEqual((report["before"]["internode_bytes"], report["after"]["internode_bytes"]), (before, after))
+        done = self.run_poise("map", "t", "-m", "node:2 core:2")
+        self.assertIn("the messages of all 2 phases count", done.stdout + done.stderr)
+
     def test_poise_map_refuses_too_many_ranks_and_wrong_host_lists_and_invalid_options(self):
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", "--cores", 2, "--capacity", 4,
