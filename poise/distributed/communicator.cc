@@ -2,6 +2,7 @@
 
 #include "poise/distributed/communicator.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -30,9 +31,9 @@ void Communicator::exchange_bytes(const std::map<std::uint32_t, Bytes>& sends,
   if (status != 0) failure_ = fmt::format("communication: exchange returned {}", status);
 }
 
-void Communicator::reduce(int reduction, std::uint64_t& value) {
+void Communicator::reduce(int reduction, std::span<std::uint64_t> values) {
   agree();
-  const int status = table_.reduce(table_.context, reduction, 1, &value);
+  const int status = table_.reduce(table_.context, reduction, values.size(), values.data());
   if (status != 0) failure_ = fmt::format("communication: reduce returned {}", status);
 }
 
@@ -60,12 +61,12 @@ void Communicator::agree_on_failure(const std::string& text) noexcept {
 }
 
 std::uint64_t Communicator::max(std::uint64_t value) {
-  reduce(POISE_MAX, value);
+  reduce(POISE_MAX, {&value, 1});
   return value;
 }
 
 std::uint64_t Communicator::sum(std::uint64_t value) {
-  reduce(POISE_SUM, value);
+  reduce(POISE_SUM, {&value, 1});
   return value;
 }
 
@@ -75,10 +76,23 @@ double Communicator::max(double value) {
 }
 
 double Communicator::sum(double value) {
-  const double largest = max(value);
-  if (!(largest > 0)) return 0;
+  std::vector<double> values{value};
+  sum(values);
+  return values[0];
+}
+
+void Communicator::sum(std::vector<double>& values) {
+  const double largest = max(values.empty() ? 0 : *std::max_element(values.begin(), values.end()));
   const double unit = largest * 0x1p-40;
-  return unit * sum(static_cast<std::uint64_t>(std::round(value / unit)));
+  if (!(unit > 0)) {
+    values.assign(values.size(), 0);
+    return;
+  }
+  std::vector<std::uint64_t> units(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    units[i] = static_cast<std::uint64_t>(std::round(values[i] / unit));
+  reduce(POISE_SUM, units);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = unit * units[i];
 }
 
 }  // namespace poise

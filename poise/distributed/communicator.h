@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -67,6 +68,9 @@ class Communicator {
   std::uint64_t sum(std::uint64_t value);
   double max(double value);
   double sum(double value);
+  /// Collective. Replaces each value by its sum over all ranks. All ranks pass the same number of
+  /// values. Sums are rounded as above, to 2^-40 of the largest value of all.
+  void sum(std::vector<double>& values);
 
   /// Collective. Throws AgreedError on all ranks if one of them has failed.
   void agree() { agree(failure_); }
@@ -98,7 +102,7 @@ class Communicator {
   };
   void exchange_bytes(const std::map<std::uint32_t, Bytes>& sends, poise_receive receive,
                       void* receiver);
-  void reduce(int reduction, std::uint64_t& value);
+  void reduce(int reduction, std::span<std::uint64_t> values);
   void agree(const std::string& failure);
 
   poise_communication table_;

@@ -12,6 +12,7 @@
 #include "poise/distributed/own_graph.h"
 #include "poise/distributed/pieces.h"
 #include "poise/distributed/rank_groups.h"
+#include "poise/distributed/total_time.h"
 #include "poise/distributed/travellers.h"
 #include "poise/distributed/tuning.h"
 
@@ -321,6 +322,24 @@ std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machin
   }
 }
 
+/// Phases in which migrations must pay off, if the strategy minimises the total time.
+std::optional<double> steps_of(const Choice& strategy) {
+  if (strategy.strategy->name != "poise" || strategy.knobs["from_scratch"] != 0) return {};
+  const double steps = strategy.knobs["steps"];
+  return steps > 0 ? steps : kUsualSteps;
+}
+
+/// Replaces `targets` by this rank if that gives no longer total time. Leaders decide about a
+/// coarser graph, in which a placement may seem to gain although it does not.
+void keep_if_not_better(Communicator& ranks, const Machine& machine, const OwnTasks& own,
+                        double steps, std::vector<std::uint32_t>& targets) {
+  const std::vector<std::uint32_t> here(own.num_tasks(), ranks.rank());
+  if (ranks.max(std::uint64_t{targets != here}) == 0) return;
+  const OwnGraph graph(ranks, own);
+  const double kept_s = planned_times(ranks, machine, own, graph, here).total_s(steps);
+  if (planned_times(ranks, machine, own, graph, targets).total_s(steps) >= kept_s) targets = here;
+}
+
 std::vector<Arrival> imports_of(Communicator& ranks, const OwnTasks& own,
                                 const std::vector<std::uint32_t>& rank_of_task) {
   Mail<std::uint64_t> leaving;
@@ -346,6 +365,8 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
         strategy.strategy->name, strategy.strategy->needs);
   DistributedPlan plan;
   plan.rank_of_task = targets_of(ranks, machine, own, strategy, seed, limits);
+  if (const std::optional<double> steps = steps_of(strategy))
+    keep_if_not_better(ranks, machine, own, *steps, plan.rank_of_task);
   plan.imports = imports_of(ranks, own, plan.rank_of_task);
   return plan;
 }

@@ -15,6 +15,8 @@
 // 4. If messages matter, or if few ranks had most of the load and their clusters were too heavy to
 //    balance, a second cycle follows. It starts from the result of the first, without migrating
 //    tasks in between.
+// 5. With strategy `poise`, all tasks stay if the resulting total time is not shorter
+// (total_time.h).
 //
 // If there are few tasks in all, nothing is merged, and the decision is that of the strategy
 // itself. A rank's memory is O(own tasks + own messages + neighbours) plus a constant; a rank

@@ -172,6 +172,22 @@ TEST(DistributedPlan, placements_cost_at_most_a_tenth_more_than_if_one_rank_plan
   EXPECT_LT(sum / std::size(kCostCases), 1.03);
 }
 
+TEST(DistributedPlan, never_costs_more_than_keeping_the_current_placement) {
+  std::vector<OwnedProblem> problems;
+  problems.push_back(made({"node:4 core:8", "kneighbor", 6000}));
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Random random(seed);
+    problems.push_back(random_problem(random));
+  }
+  for (const OwnedProblem& problem : problems) {
+    const DistributedLimits coarse{.width = 3, .vertices = 16, .edges = 32};
+    for (const DistributedLimits& limits : {DistributedLimits(), coarse})
+      EXPECT_LE(total_s(problem, placement_of(problem.view(), planned(problem, limits))),
+                total_s(problem, problem.current) * (1 + 1e-9))
+          << problem.workload.num_tasks();
+  }
+}
+
 TEST(DistributedPlan, with_treematch_the_leader_of_each_group_divides_its_own_part) {
   const OwnedProblem problem = made(physical("node:4 core:8"), "stencil3d", 9000);
   SimulatedRanks ranks(problem.machine.num_places());

@@ -46,7 +46,8 @@ class SimulatedRanks {
     std::uint32_t number = 0;
     std::mutex mutex;
     std::vector<std::pair<std::uint32_t, Bytes>> inbox;
-    std::uint64_t value = 0, calls = 0, failing_call = ~std::uint64_t{0};
+    std::vector<std::uint64_t> values;
+    std::uint64_t calls = 0, failing_call = ~std::uint64_t{0};
 
     int status() { return calls++ == failing_call ? 5 : 0; }
   };
@@ -71,15 +72,14 @@ class SimulatedRanks {
 
   static int reduce(void* context, int reduction, std::uint64_t count, std::uint64_t* values) {
     Rank& own = *static_cast<Rank*>(context);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      own.value = values[i];
-      own.all->wait_for_all();
-      std::uint64_t result = 0;
-      for (const Rank& rank : own.all->ranks_)
-        result = reduction == POISE_MAX ? std::max(result, rank.value) : result + rank.value;
-      values[i] = result;
-      own.all->wait_for_all();
-    }
+    own.values.assign(values, values + count);
+    own.all->wait_for_all();
+    std::fill(values, values + count, 0);
+    for (const Rank& rank : own.all->ranks_)
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, rank.values.size()); ++i)
+        values[i] = reduction == POISE_MAX ? std::max(values[i], rank.values[i])
+                                           : values[i] + rank.values[i];
+    own.all->wait_for_all();
     return own.status();
   }
 
