@@ -219,6 +219,47 @@ int poise_plan_distributed(const poise_communication* ranks, const poise_machine
                            uint32_t* rank_of_task, const poise_moves** exports,
                            const poise_moves** imports);
 
+/* ---- Mapping ranks, balancing threads, diagnosing runs -----------------------------------------
+ */
+
+/* Maps ranks to places: the tasks of the workload are ranks, its messages their traffic, and loads
+   are ignored. Minimises bytes times distance, which is "hops" or "factors" (the machine's latency
+   factors). A place takes at most ranks_per_place ranks, or a rank takes cores_per_rank places of
+   one node; one of both must be 1. `current` may be null; the map is never worse than it, nor than
+   block order. */
+int poise_map(const poise_machine* machine, const poise_workload* workload, const uint32_t* current,
+              const char* distance, uint32_t ranks_per_place, uint32_t cores_per_rank,
+              uint64_t seed, uint32_t* place_of_rank);
+
+/* A program of identical threads that compute for phase_s each between two barriers. */
+typedef struct poise_threads {
+  uint64_t threads, cpus, phases;
+  double phase_s;
+  double period_s;  /* between two balancing points */
+  uint64_t domains; /* memory domains of equal size, which threads do not leave; at least 1 */
+  double jitter;    /* random variation of each period, as a share of it, below 1 */
+  uint64_t seed;    /* of the jitter */
+} poise_threads;
+
+/* Predicted seconds of all phases (docs/theory.md). */
+typedef struct poise_outlook {
+  double static_s;           /* threads stay where they start */
+  double ideal_s;            /* limit of ever shorter periods */
+  double reactive_s;         /* threads move when others block */
+  double proactive_bound_s;  /* lower bound with balancing points */
+  double proactive_s;        /* an approximation of it */
+  double simulated_s;        /* the idealised algorithm, simulated */
+  double simulated_swaps_s;  /* as `poise juggle` does it */
+  double simulated_hybrid_s; /* proactive and reactive at once */
+  uint64_t swap_migrations;  /* of threads, in simulated_swaps_s */
+  const char* advice;        /* one line; valid until the next call on this thread */
+} poise_outlook;
+int poise_theory(const poise_threads* program, poise_outlook* outlook);
+
+/* Why a run that `poise profile` recorded lost time, and what would help: the JSON document that
+   `poise diagnose --json` prints. The text is valid until the next call on this thread. */
+int poise_diagnose(const char* path, const char** json);
+
 /* ---- Comparing and simulating ---------------------------------------------------------------- */
 
 /* A strategy of your own: as poise_strategy() in plugin.h, with an argument. */

@@ -7,16 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/analysis/profiled_run.h"
 #include "apps/commands/commands.h"
 #include "apps/report/diagnosis_page.h"
 #include "apps/report/diagnosis_text.h"
 #include "apps/text/output.h"
-#include "runtimes/profile/profile_file.h"
-#include "runtimes/profile/to_measured.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
-#include "poise/trace/native.h"
 
 namespace poise::apps {
 
@@ -27,23 +25,6 @@ struct Options {
   std::string html;
   bool json = false;
 };
-
-struct ProfiledRun {
-  Trace trace;
-  MeasuredRun run;
-};
-
-ProfiledRun read_profiled(const std::string& file) {
-  const std::string bytes = read_file(file, native::may_begin);
-  const auto measured = native::attachment(file, bytes, "prof");
-  if (!measured)
-    fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,
-         file);
-  ProfiledRun profiled{native::read(file, bytes),
-                       profile::measured(profile::decode(file, *measured))};
-  check(profiled.run);
-  return profiled;
-}
 
 void run(const Options& options) {
   if (!options.html.empty()) {

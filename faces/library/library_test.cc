@@ -2,19 +2,24 @@
 // Compares libpoise with the C++ calls that it wraps, also on several threads.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "runtimes/profile/profile_file.h"
+#include "runtimes/profile/to_trace.h"
 #include "tests/support/random_problem.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/machine/json.h"
 #include "poise/placement/metrics.h"
 #include "poise/poise.h"
 #include "poise/strategies/strategy.h"
+#include "poise/trace/native.h"
 
 namespace poise {
 namespace {
@@ -176,6 +181,23 @@ TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   poise_arrays_destroy(arrays);
 }
 
+TEST(Library, arrays_of_places_are_refused_if_they_have_different_lengths) {
+  const double load_s[] = {1}, background_s[] = {0, 1};
+  const std::uint64_t place_bytes[] = {1, 2, 3};
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:3", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(1, load_s, &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_background(handles.workload, 2, background_s), POISE_OK);
+  poise_arrays* arrays = nullptr;
+  EXPECT_EQ(poise_arrays_create(handles.machine, handles.workload, nullptr, 0, &arrays),
+            POISE_BAD_INPUT);
+  EXPECT_THAT(poise_last_error(),
+              testing::HasSubstr("background_s has 2 entries, but there are 3 places"));
+  ASSERT_EQ(poise_workload_set_place_bytes(handles.workload, 3, place_bytes), POISE_OK);
+  EXPECT_EQ(poise_arrays_create(nullptr, handles.workload, nullptr, 0, &arrays), POISE_BAD_INPUT);
+  EXPECT_EQ(arrays, nullptr);
+}
+
 TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   const double load_s[] = {2, 2, 2, 2}, kinds_s[] = {1, 0, 1, 0, 0, 1, 0, 1};
   const std::uint32_t current[] = {0, 0, 1, 1}, of_places[] = {3, 1};
@@ -200,6 +222,33 @@ TEST(Library, plans_respect_capacities_and_balance_each_kind_of_work) {
   EXPECT_NE(poise_plan(handles.machine, handles.workload, current, "poise", 0, places.data()),
             POISE_OK);
   EXPECT_THAT(poise_last_error(), testing::HasSubstr("4 cores"));
+}
+
+/// Writes the profile of a run in which rank 0 works twice as long as rank 1.
+void write_profile(const std::string& path) {
+  std::vector<profile::RankProfile> ranks;
+  std::string blocks(profile::kMagic);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    profile::Phase phase;
+    phase.end_ns = 1'000'000'000;
+    phase.totals.useful_ns = phase.useful_cpu_ns = phase.end_ns / (1 + rank);
+    ranks.push_back({.rank = rank, .num_ranks = 2, .host = "a", .phases = {phase}});
+    blocks += profile::encode(ranks.back());
+  }
+  const Trace trace = profile::trace_of(ranks, nullptr, nullptr);
+  write_file(path, native::write(trace, {{"prof", blocks}}));
+}
+
+TEST(Library, the_diagnosis_of_a_profile_is_the_one_of_the_command_as_json) {
+  const std::string path = testing::TempDir() + "library_profile.poise";
+  write_profile(path);
+  const char* json = nullptr;
+  ASSERT_EQ(poise_diagnose(path.c_str(), &json), POISE_OK) << poise_last_error();
+  EXPECT_THAT(json, testing::HasSubstr("\"load_balance\": 0.75"));
+  write_file(path, "POISE");
+  EXPECT_EQ(poise_diagnose(path.c_str(), &json), POISE_BAD_INPUT);
+  EXPECT_THAT(poise_last_error(), testing::HasSubstr("library_profile.poise"));
+  std::filesystem::remove(path);
 }
 
 TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {

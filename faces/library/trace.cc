@@ -2,6 +2,7 @@
 // The functions of the C interface for traces, and the conversion of problems to plain arrays.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "apps/analysis/problem_arrays.h"
@@ -30,6 +31,17 @@ const poise::Phase& phase_of(const poise_trace* trace, std::uint64_t phase) {
 }
 
 std::string format_of(const char* format) { return format == nullptr ? "" : format; }
+
+/// Throws Error unless the columns that have one entry per place have equally many, so that readers
+/// of the arrays need only one number. `num_places` is that of the machine, if there is one.
+void check_places(const poise::Workload& workload, std::optional<std::size_t> num_places) {
+  const std::size_t background = workload.background_s.size(), used = workload.place_bytes.size();
+  const std::size_t wanted = num_places.value_or(std::max(background, used));
+  if (background != 0 && background != wanted)
+    fail("background_s has {} entries, but there are {} places", background, wanted);
+  if (used != 0 && used != wanted)
+    fail("place_bytes has {} entries, but there are {} places", used, wanted);
+}
 
 /// Clears the members of the view that describe the machine, because the trace has no machine.
 void without_machine(poise_problem& view, const poise::Workload& workload) {
@@ -154,6 +166,8 @@ int poise_arrays_create(const poise_machine* machine, const poise_workload* work
       now = poise::library::placement_or_blocks(
           current, measured.workload.num_tasks(),
           machine == nullptr ? UINT32_MAX : places.num_places(), "current");
+    check_places(measured.workload,
+                 machine == nullptr ? std::nullopt : std::optional(places.num_places()));
     auto handle = std::make_unique<poise_arrays>(poise::Problem{
         places, measured.workload, now, places.costs(), seed, measured.past_loads_s});
     if (machine == nullptr) without_machine(handle->view, measured.workload);

@@ -286,6 +286,44 @@ class Refusals(unittest.TestCase):
                 pass
 
 
+class Runs(unittest.TestCase):
+    def command(self, *arguments):
+        return subprocess.run([os.environ["POISE"], *map(str, arguments)], check=True, capture_output=True, text=True,
+                              timeout=60).stdout
+
+    def test_map_returns_the_same_map_as_the_command_poise_map(self):
+        random = np.random.default_rng(3)
+        pairs = random.integers(0, 16, (2, 60))
+        workload = poise.Workload(np.ones(16), messages=(*pairs, random.integers(1, 9999, 60)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.poise")
+            poise.write(poise.Trace([poise.Phase(workload)], 16), path)
+            for options, arguments in ((), {}), (("--distance", "factors", "--cores", 2), {"distance": "factors", "cores_per_rank": 2}):
+                printed = self.command("map", path, "-m", "node:4 numa:2 core:4", *options, "-o", "-")
+                self.assertEqual(poise.map("node:4 numa:2 core:4", workload, **arguments).tolist(), list(map(int, printed.split())))
+        with self.assertRaisesRegex(poise.Error, "ranks_per_place is 0"):
+            poise.map("core:16", workload, ranks_per_place=0)
+        with self.assertRaisesRegex(poise.Error, "cores_per_rank is 4294967297"):
+            poise.map("core:16", workload, cores_per_rank=2**32 + 1)
+
+    def test_theory_returns_what_the_command_poise_theory_prints(self):
+        printed = json.loads(self.command("theory", "--threads", 8, "--cpus", 7, "--phase", "30s", "--period", "100ms", "--json"))
+        outlook = poise.theory(8, 7, 30)
+        self.assertEqual((outlook.static_s, outlook.ideal_s, outlook.reactive_s, outlook.proactive_bound_s, outlook.advice),
+                         tuple(printed[name] for name in ("static_s", "ideal_s", "reactive_s", "proactive_bound_s", "advice")))
+        self.assertEqual(outlook.simulated_swaps_s, printed["simulated_swaps"]["completion_s"])
+        self.assertEqual(outlook.swap_migrations, printed["simulated_swaps"]["migrations"])
+        with self.assertRaises(poise.Error):
+            poise.theory(0, 7, 30)
+
+    def test_diagnose_names_a_trace_without_a_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.poise")
+            poise.write(poise.Trace([poise.Phase(ring())], 8), path)
+            with self.assertRaisesRegex(poise.Error, "t.poise: the trace has no profile"):
+                poise.diagnose(path)
+
+
 class Import(unittest.TestCase):
     def test_importing_the_package_imports_no_optional_package(self):
         program = f"import sys, poise; print([name for name in {sorted(HAS)} + ['mpi4py'] if name in sys.modules])"

@@ -14,16 +14,17 @@ from .decisions import (Comparison, Knob, Metrics, Moves, Row, Run, Simulation, 
                         imports, plan, simulate, strategies)
 from .distributed import OwnPlan, Ranks, plan_distributed
 from .machine import Machine
+from .runs import Outlook, diagnose, map, theory
 from .trace import Phase, Trace, read, write
 from .workload import Problem, Workload
 
 __version__: str = _value("version").decode()
 built_with: str = _value("built_with").decode()
 
-__all__ = ["Cancelled", "Comparison", "Error", "Knob", "Machine", "Metrics", "Moves", "OwnPlan", "Phase", "Problem",
+__all__ = ["Cancelled", "Comparison", "Error", "Knob", "Machine", "Metrics", "Moves", "Outlook", "OwnPlan", "Phase", "Problem",
            "Ranks", "Row", "Run", "Simulation", "StrategyInfo", "SystemFailure", "Trace", "Workload", "built_with",
-           "compare", "evaluate", "exports", "imports", "pictures", "plan", "plan_distributed", "read", "simulate",
-           "strategies", "write"]
+           "compare", "diagnose", "evaluate", "exports", "imports", "map", "pictures", "plan", "plan_distributed", "read",
+           "simulate", "strategies", "theory", "write"]
 
 
 def __getattr__(name: str) -> Any:

@@ -81,6 +81,17 @@ class CSimulationRow(Structure):
                 ("step_decision_s", POINTER(c_double)), ("step_migration_s", POINTER(c_double))]
 
 
+class CThreads(Structure):
+    _fields_ = [("threads", c_uint64), ("cpus", c_uint64), ("phases", c_uint64), ("phase_s", c_double),
+                ("period_s", c_double), ("domains", c_uint64), ("jitter", c_double), ("seed", c_uint64)]
+
+
+class COutlook(Structure):
+    _fields_ = [("static_s", c_double), ("ideal_s", c_double), ("reactive_s", c_double), ("proactive_bound_s", c_double),
+                ("proactive_s", c_double), ("simulated_s", c_double), ("simulated_swaps_s", c_double),
+                ("simulated_hybrid_s", c_double), ("swap_migrations", c_uint64), ("advice", c_char_p)]
+
+
 class CStrategyRow(Structure):
     _fields_ = [("name", c_char_p), ("summary", c_char_p), ("source", c_char_p), ("complexity", c_char_p),
                 ("is_incremental", c_int), ("is_oracle", c_int), ("ignores_messages", c_int), ("num_knobs", c_uint64)]
@@ -148,6 +159,9 @@ _WORDS: dict[str, tuple[Any, list[Any]]] = {
     "imports": (c_int, [c_uint64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(POINTER(CMoves))]),
     "plan_distributed": (c_int, [POINTER(CCommunication), c_void_p, POINTER(COwnTasks), c_char_p, c_uint64, c_void_p,
                                  POINTER(POINTER(CMoves)), POINTER(POINTER(CMoves))]),
+    "map": (c_int, [c_void_p] * 3 + [c_char_p, c_uint32, c_uint32, c_uint64, c_void_p]),
+    "theory": (c_int, [POINTER(CThreads), POINTER(COutlook)]),
+    "diagnose": (c_int, [c_char_p, POINTER(c_char_p)]),
     "moves_destroy": (None, [POINTER(CMoves)]),
     "compare": (c_int, [c_void_p, c_void_p, c_void_p, c_char_p, POINTER(COwn), c_uint64, c_uint64, PROGRESS, c_void_p,
                         POINTER(c_void_p)]),

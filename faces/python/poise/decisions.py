@@ -216,7 +216,8 @@ def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | No
     return ",".join(s for s in listed if isinstance(s, str)).encode(), [s for s in listed if not isinstance(s, str)]
 
 
-def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
+def places_in(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
+    """Returns a placement as an array; None stays None."""
     return None if placement is None else lib.as_array(placement, np.uint32, (num_tasks,), name)
 
 
@@ -226,7 +227,7 @@ def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = 
     place of each task (None: blocks of consecutive tasks). The result depends only on these arguments, `strategy` and
     `seed`. Raises Error if an argument is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
-    now = _places(current, tasks.num_tasks, "current")
+    now = places_in(current, tasks.num_tasks, "current")
     if not isinstance(strategy, str):
         row = compare(places, tasks, now, [strategy], seed=seed).rows[0]
         if row.placement is None:
@@ -242,8 +243,8 @@ def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Met
     """Returns the cost of the placement `after`, including the migrations from `before` (n,). Without `after` it
     evaluates `before`."""
     places, tasks = as_machine(machine), as_workload(workload)
-    old = _places(before, tasks.num_tasks, "before")
-    new = old if after is None else _places(after, tasks.num_tasks, "after")
+    old = places_in(before, tasks.num_tasks, "before")
+    new = old if after is None else places_in(after, tasks.num_tasks, "after")
     metrics = lib.CMetrics()
     lib.call("evaluate", places._handle.pointer, tasks._handle.pointer, lib.address(old), lib.address(new),
              ctypes.byref(metrics))
@@ -288,7 +289,7 @@ def compare(machine: Any, workload: Any, current: Any = None, strategies: Strate
     strategies of the table except the oracles. A strategy that fails gets a row with the reason. Raises Error if the
     problem or a name is wrong."""
     places, tasks = as_machine(machine), as_workload(workload)
-    now = _places(current, tasks.num_tasks, "current")
+    now = places_in(current, tasks.num_tasks, "current")
     names, own = _split(strategies)
     callbacks = _Callbacks(own, progress)
     handle = callbacks.call("comparison", "compare", places._handle.pointer, tasks._handle.pointer, lib.address(now), names,
@@ -318,17 +319,17 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
     handle = trace._create()
     if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
         raise lib.Error(f"start has {len(now)} entries, but the trace has {trace.phases[0].workload.num_tasks} tasks")
-    if steps < 0 or every < 0:
-        raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")
+    if not (0 < steps < 2**63 and 0 < every < 2**63):
+        raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1 and below 2^63")
     names, own = _split(strategies)
     callbacks = _Callbacks(own, progress)
     done = callbacks.call("simulation", "simulate", places._handle.pointer, handle.pointer, lib.address(now), names,
                           callbacks.own, len(own), steps, every, -1.0 if decision_s is None else decision_s, seed,
                           callbacks.progress, None)
-    runs = []
+    runs, taken = [], lib.value("simulation_num_steps", done.pointer)
     for i in range(lib.value("simulation_num_rows", done.pointer)):
         raw = lib.value("simulation_get", done.pointer, i).contents
-        per_step = [lib.view(getattr(raw, f"step_{what}_s"), (steps,), done) for what in ("iteration", "decision", "migration")]
+        per_step = [lib.view(getattr(raw, f"step_{what}_s"), (taken,), done) for what in ("iteration", "decision", "migration")]
         runs.append(Run(raw.strategy.decode(), callbacks.error_of(raw), raw.total_s, raw.iteration_s, raw.migration_s,
                         raw.decision_s, raw.decisions, raw.migrations, raw.migrated_bytes, *per_step))
     return Simulation(runs)

@@ -141,9 +141,12 @@ class Workload:
 
     def _set_capacity(self, capacity: Any, cores: Any) -> None:
         is_same = np.ndim(capacity) == 0
-        of_places = None if is_same else lib.as_array(capacity, np.uint32, (None,), "capacity")
+        limits = lib.as_array([capacity] if is_same else capacity, np.uint32, (None,), "capacity")
         of_tasks = None if cores is None else lib.as_array(cores, np.uint32, (self.num_tasks,), "cores")
-        self._set("capacity", int(capacity) if is_same else 0, of_tasks, 0 if is_same else len(of_places), of_places, 0, None)
+        if is_same:
+            self._set("capacity", int(limits[0]), of_tasks, 0, None, 0, None)
+        else:
+            self._set("capacity", 0, of_tasks, len(limits), limits, 0, None)
 
     def _set_messages(self, messages: Any) -> None:
         form, arrays = _messages_of(messages, self.num_tasks)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""What would help a program: a map of its ranks, balanced threads, and the diagnosis of a profiled run."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _library as lib
+from .decisions import places_in
+from .machine import as_machine
+from .workload import as_workload
+
+
+def _count(value: Any, name: str, bits: int = 64) -> int:
+    """Returns a whole number that the library can take. ctypes would drop its upper bits without an error."""
+    if value != int(value) or not 0 <= value < 2**bits:
+        raise lib.Error(f"{name} is {value}; it must be a whole number from 0 to 2^{bits} - 1")
+    return int(value)
+
+
+def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "hops", ranks_per_place: int = 1,
+        cores_per_rank: int = 1, seed: int = 0) -> np.ndarray:
+    """Returns the place of each rank of an MPI program, (n,) uint32, with little traffic over long distances. The tasks
+    of `workload` are the ranks, and its messages are their traffic; loads are ignored. `distance` is "hops" or "factors"
+    (the machine's latency factors). A place takes at most `ranks_per_place` ranks, or each rank takes `cores_per_rank`
+    places of one node. The map is never worse than block order, nor than `current` (n,) if it is given. Raises Error if
+    an argument is wrong, or if the machine is too small. `poise map` writes files for launchers."""
+    places, ranks = as_machine(machine), as_workload(workload)
+    now = places_in(current, ranks.num_tasks, "current")
+    result = np.empty(ranks.num_tasks, dtype=np.uint32)
+    lib.call("map", places._handle.pointer, ranks._handle.pointer, lib.address(now), distance.encode(),
+             _count(ranks_per_place, "ranks_per_place", 32), _count(cores_per_rank, "cores_per_rank", 32),
+             _count(seed, "seed"), lib.address(result))
+    return result
+
+
+@dataclasses.dataclass(frozen=True)
+class Outlook:
+    """Predicted seconds of all phases (docs/theory.md)."""
+    static_s: float  # threads stay where they start
+    ideal_s: float  # limit of ever shorter periods
+    reactive_s: float  # threads move when others block
+    proactive_bound_s: float  # lower bound with balancing points
+    proactive_s: float  # an approximation of it
+    simulated_s: float  # the idealised algorithm, simulated
+    simulated_swaps_s: float  # as `poise juggle` does it
+    simulated_hybrid_s: float  # proactive and reactive at once
+    swap_migrations: int  # of threads, in simulated_swaps_s
+    advice: str
+
+
+def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, phases: int = 1, domains: int = 1,
+           jitter: float = 0.0, seed: int = 0) -> Outlook:
+    """Predicts how long a program runs whose `threads` identical threads compute for `phase_s` seconds each between two
+    barriers, and what balancing them every `period_s` seconds gains. Threads stay in their domain. `jitter` is the
+    random variation of a period, as a share of it, below 1. Source: Hofmeyr et al., "Juggle", HPDC 2011. Raises Error
+    if a number is wrong."""
+    program = lib.CThreads(_count(threads, "threads"), _count(cpus, "cpus"), _count(phases, "phases"), phase_s, period_s,
+                           _count(domains, "domains"), jitter, _count(seed, "seed"))
+    found = lib.COutlook()
+    lib.call("theory", ctypes.byref(program), ctypes.byref(found))
+    columns = {name: getattr(found, name) for name, _ in lib.COutlook._fields_}
+    return Outlook(**columns | {"advice": found.advice.decode()})
+
+
+def diagnose(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Returns why a run that `poise profile` recorded lost time, and what would help, as a dictionary: "efficiencies"
+    (fractions of 1, as the POP centre of excellence defines them), "imbalance", "late" ranks, and "advice" with the seconds
+    that each remedy saves. It is what `poise diagnose --json` prints. Raises Error naming the file if it has no profile."""
+    text = ctypes.c_char_p()
+    lib.call("diagnose", os.fsencode(path), ctypes.byref(text))
+    found: dict[str, Any] = json.loads(text.value or b"{}")
+    return found
