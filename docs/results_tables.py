@@ -143,6 +143,15 @@ def costs_of_threads(whole):
              "still_us": 1e6 * row["still_point_s"]} for result in where(scenario="costs")(whole) for row in result["rows"]]
 
 
+def decisions_of_threads(whole):
+    """Yields the rows of juggle_points: the CPU time of a decision by numbers of threads, cpus and memory domains."""
+    kinds = {"point": "at the end of a period", "reaction": "when a thread begins to wait"}
+    for row in whole["results"]:
+        kind, threads, cpus, *domains = row["name"].split("/")
+        yield {**row, "kind": kinds[kind], "on": f"{int(threads):,} on {cpus}", "domains": (domains or ["1"])[0],
+               "moves": f"{row['moves']:.0f}" if "moves" in row else ""}
+
+
 def interval(values, digits=2):
     return "{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]".format(*values, digits)
 
@@ -500,6 +509,17 @@ PAGES = {
               "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
+    "juggle_points": ("Threads: decisions on large machines", [
+        Table("CPU time of a decision", "The balancer decides which threads move. The readings of the threads come from a simulated program whose "
+              "threads compute all the time; the time to read them from the kernel and to move threads is not included. The goal is 1 ms.",
+              decisions_of_threads, {"threads": "{on}", "memory domains": "{domains}", "decision": "{kind}", "CPU time, µs": "{cpu_time:.1f}",
+                                     "moves": "{moves}"})]),
+    "juggle_healthy": ("Threads: advice for healthy programs", [
+        Table("What the diagnosis says", "Each program ran once under `poise juggle --diagnose`. It needs no advice, so the diagnosis should name no cause. In "
+              "disturbed runs, other programs used 2 % of the cpus or more.",
+              lambda whole: [{**row, "judgement": "disturbed" if not row["is_quiet"] else "**names a cause**" if row["names_a_cause"] else ""}
+                             for row in whole["results"]],
+              {"program": "{program}", "the diagnosis": "{said}", "": "{judgement}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the time that the "
               "program prints without the balancer divided by that with it: the median of pairs of runs, and its 95 % confidence interval. "
