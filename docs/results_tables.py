@@ -514,12 +514,6 @@ PAGES = {
               "threads compute all the time; the time to read them from the kernel and to move threads is not included. The goal is 1 ms.",
               decisions_of_threads, {"threads": "{on}", "memory domains": "{domains}", "decision": "{kind}", "CPU time, µs": "{cpu_time:.1f}",
                                      "moves": "{moves}"})]),
-    "juggle_healthy": ("Threads: advice for healthy programs", [
-        Table("What the diagnosis says", "Each program ran once under `poise juggle --diagnose`. It needs no advice, so the diagnosis should name no cause. In "
-              "disturbed runs, other programs used 2 % of the cpus or more.",
-              lambda whole: [{**row, "judgement": "disturbed" if not row["is_quiet"] else "**names a cause**" if row["names_a_cause"] else ""}
-                             for row in whole["results"]],
-              {"program": "{program}", "the diagnosis": "{said}", "": "{judgement}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the time that the "
               "program prints without the balancer divided by that with it: the median of pairs of runs, and its 95 % confidence interval. "

@@ -122,8 +122,8 @@ std::vector<JuggleCause> causes_of(const JuggleFacts& facts, const JuggleTuning&
                    [](const JuggleCause& a, const JuggleCause& b) { return a.gain > b.gain; });
   if (causes.empty())
     causes.push_back({Kind::nothing, 1,
-                      fmt::format("nothing to gain: {} had the cpus that they could use, {:.3g}",
-                                  threads_text(facts.threads),
+                      fmt::format("nothing to gain: {} had all cpus that {} could use, {:.3g}",
+                                  threads_text(facts.threads), facts.threads == 1 ? "it" : "they",
                                   std::min<double>(facts.threads, usable_cpus(facts)))});
   return causes;
 }
