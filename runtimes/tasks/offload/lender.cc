@@ -148,6 +148,7 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
     task->fail("callback on_lend: " + thrown_text());
   }
   task->ran_on = messenger_.rank;
+  task->enter(TaskState::ending);
   messenger_.finished.push_back(std::move(task));
   return false;
 }
@@ -194,7 +195,10 @@ double LenderSide::pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t
                       of_task.out + of_task.back, reason});
     codec_.write(header, *task, to, payloads);
     bytes += of_task.both();
-    if (is_own) lent_.keep(std::move(task));
+    if (is_own)
+      lent_.keep(std::move(task));
+    else
+      task->enter(TaskState::sent);
   }
   return bytes;
 }

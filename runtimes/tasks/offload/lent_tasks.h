@@ -31,7 +31,10 @@ class LentTasks {
     task.slot = free_.back();
     free_.pop_back();
   }
-  void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
+  void keep(std::unique_ptr<Task> task) {
+    task->enter(TaskState::lent);
+    slots_[task->slot] = std::move(task);
+  }
 
   /// Returns the task with this slot number. To be called when another rank has sent the result of
   /// the task or of a copy of it, or has sent the task back without running it.

@@ -105,6 +105,7 @@ void Replicas::handle_replica(Message& message) {
   auto* const token = near ? static_cast<std::uint64_t*>(messenger_.arena.at(spot)) : nullptr;
   codec_.read(message, [this, token](std::unique_ptr<Task> task) {
     const Ticket ticket = task->slot & ~kReplicaBit;
+    task->enter(TaskState::replica);
     replicas_.push_back({std::move(task), ticket, token});
   });
 }

@@ -54,6 +54,7 @@ void Returns::send_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> ta
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
   for (const auto& task : tasks) {
+    task->enter(TaskState::sent);
     const std::string& error = task->extras->error;
     header.put(ResultHeader{task->slot, task->seconds, static_cast<std::uint32_t>(error.size()),
                             task->failed});
@@ -183,6 +184,7 @@ double Returns::read_result(Message& message) {
   Reader& reader = message.reader;
   const auto header = reader.get<ResultHeader>();
   auto task = lent_.take(header.slot);
+  task->enter(TaskState::ending);
   if (header.slot & kReplicaBit) cancelled_(*task);  // reports the original as cancelled
   const double bytes = task->bytes().both();
   task->failed = header.failed;

@@ -73,6 +73,7 @@ std::unique_ptr<Task> DependencyTracker::add(std::unique_ptr<Task> task) {
       writes ? write(begin, begin + item.bytes, node) : read(begin, begin + item.bytes, node);
     }
   if (node->num_predecessors == 0) return task;
+  task->enter(TaskState::blocked);
   node->task = std::move(task);
   return nullptr;
 }

@@ -101,8 +101,13 @@ bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
   const Ticket ticket = std::exchange(extras.ticket, 0);
   const auto token = std::exchange(extras.token, nullptr);
   if (!token || take_token(token.get(), ticket)) return true;
-  started_elsewhere_.emplace(ticket, std::move(task));
+  keep_started_elsewhere(ticket, std::move(task));
   return false;
+}
+
+void TaskPool::keep_started_elsewhere(Ticket ticket, std::unique_ptr<Task> task) {
+  task->enter(TaskState::replica_runs);
+  started_elsewhere_.emplace(ticket, std::move(task));
 }
 
 void TaskPool::call(Task& task) {
@@ -125,6 +130,7 @@ struct TaskPool::Batch {
   Task& last() const { return *tasks[size - 1]; }
   bool add(std::unique_ptr<Task> task) {
     if (!task) return false;
+    task->enter(TaskState::running);
     cost += task->cost;
     tasks[size++] = std::move(task);
     return true;
@@ -207,6 +213,7 @@ double TaskPool::end(Batch& batch, double begin_s) {
 // objects of the program, because their destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->owner != rank_) {
+    task->enter(TaskState::ran);
     ++counters_.ran_borrowed;
     done_borrowed_.push_back(std::move(task));
     return;
@@ -243,6 +250,7 @@ bool TaskPool::deliver(Task& task) {
 
 // Requires that the lock is held.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
+  task.enter(TaskState::finished);
   if (task.failed) {
     ++counters_.failed;
     failures_.push_back({functions_[task.function]->name, std::move(task.extras.make().error),
@@ -348,7 +356,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   // Takes the token of the task on behalf of the rank that asked for it. This fails if a third rank
   // has already taken the token.
   const bool here = !found.empty() && is_ours(found.front());
-  if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
+  if (here) keep_started_elsewhere(ticket, std::move(found.front()));
   return here;
 }
 

@@ -130,6 +130,7 @@ class TaskPool {
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
   DependencyTracker& tracker_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);
+  void keep_started_elsewhere(Ticket ticket, std::unique_ptr<Task> task);
   void count_departed(const std::vector<std::unique_ptr<Task>>& tasks);
 
   const std::uint32_t rank_;

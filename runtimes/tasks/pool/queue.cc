@@ -26,6 +26,7 @@ void Queue::count(const Task& task, int sign) {
 }
 
 void Queue::push_borrowed(std::unique_ptr<Task> task) {
+  task->enter(TaskState::queued);
   count(*task, +1);
   const auto is_shorter = [&](const std::unique_ptr<Task>& other) {
     return other->function == task->function && other->cost < task->cost;
@@ -37,6 +38,7 @@ void Queue::push_borrowed(std::unique_ptr<Task> task) {
 }
 
 void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
+  task->enter(TaskState::queued);
   count(*task, +1);
   Level& level = levels_[task->priority];
   auto& tasks = task->pinned ? level.pinned : level.free;
@@ -47,6 +49,7 @@ void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
 }
 
 std::unique_ptr<Task> Queue::leave(std::unique_ptr<Task> task) {
+  task->enter(TaskState::taken);
   count(*task, -1);
   return task;
 }
@@ -66,8 +69,7 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   auto later = tasks.begin();
   if (later != tasks.end()) (*later)->prefetch_data();
   if (later != tasks.end() && ++later != tasks.end()) (*later)->prefetch();
-  count(*task, -1);
-  return task;
+  return leave(std::move(task));
 }
 
 // Children enter at the front of their priority level, so most of them are still near the front.

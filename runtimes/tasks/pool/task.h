@@ -16,8 +16,10 @@
 
 #include "runtimes/archive/buffer.h"
 #include "runtimes/tasks/pool/item.h"
+#include "runtimes/tasks/pool/task_state.h"
 #include "runtimes/tasks/pool/token.h"
 
+#include "poise/base/check.h"
 #include "poise/workload/annotations.h"
 
 namespace poise::tasks {
@@ -96,14 +98,26 @@ struct Bytes {
 struct Task {
   ~Task();
 
+  TaskState state() const { return state_; }
+  /// Changes the state. It is a defect of Poise if the new one may not follow the present one.
+  void enter(TaskState next) {
+    POISE_ASSERT(may_follow(next, state_));
+    state_ = next;
+  }
+
   std::uint32_t function = 0;  // number of its function, the same on all ranks
   std::uint32_t owner = 0;     // the rank that submitted it
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
   bool failed = false;
-  bool replicated = false;  // other ranks have, had or will get copies of it
-  bool has_parent = false;  // a task submitted it, and may wait for it on any rank
+  bool replicated : 1 = false;  // other ranks have, had or will get copies of it
+  bool has_parent : 1 = false;  // a task submitted it, and may wait for it on any rank
+
+ private:
+  TaskState state_ = TaskState::created;
+
+ public:
   Lazy<Extras> extras;
   Items items;
   // Holds the literal arguments if all of them fit; otherwise they are in extras->storage.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The states of a task and the order in which they may follow one another. docs/tasks_how.md shows
+// the same table; task_state_test.cc compares both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace poise::tasks {
+
+/// While a task is lent or replicated, its owner and the other rank each hold an object `Task` of
+/// it. The state belongs to the object.
+enum class TaskState : std::uint8_t {
+  created,       // the program submits the task, or its message is being read
+  blocked,       // waits for earlier tasks that access the same data
+  queued,        // in the queue of this rank
+  taken,         // taken out of the queue, to be run, lent or replicated
+  running,       // in a batch that a thread of this rank runs
+  lent,          // of this rank; another rank has the task
+  replica_runs,  // of this rank; another rank runs a replica
+  ending,        // of this rank; ran on another rank or failed in on_lend; its outputs are arriving
+  replica,       // of another rank; may run here as soon as this rank gets its token
+  ran,           // of another rank; its results are not sent yet
+  sent,          // of another rank; its results or the task itself were sent on
+  finished,      // of this rank; counted as finished
+};
+
+struct TaskStateRow {
+  const char* name;
+  std::uint16_t next;  // bit s is set if state s may follow
+};
+
+template <typename... States>
+constexpr std::uint16_t states(States... each) {
+  return static_cast<std::uint16_t>((0U | ... | (1U << static_cast<unsigned>(each))));
+}
+
+/// By state.
+inline constexpr TaskStateRow kTaskStates[] = {
+    {"created", states(TaskState::blocked, TaskState::queued, TaskState::replica)},
+    {"blocked", states(TaskState::queued)},
+    {"queued", states(TaskState::taken)},
+    {"taken", states(TaskState::queued, TaskState::running, TaskState::lent,
+                     TaskState::replica_runs, TaskState::ending, TaskState::sent)},
+    {"running", states(TaskState::ran, TaskState::finished)},
+    {"lent", states(TaskState::queued, TaskState::ending)},
+    {"replica_runs", states(TaskState::queued, TaskState::ending)},
+    {"ending", states(TaskState::finished)},
+    {"replica", states(TaskState::queued)},
+    {"ran", states(TaskState::sent)},
+    {"sent", states()},
+    {"finished", states()},
+};
+static_assert(std::size(kTaskStates) == static_cast<std::size_t>(TaskState::finished) + 1);
+
+constexpr bool may_follow(TaskState next, TaskState present) {
+  return (kTaskStates[static_cast<std::size_t>(present)].next & states(next)) != 0;
+}
+
+}  // namespace poise::tasks
