@@ -109,10 +109,10 @@ struct Task {
   std::uint32_t owner = 0;     // the rank that submitted it
   double cost = 1;
   std::int32_t priority = 0;
-  bool pinned = false;
-  bool failed = false;
-  bool replicated : 1 = false;  // other ranks have, had or will get copies of it
+  bool pinned : 1 = false;
   bool has_parent : 1 = false;  // a task submitted it, and may wait for it on any rank
+  bool failed = false;
+  bool replicated = false;  // other ranks have, had or will get copies of it
 
  private:
   TaskState state_ = TaskState::created;
