@@ -224,12 +224,14 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
       for (const Phase& phase : read_trace(path).phases) {
         const Workload& workload = phase.workload;
         ASSERT_EQ(workload.subphase_load_s.size(), kObjects);
+        double second_s = 0;  // of all objects: a short run of one object may measure as 0
         for (ObjectId id = 0; id < kObjects; ++id) {
           ASSERT_EQ(workload.subphase_load_s[id].size(), 2u);
           const double sum_s = workload.subphase_load_s[id][0] + workload.subphase_load_s[id][1];
-          EXPECT_GT(workload.subphase_load_s[id][1], 0);
+          second_s += workload.subphase_load_s[id][1];
           EXPECT_NEAR(sum_s, workload.tasks[id].load_s, 1e-9 + 1e-6 * sum_s);
         }
+        EXPECT_GT(second_s, 0);
       }
       std::remove(path.c_str());
     }
