@@ -17,6 +17,18 @@ TEST(LendingAgent, learns_that_a_rank_is_slow_from_long_tasks) {
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
 }
 
+TEST(LendingAgent, takes_the_mean_of_the_first_long_tasks_of_a_rank) {
+  LendingAgent agent = agent_of_two_ranks();
+  agent.learn_slowness(1, 15e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 3, 1e-6);
+  agent.learn_slowness(1, 5e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 2, 1e-6);
+  for (int task = 2; task < 16; ++task) agent.learn_slowness(1, 10e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 2, 1e-6);
+  for (int task = 0; task < 100; ++task) agent.learn_slowness(1, 5e-3, 5e-3);
+  EXPECT_NEAR(agent.slowness_of(1), 1, 0.01);
+}
+
 TEST(LendingAgent, learns_that_a_rank_is_slow_from_many_short_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 1000; ++task) agent.learn_slowness(1, 200e-6, 100e-6);

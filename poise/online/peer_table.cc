@@ -74,7 +74,10 @@ void PeerTable::grow_index() {
 std::optional<std::size_t> PeerTable::one_to_forget() {
   for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
     const std::size_t peer = next_to_check_++ % peers_.size();
-    if (peers_[peer].is_pinned() || std::exchange(peers_[peer].is_used, false)) continue;
+    if (peers_[peer].is_pinned()) continue;
+    const bool was_used = peers_[peer].is_used;
+    peers_[peer].is_used = false;
+    if (was_used) continue;
     return peer;
   }
   return std::nullopt;

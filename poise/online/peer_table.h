@@ -44,7 +44,10 @@ struct Peer {
   float slowness = 1;         // its time for a task divided by this rank's time
   std::uint16_t threads = 1;  // at least 1
   std::uint8_t declines = 0;  // in a row
-  bool is_used = false;       // since the table last looked for one to forget
+  // Results from which `slowness` was learnt. Further ones are not counted once the average covers
+  // as many as it may.
+  std::uint8_t num_results : 7 = 0;
+  bool is_used : 1 = false;  // since the table last looked for one to forget
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
