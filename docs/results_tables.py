@@ -103,6 +103,36 @@ def nuco_beside_others(rows):
     return "Pilla et al. 2012 find that NucoLB gives shorter iterations than the other balancers. " + " ".join(sentences)
 
 
+def on_same_problems(whole):
+    """Returns a row per program and machine. It holds for each balancer the number of objects that it moves and the
+    predicted time of an iteration."""
+    rows = whole["results"]
+    for program, machine in dict.fromkeys((row["program"], row["machine"]) for row in rows):
+        own = [row for row in rows if (row["program"], row["machine"]) == (program, machine)]
+        good = {row["balancer"]: row for row in own if row["ended"] == "ok"}
+        yield {"program": program, "machine": machine, "measured": own[0]["measured"],
+               **{row["balancer"].replace(":", " "): "failed" for row in own},
+               **{name.replace(":", " "): f"{row['migrations']:.0f}; {1e3 * row['iteration_s']:.2f}; {row['total_s']:.2f}"
+                  for name, row in good.items()},
+               "iteration_s": {name: row["iteration_s"] for name, row in good.items()},
+               "total_s": {name: row["total_s"] for name, row in good.items()}}
+
+
+def ours_beside_charm(rows):
+    """Says how Poise's strategies do beside the best balancer of Charm++ and beside GreedyRefineLB."""
+    sentences = []
+    for ours, time in (("poise", "total_s"), ("poise:steps=1000", "iteration_s"), ("nuco", "iteration_s")):
+        what = {"total_s": "ten iterations and the migration take", "iteration_s": "the iteration takes"}[time]
+        for title, is_peer in (("the best of Charm++'s balancers", lambda name: name.endswith("LB")),
+                               ("GreedyRefineLB", lambda name: name == "GreedyRefineLB")):
+            ratios = [row[time][ours] / min(seconds for name, seconds in row[time].items() if is_peer(name)) for row in rows]
+            lost = [f"{row['program']} on {row['machine']}" for row, ratio in zip(rows, ratios) if ratio > 1 + 1e-9]
+            sentences.append(f"With `{ours}` {what} longer than with {title} in {len(lost)} of {len(rows)} rows"
+                             + (f" ({', '.join(lost)})" if 0 < len(lost) < 7 else "")
+                             + f"; the median of the ratios is {statistics.median(ratios):.3f}, the largest {max(ratios):.3f}.")
+    return " ".join(sentences)
+
+
 def sorted_victims(rows):
     rows = [row for row in rows if row["ranks"] > 1]
     ratios = [row["paired gain"] / row["lightest gain"] for row in rows]
@@ -571,6 +601,16 @@ PAGES = {
               "sockets. These runs do not confirm that.",
               lambda whole: [row for row in where(part="network")(whole) if row["pes"] == 2],
               {"program": "`{program} {arguments}`", "multicore": "{median_ms[multicore]:.3f}", "network": "{median_ms[network]:.3f}"})]),
+    "charm_peers": ("Charm++ 8's balancers on the same problems", [
+        Table("Decisions of Poise's strategies and of Charm++'s balancers", "`poise generate` made the problems: the programs and numbers of objects of the NucoLB paper's table III. Charm++ 8.0.1's balancers "
+              "decided in real runs, with these loads and messages. Each cell contains the number of objects that move and the time of an iteration in ms "
+              "that `poise compare` predicts, and the time of ten iterations and the migration before them in s. `keep` moves nothing. `poise` expects ten iterations before the next decision and `poise:steps=1000` a thousand, so that "
+              "migrations hardly count, as for Charm++'s balancers, which ignore them. Some decisions of Charm++ differ from run to run, so its cells are medians of five "
+              "runs.", on_same_problems,
+              {"program": "{program}", "machine": "{machine}", **{name: f"{{{name}}}" for name in (
+                  "keep", "poise", "poise steps=1000", "nuco", "greedy_refine", "GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB",
+                  "DistributedLB")}},
+              ours_beside_charm)]),
     "distributed": ("Decisions by all ranks", [
         Table("Memory", "Ranks are MPI processes. The table shows by how much the memory of a process grew during the decision, for the "
               "process whose memory grew most. The bound is the memory that a rank may need: 8 MB, 200 bytes per task of its own, "
