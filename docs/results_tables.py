@@ -186,6 +186,13 @@ def interval(values, digits=2):
     return "{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]".format(*values, digits)
 
 
+def on_slow_links(whole):
+    """Yields a row per program and balancer of charm_cluster.json."""
+    for row in whole["results"]:
+        yield {**row, "ms": interval([1e3 * value for value in row["iteration_s"]], 1) if "iteration_s" in row else "-",
+               "over": interval(row["over_poise"]) if "over_poise" in row else "-"}
+
+
 def points_of_figures(*figures):
     """Returns a function that yields a row for each measured point of these figures of the Juggle paper. The row has
     the measured speed-up, and the speed-up that theory predicts for the balancing policy of the point."""
@@ -539,6 +546,12 @@ PAGES = {
               "compute all the time.", costs_of_threads,
               {"threads": "{threads}", "a point, µs": "{us:.0f}", "least, µs": "{least_us:.0f}", "still points, µs": "{still_us:.0f}",
                "of a cpu": "{of_a_cpu:.2%}"})]),
+    "juggle_healthy": ("Threads: advice for healthy programs", [
+        Table("What the diagnosis says", "Each program ran once under `poise juggle --diagnose`. It needs no advice, so the diagnosis should name no cause. "
+              "In disturbed runs, other programs used 2 % of the cpus or more.",
+              lambda whole: [{**row, "judgement": "disturbed" if not row["is_quiet"] else "**names a cause**" if row["names_a_cause"] else ""}
+                             for row in whole["results"]],
+              {"program": "{program}", "the diagnosis": "{said}", "": "{judgement}"})]),
     "juggle_points": ("Threads: decisions on large machines", [
         Table("CPU time of a decision", "The balancer decides which threads move. The readings of the threads come from a simulated program whose "
               "threads compute all the time; the time to read them from the kernel and to move threads is not included. The goal is 1 ms.",
@@ -586,6 +599,13 @@ PAGES = {
               points_of_figures("table1"),
               {"threads": "{on}", "phase": "{phase}", "runs": "{rounds}", "with, s": "{with_text}", "without, s": "{plain_text}",
                "gain": "{gain}", "theory": "{theory}"})]),
+    "charm_cluster": ("Charm++ on hosts with slow links", [
+        Table("Iterations of three programs", "Charm++ 8's own programs ran on four hosts, which are network namespaces, with two PEs each. Each host's "
+              "network card sends and receives 10 Mbit/s. The objects sleep instead of computing. Every round runs all balancers. The table shows the "
+              "median over the rounds of the mean time of an iteration after the second decision, as the program measures it, and that time divided by "
+              "the one with `PoiseLB` in the same round, both with their 95 % intervals. A second number below 1 means that `PoiseLB` lost.",
+              on_slow_links,
+              {"program": "{program}", "balancer": "{balancer}", "ms": "{ms}", "over PoiseLB": "{over}", "ended": "{ended}"})]),
     "charm": ("Charm++", [
         Table("On the papers' machines", "Each cell contains two numbers. The first is the number of objects that the balancer moved per decision, as "
               "arithmetic mean of four decisions. The second is the time of an iteration in ms that the cost model `nuco` predicts. "
