@@ -40,8 +40,10 @@ RUNNERS = {
 # The threads compute for e = 2 s per phase. So 100 ms, the longest balancing period here, is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
-# Beside another program, the policy `proactive` balances every 20 ms instead of every 50 ms.
-BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"]}
+# Beside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. "bound" has no balancer:
+# the program binds each thread to a cpu of its own. For phases far shorter than a time slice of the kernel, nothing
+# that shares the cpus fairly with the other program is faster.
+BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
                                           "runners": PERIODS},
@@ -136,7 +138,9 @@ def command_of(threads, scenario):
     return ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
 
 
-def run_once(options, threads, scenario):
+def run_once(runner, options, threads, scenario):
+    if runner == "bound":
+        scenario = {**scenario, "options": [*scenario["options"], "--bound"]}
     command = command_of(threads, scenario)
     if options:
         command = [BIN / "poise", *options, "--", *command]
@@ -174,7 +178,7 @@ def measure(name, threads, repeats):
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):
         for runner, measured in runs.items():
-            measured.append(run_once(runners[runner], threads, scenario))
+            measured.append(run_once(runner, runners[runner], threads, scenario))
     plain_s = statistics.median(run["elapsed_s"] for run in runs["plain"])
     rows = [summary(runner, measured, bound_s, plain_s) for runner, measured in runs.items()]
     print(f"{name}: {threads} threads on {cpus} cpus"

@@ -6,8 +6,8 @@ were not written for it. They are not part of this project: --programs names a f
 as COMPILER/KERNEL.CLASS, such as gcc/ep.W and clang/ft.A. The benchmark is skipped without that folder.
 
 Each program runs alternately without and with the balancer until the 95 % confidence interval of the median speed-up
-reaches at most 2 % to each side, at most 25 times. The time is that which the program prints. Rows that stay wider
-are stored as undecided."""
+reaches at most 2 % to each side, at most 25 times. The speed is that which the program prints by its own clock, in
+operations per second, because its seconds have two decimals only. Rows that stay wider are stored as undecided."""
 
 import argparse
 import os
@@ -31,13 +31,15 @@ MIN_SPEED_UP = 0.98  # target for the lower end of the interval
 TIMEOUT_S = 120
 
 
-def seconds_of(program, threads, binding, is_juggled):
+def measured(program, threads, binding, is_juggled):
+    """Runs the program. Returns its seconds, and its speed in millions of operations per second."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true" if binding == "bound" else "false"}
     command = [POISE, "juggle", "--", program] if is_juggled else [program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     if "SUCCESSFUL" not in done.stdout:
         sys.exit(f"juggle_npb: {program} computed wrong results")
-    return float(re.search(r"Time in seconds\s*=\s*([0-9.]+)", done.stdout)[1])
+    return tuple(float(re.search(rf"{name}\s*=\s*([0-9.]+)", done.stdout)[1])
+                 for name in ("Time in seconds", "Mop/s total"))
 
 
 def speed_ups(program, situation, binding):
@@ -47,11 +49,11 @@ def speed_ups(program, situation, binding):
     while len(ratios) < MAX_PAIRS:
         order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # so that no kind always runs first
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
-            seconds = {juggled: seconds_of(program, threads, binding, juggled) for juggled in order}
-        if min(seconds.values()) <= 0:
+            runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
+        if runs[False][1] <= 0:
             sys.exit(f"juggle_npb: {program} is too short for its clock")
-        ratios.append(seconds[False] / seconds[True])
-        plain_s.append(seconds[False])
+        ratios.append(runs[True][1] / runs[False][1])
+        plain_s.append(runs[False][0])
         median, low, high = median_interval(ratios)
         if len(ratios) >= MIN_PAIRS and max(high - median, median - low) <= HALF_WIDTH * median:
             break
