@@ -240,6 +240,16 @@ double BusyTimes::least_iteration_s() const {
   return least_s;
 }
 
+double BusyTimes::least_busy_s(TaskId t, PlaceId to) const {
+  const PlaceId from = places_[t];
+  double saved_s = 0;  // of messages between t and tasks at `to`
+  for (const Arc& arc : arcs_of(t))
+    if (places_[arc.task] == to)
+      saved_s += costs_.receive_s(arc.out, arc.out_bytes, from, to) +
+                 costs_.send_s(arc.in, arc.in_bytes, to, from);
+  return busy_s_[to] + workload_.tasks[t].load_s / machine_.speed_of(to) - saved_s;
+}
+
 BusyTimes::Effect BusyTimes::try_move(TaskId t, PlaceId to) {
   clear_changes();
   return effect(collect(t, to));

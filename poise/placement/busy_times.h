@@ -82,6 +82,8 @@ class BusyTimes {
   /// Number of arcs, summed over all tasks.
   std::size_t num_arcs() const { return arcs_->count(); }
 
+  /// Lower bound on the busy time of place `to` if t moved there. Takes less time than try_move().
+  double least_busy_s(TaskId t, PlaceId to) const;
   /// Returns the effect of moving t to `to`, without changing anything.
   Effect try_move(TaskId t, PlaceId to);
   /// Returns the effect of exchanging the places of t and u, without changing anything.

@@ -188,5 +188,29 @@ TEST(BusyTimes, a_trial_predicts_the_busy_times_of_shared_resources) {
   }
 }
 
+TEST(BusyTimes, the_bound_on_a_place_that_receives_a_task_never_exceeds_the_trial) {
+  for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
+    for (const char* text : kPhysicalMachines) {
+      SCOPED_TRACE(text);
+      Random random(6);
+      Scene scene(text, random);
+      scene.costs.formula = formula;
+      BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      int num_tight = 0;
+      for (int trial = 0; trial < 200; ++trial) {
+        const auto t = static_cast<TaskId>(random.below(30));
+        const auto to = static_cast<PlaceId>(random.below(scene.machine.num_places()));
+        if (to == times.place_of(t)) continue;
+        times.try_move(t, to);
+        const double tried_s = times.busy_s(to) + times.change_s(to);
+        const double least_s = times.least_busy_s(t, to);
+        ASSERT_LE(least_s, tried_s + 1e-12);
+        num_tight += least_s > times.busy_s(to);
+        times.move(t, to);
+      }
+      EXPECT_GT(num_tight, 0);
+    }
+}
+
 }  // namespace
 }  // namespace poise

@@ -19,7 +19,7 @@ namespace poise {
   /* exchange messages. A scan is the time to examine one task or message (search/scan_budget.h). */ \
   X(double,        prepare_scans,         1.5,      "scans per entry", "poise: what all parts need, computed once") \
   X(double,        build_scans,           1.5,      "scans per entry", "poise: a local search begins") \
-  X(double,        way_back_scans,        4,        "scans per entry", "poise: the way from a candidate back to the current placement") \
+  X(double,        way_back_scans,        2,        "scans per entry", "poise: the way from a candidate back to the current placement") \
   X(double,        new_placement_scans,   31,       "scans per entry", "poise: a new placement with little traffic") \
   X(double,        schedule_scans,        2,        "scans per entry", "poise: a list schedule") \
   X(double,        consecutive_scans,     1,        "scans per entry", "poise: a new placement that gives each place consecutive tasks") \
