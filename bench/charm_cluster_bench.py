@@ -28,7 +28,7 @@ FOLDER = ROOT / "build" / "charm_cluster"
 SKIPPED = 77
 TIMEOUT_S = 120  # of a run
 HOSTS, PES_PER_HOST = 4, 2
-LINK_BYTES_PER_S = 1.25e6  # of a host's network card, in each direction: 10 Mbit/s
+LINK_BYTES_PER_S = 1.25e6  # bandwidth of a host's network card in each direction, 10 Mbit/s
 POISE = {"PoiseLB": "poise", "NucoLB": "nuco"}
 OTHERS = ["GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 NONE = "none"
@@ -83,7 +83,7 @@ class Runs:
                 *["+CmiSleepOnIdle"] * self.is_smp]
 
     def run(self, program, balancer):
-        """Returns the mean time of an iteration and the number of moved objects, or why there is none."""
+        """Returns the mean time of an iteration and the number of moved objects, or why the run gives none."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("POISE_")}
         environment["POISE_MACHINE"] = f"core:{PES_PER_HOST} bandwidth:{LINK_BYTES_PER_S:g}"
         command = list(map(str, self.command(program, balancer)))

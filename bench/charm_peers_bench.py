@@ -25,11 +25,11 @@ PEER = ROOT / "bench" / "charm_peer.py"
 FOLDER = ROOT / "build" / "charm_cluster"
 MACHINES = ["NUMA32", "NUMA48", "20xNUMA4"]
 OBJECTS = {"lb_test": 200, "kneighbor": 400, "stencil4d": 256, "leanmd": 1875}
-LONG = "poise:steps=1000"  # expects many iterations before the next decision, so migrations hardly count
+LONG = "poise:steps=1000"  # this strategy expects many iterations before the next decision, so migrations hardly count
 OURS = ["keep", "poise", LONG, "nuco", "greedy_refine"]
 PEERS = ["GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
-RUNS = 5  # decisions of each balancer of Charm++
-ITERATIONS = 10  # per decision, in the total time
+RUNS = 5  # number of decisions by each balancer of Charm++
+ITERATIONS = 10  # the total time of a decision counts this number of iterations
 COLUMNS = ["iteration_s", "total_s", "migration_s", "makespan_s", "imbalance", "nuco_messages", "internode_bytes", "migrations"]
 
 
@@ -40,7 +40,7 @@ def compared(trace, strategy):
     if done.returncode:
         return {"failed": done.stderr.strip()}
     row = json.loads(done.stdout)["results"][0]
-    # Without the time of the decision, which would include the start of Charm++.
+    # The total leaves out the time of the decision, which would include the start of Charm++.
     return {**row, "total_s": ITERATIONS * row["iteration_s"] + row["migration_s"]}
 
 

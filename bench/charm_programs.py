@@ -13,7 +13,7 @@ import subprocess
 from keep import ROOT
 
 # Inserted at the top of each source.
-# A signal may end a sleep early, so it goes on until the time has come.
+# A signal may end a sleep early; then sleep_us() sleeps again for the remaining time.
 # The communication thread of a process polls its sockets without a pause. One core would be busy with that per emulated
 # host. If there are fewer cores, these threads wait for each other, and messages and objects that wake up wait for
 # them, for milliseconds. Therefore a poll that finds nothing takes 100 us here.
@@ -42,7 +42,8 @@ SOURCES = {
     "lb_test": ("tests/charm++/load_balancing/lb_test", [
         ("work_per_sec = CalibrateWork();", "work_per_sec = 0;"),
         ("work(busywork,&result);", "sleep_us(usec);")]),
-    # An object with index i of n took N * N steps with N = 100 i * i / n. A step takes half a nanosecond here.
+    # The object with index i of n objects computed N * N steps, where N = 100 i * i / n. Here it sleeps for half a
+    # nanosecond per step.
     "kNeighbor": ("examples/charm++/load_balancing/kNeighbor", [
         ("#define CALCPERSTEP\t100", "#define CALCPERSTEP\t10"),
         ("if(currentStep % 10 == 0)", "if (true)"),
@@ -56,7 +57,7 @@ SOURCES = {
 
 
 class Unusable(Exception):
-    """This Charm++ cannot run the benchmark."""
+    """Raised if the installed Charm++ cannot run the benchmark."""
 
 
 def checked_run(command, folder, environment=None):

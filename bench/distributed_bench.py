@@ -22,10 +22,11 @@ BIN = ROOT / "build" / "bin"
 # before it and to the d tasks after it.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
           (4, 250_000, 3), (8, 125_000, 3), (4, 2_500_000, 3)]
-# Ranks, tasks, recipe of the workload.
+# Each row: number of ranks, number of tasks, recipe of the workload.
 COST = [(64, 100_000, "stencil3d"), (64, 1_000_000, "stencil3d"), (64, 1_000_000, "geometric"),
         (256, 1_000_000, "stencil3d"), (1024, 1_000_000, "stencil3d")]
-# Ranks, tasks, recipe of the workload. More ranks than cores would only measure how they disturb each other.
+# Each row: number of ranks, number of tasks, recipe of the workload. There are no more ranks than cores, because ranks
+# that share a core disturb each other.
 PEERS = [(2, 100_000, "stencil3d"), (2, 100_000, "geometric"), (2, 100_000, "rmat"), (4, 100_000, "stencil3d"),
          (4, 100_000, "geometric"), (4, 100_000, "rmat")]
 TOOLS = "poise", "zoltan", "ptscotch"

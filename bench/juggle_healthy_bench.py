@@ -23,7 +23,7 @@ POISE = ROOT / "build" / "bin" / "poise"
 CPUS = len(os.sched_getaffinity(0))
 KERNELS = ("ep.W", "ft.A", "cg.A", "mg.A", "sp.W")
 TIMEOUT_S = 300
-LINES = 400_000  # of the file that is compressed and sorted, 40 MB
+LINES = 400_000  # number of lines of the file that is compressed and sorted (40 MB)
 
 BUILD = "\n".join(["all:" + "".join(f" unit{i}" for i in range(8)),
                    *(f"unit{i}:\n\tpython3 -c 'sum(j * j for j in range(3000000))'" for i in range(8)), ""])

@@ -23,7 +23,7 @@ from keep import ROOT, keep
 POISE = ROOT / "build" / "bin" / "poise"
 KERNELS = ("ep.W", "ft.A", "is.B", "cg.A", "mg.A", "sp.W")
 CPUS = len(os.sched_getaffinity(0))
-# Threads, and whether another program computes all the time on one of the cpus.
+# Each situation: number of threads, and whether another program computes all the time on one of the cpus.
 SITUATIONS = {f"{CPUS + 1} on {CPUS}": (CPUS + 1, False), f"{2 * CPUS} on {CPUS}": (2 * CPUS, False),
               f"{CPUS} on {CPUS} beside a stranger": (CPUS, True)}
 MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
@@ -51,7 +51,7 @@ def speed_ups(program, situation, binding):
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
             runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
         if runs[False][1] <= 0:
-            sys.exit(f"juggle_npb: {program} is too short for its clock")
+            sys.exit(f"juggle_npb: {program} ran too briefly for its clock; choose a larger problem class, such as A instead of W")
         ratios.append(runs[True][1] / runs[False][1])
         plain_s.append(runs[False][0])
         median, low, high = median_interval(ratios)

@@ -27,7 +27,7 @@ POISE = ROOT / "build" / "bin" / "poise"
 INPUTS = ROOT / "bench" / "real"
 CLUSTER = [ROOT / "tests" / "support" / "cluster.py", "--racks", "2,2", "--slots", "2", "--near", "0s", "--far", "0s", "--rate"]
 HOSTS, RANKS, PAIRS, MAX_RUNS = 4, 8, 7, 25
-GRID = (2, 4)  # ranks in each direction of HPCC's matrices
+GRID = (2, 4)  # numbers of ranks along the rows and the columns of HPCC's matrices
 TIMEOUT_S, SKIPPED = 300, 77
 # The launcher deals ranks to hosts in turn, and binds each to a core of the host.
 SCATTERED = {"OMPI_MCA_rmaps_base_mapping_policy": "node", "OMPI_MCA_hwloc_base_binding_policy": "core"}
@@ -116,7 +116,8 @@ PROGRAMS = {
     "kneighbor": Program((ROOT / "build" / "bin" / "kneighbor", "--objects", "64", "--k", "4", "--bytes", "65536", "--work", "100",
                           "--steps", "12"), r"iterations of .* ranks: (\S+) s", (by_map, by_run)),
     "lammps": Program(("lmp", "-in", "full.lmp", "-var", "steps", "20", "-log", "none"), r"Loop time of (\S+)", (by_map, by_run)),
-    # Two minutes a run, most of them its test of latencies and bandwidths; longer on links of 50 Mbit/s.
+    # A run takes two minutes, most of the time for HPCC's test of latencies and bandwidths. On links of 50 Mbit/s it
+    # would take longer.
     "hpcc, PTRANS": Program(("hpcc",), r"PTRANS_GBs=(\S+)", (by_map,), "hpccoutf.txt", True, "200mbit"),
 }
 

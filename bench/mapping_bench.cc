@@ -69,7 +69,8 @@ Options options_of(int argc, char** argv) {
     else if (text != texts.end() && equals != std::string::npos)
       *text->second = argument.substr(equals + 1);
     else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; see the head of bench/mapping_bench.cc", argument);
+      fail("no option \"{}\"; the comment at the top of bench/mapping_bench.cc lists the options",
+           argument);
   }
   return options;
 }

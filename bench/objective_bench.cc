@@ -221,7 +221,8 @@ Options options_of(int argc, char** argv) {
     else if (argument == "--alone")
       options.is_alone = true;
     else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; see the head of bench/objective_bench.cc", argument);
+      fail("no option \"{}\"; the comment at the top of bench/objective_bench.cc lists the options",
+           argument);
   }
   return options;
 }

@@ -18,7 +18,7 @@ from keep import ROOT, keep
 LIBRARY = ROOT / "build" / "lib" / "libpoise_profile.so"
 SOURCE = ROOT / "bench" / "profile_cost.c"
 REPEATS = 5
-PAIRS = 15  # of runs of the program without and with a tool
+PAIRS = 15  # number of pairs of runs of the program: without and with a tool
 TIMEOUT_S = 300
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

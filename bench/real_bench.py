@@ -26,8 +26,8 @@ PAIRS = 7
 TIMEOUT_S = 300
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-np"), "mpich": ("mpiexec.mpich", "-n")}
-PYTHON = "/usr/bin/python3"  # has Debian's mpi4py, which is built with Open MPI
-PETSC = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/pkgconfig"  # the folder of Debian 12
+PYTHON = "/usr/bin/python3"  # this Python has Debian's mpi4py, which is built with Open MPI
+PETSC = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/pkgconfig"  # PETSc's folder in Debian 12
 # Programs of bench/real that are compiled, and what they are linked with.
 LIBRARIES = {"p4est_weights": ["-lp4est", "-lsc"], "petsc_poisson": ["PETSc"]}
 
@@ -116,7 +116,7 @@ CASES = [
     ("NWChem", Run("nwchem.openmpi", ("water.nw",), r"Total times .* wall: +(\S+)s"), None),
 ]
 
-# What else a program offers against the cause, by the name of the case: what it is, and the run in which it is used.
+# For some cases, another remedy that the program itself offers: its name, and a run in which the program uses it.
 BESIDE = {"lammps, a third of the box full": ("fix balance of LAMMPS", lammps("in.uneven", 2, 300, "repeated"))}
 
 
@@ -130,7 +130,7 @@ def output_of(command, folder):
 
 def measured(name, run, remedies, folder):
     """Returns a row: what the diagnosis recommends, and what a run gains by following it. The gain is measured
-    by pairs of runs without and with the advice, and with what else the program offers."""
+    by runs without the advice, with the advice and, if BESIDE names another remedy for the case, with that remedy."""
     output_of([POISE, "profile", "-o", folder / "run.poise", "--", *run.command()], folder)
     diagnosis = json.loads(output_of([POISE, "diagnose", folder / "run.poise", "--json"], folder))
     first, run_s = diagnosis["advice"][0], diagnosis["efficiencies"]["run_s"]

@@ -39,7 +39,7 @@ CASES = [  # each row: number of ranks, arguments of the program, target for the
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-# The same on ranks that compute, each on a core of its own.
+# The same columns for ranks that compute, each on a core of its own.
 COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ranks)
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
@@ -49,9 +49,10 @@ MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
 STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
-# Tasks of a rank, and their mean length in µs, which deviates by up to the fraction --spread.
+# Each row: number of tasks of a rank, and their mean length in µs. Lengths deviate from it by up to the fraction
+# --spread.
 LOSSES = [(20000, 1), (2000, 10), (200, 100), (20, 1000), (4, 5000)]
-MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets: for the speed relative to that without lending, for the longest single run
+MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets: minimum median of the speed relative to runs without lending, maximum relative time of any run
 
 
 def measure(np, arguments, program=PROGRAM, **variables):
@@ -150,7 +151,7 @@ def said(row):
 
 
 def beside(extra):
-    """Measures lending beside what users do without it."""
+    """Compares lending with what users do without it."""
     return peers.rows()
 
 

@@ -168,7 +168,8 @@ Options options_of(int argc, char** argv) {
     else if (name == "--benchmark_out")
       options.out = value;
     else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; see the head of bench/tuning_bench.cc", argument);
+      fail("no option \"{}\"; the comment at the top of bench/tuning_bench.cc lists the options",
+           argument);
   }
   return options;
 }

@@ -12,8 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import tiers  # noqa: E402
 
-VERDICTS = "confirmed", "refined", "contradicted", "not decidable here"  # of sections in reproduce.json
-OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # tools of other projects in mapping.json
+VERDICTS = "confirmed", "refined", "contradicted", "not decidable here"  # the verdicts that sections in reproduce.json may have
+OUTSIDE = "metis", "scotch", "zoltan", "kaminpar", "mtkahypar", "sharedmap"  # those tools in mapping.json that belong to other projects
 
 
 @dataclasses.dataclass
@@ -119,7 +119,7 @@ def on_same_problems(whole):
 
 
 def ours_beside_charm(rows):
-    """Says how Poise's strategies do beside the best balancer of Charm++ and beside GreedyRefineLB."""
+    """Returns sentences that compare Poise's strategies with the best balancer of Charm++ and with GreedyRefineLB."""
     sentences = []
     for ours, time in (("poise", "total_s"), ("poise:steps=1000", "iteration_s"), ("nuco", "iteration_s")):
         what = {"total_s": "ten iterations and the migration take", "iteration_s": "the iteration takes"}[time]
@@ -406,7 +406,7 @@ PAGES = {
               {"number": "`{number}`", "value": "{value}", "cases": "{cases}",
                "total": "{total[geometric_mean]:.4f} ({total[least]:.3f} to {total[largest]:.3f})",
                "from scratch": "{from_scratch[geometric_mean]:.4f} ({from_scratch[least]:.3f} to {from_scratch[largest]:.3f})"}),
-        Table("Half and double: `poise juggle`", "The same for the constants of `poise juggle`, with programs on simulated cpus: two to four "
+        Table("Half and double: `poise juggle`", "The constants of `poise juggle` were halved and doubled as well. The cases are programs on simulated cpus: two to four "
               "cpus, threads that are bound or free, that sleep or wait actively at barriers, with and without other programs, and "
               "programs that change while they run. `decided differently` counts the programs in which the changed constant changed "
               "a decision. `work` is the work of the thread that did least, divided by that with the unchanged constant: the "
@@ -428,15 +428,15 @@ PAGES = {
                "communication": "{communication:.0%}", "advice": "`{advice}`", "predicted": "{predicted_saving:.1%}",
                "saved": "{measured_saving}", "": "{verdict}", "beside it": "{other}"})]),
     "mapped": ("Maps of ranks in real runs", [
-        Table("On slow links", "Eight ranks on four simulated hosts, whose links have 50 Mbit/s. The launcher deals ranks to hosts in turn. "
+        Table("On slow links", "Eight ranks ran on four simulated hosts, whose links have 50 Mbit/s. The launcher deals ranks to hosts in turn. "
               "The table shows the time that the program itself reports: medians of seven pairs of runs in this order, and with the map of `poise map` "
               "or with `POISE_REORDER`, and the part that is saved with its 95 % interval. "
               "The rows of `poise run` show what it says when it has decided.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
-        Table("Does the conclusion hold?", "For each paper, its headline claim and what the simulation finds, with 95 % confidence intervals "
-              "over seeds, and what Poise makes of the same cases.", headlines, {"paper": "{paper}", "claim, and what is found": "{sentence}"}),
+        Table("Does the conclusion hold?", "For each paper, the table has the main claim and what the simulation finds, with 95 % confidence intervals "
+              "over seeds, and what Poise reaches in the same cases.", headlines, {"paper": "{paper}", "claim, and what is found": "{sentence}"}),
         Table("Verdicts", "Each result table and each plot of a paper, and each question that it leaves open, is a section. "
               "[The guide to simulation](simulate.md#the-papers-tables-beside-ours) says how a verdict is found.", verdicts_of_papers,
               {"paper": "{paper}", **{verdict: f"{{{verdict.replace(' ', '_')}}}" for verdict in VERDICTS}})]),
@@ -479,7 +479,7 @@ PAGES = {
               "In `by hand`, the program distributes the tasks itself. `OpenMP` is one process with OpenMP tasks.", tasks("gains"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
-        Table("All tasks on the first rank, and a core for each rank", "The same with tasks that compute, on as many cores as ranks.", tasks("cores"),
+        Table("All tasks on the first rank, and a core for each rank", "This table has the same columns, for tasks that compute on a machine with a core for each rank.", tasks("cores"),
               {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "worst": "{worst_gain:.2f}", "best of n": "{gain:.2f}",
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
@@ -487,7 +487,7 @@ PAGES = {
               "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them; with large results it hangs (1.3, Open MPI 4).",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
-        Table("What lending can lose", "Pairs of runs without and with lending; both runs of a pair meet the same competitor for the cores, if there is one. "
+        Table("What lending can lose", "Each pair is a run without lending and a run with it. If there is a competitor for the cores, both runs of a pair meet the same one. "
               "`speed` is the time without lending divided by the time with it: the median, and its 95 % confidence interval. "
               "The last two columns say how many times as long a run with lending takes. Wanted are a median speed of at least 0.98 and no run above 2.",
               losses, {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
@@ -504,7 +504,7 @@ PAGES = {
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [
-        Table("stencil4d on two ranks", "Counts per iteration, with a decision every 10 iterations; `keep` never migrates. A run of N iterations is subtracted from one of 2 N. "
+        Table("stencil4d on two ranks", "The table shows counts per iteration, with a decision every 10 iterations; `keep` never migrates. To leave out the start of the program, the counts of a run of N iterations are subtracted from those of a run of 2 N. "
               "Cache misses are `None` where the machine has no hardware counters.",
               lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
@@ -601,9 +601,9 @@ PAGES = {
                "gain": "{gain}", "theory": "{theory}"})]),
     "charm_cluster": ("Charm++ on hosts with slow links", [
         Table("Iterations of three programs", "Charm++ 8's own programs ran on four hosts, which are network namespaces, with two PEs each. Each host's "
-              "network card sends and receives 10 Mbit/s. The objects sleep instead of computing. Every round runs all balancers. The table shows the "
-              "median over the rounds of the mean time of an iteration after the second decision, as the program measures it, and that time divided by "
-              "the one with `PoiseLB` in the same round, both with their 95 % intervals. A second number below 1 means that `PoiseLB` lost.",
+              "network card sends and receives 10 Mbit/s. The objects sleep instead of computing. Every round runs all balancers. The programs measure "
+              "their iterations themselves. The column `ms` has the mean time of an iteration after the second decision. The next column has this time divided by "
+              "that with `PoiseLB` in the same round; if it is below 1, `PoiseLB` lost. Both are medians over the rounds with their 95 % intervals.",
               on_slow_links,
               {"program": "{program}", "balancer": "{balancer}", "ms": "{ms}", "over PoiseLB": "{over}", "ended": "{ended}"})]),
     "charm": ("Charm++", [

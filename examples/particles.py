@@ -17,7 +17,7 @@ import poise
 
 SIDE, STEPS, EVERY = 48, 200, 10
 PARTICLES = 40_000
-SECONDS, BYTES = 2e-6, 48  # of a particle: work per step; position, velocity and more
+SECONDS, BYTES = 2e-6, 48  # seconds of work per particle and step; bytes of a particle
 comm = MPI.COMM_WORLD
 
 
@@ -27,7 +27,7 @@ def cell_of(x):
 
 
 def exchanged(x, v, to):
-    """Sends each particle to the rank `to`. Returns the particles that are here then."""
+    """Sends each particle to the rank `to`. Returns the particles that this rank then has."""
     parts = comm.alltoall([(x[to == rank], v[to == rank]) for rank in range(comm.size)])
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 

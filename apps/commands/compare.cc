@@ -186,7 +186,8 @@ void compare(const Options& options) {
 
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare strategies side by side, with lower bounds");
   add_input_options(*command, options->input, "--placement");
   add_capacity(*command, options->input);
   allow_many_machines(*command);
@@ -233,9 +234,9 @@ void add_compare(CLI::App& app) {
   csv->excludes(json);
   curve->excludes(csv);
   command->footer(
-      "The best strategy comes first: the shortest iteration, then the fewest bytes moved. One\n"
-      "that cannot work on the trace is a row that says why; when none can, the exit status is 1.\n"
-      " --machine may be repeated: one table per machine.\n\n"
+      "The best strategy comes first: the shortest iteration, then the fewest bytes moved. The\n"
+      "row of a strategy that fails says why; if all strategies fail, the exit status is 1. If\n"
+      " --machine is repeated, there is one table per machine.\n\n"
       "Example: poise compare step.poise --machine NUMA32 --strategies greedy,nuco:alpha=1e-4");
   command->callback([options] { compare(*options); });
 }

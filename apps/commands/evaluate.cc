@@ -55,7 +55,7 @@ void evaluate_placement(const Options& options) {
 
 void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("evaluate", "Evaluate a given placement: all metrics");
+  CLI::App* command = app.add_subcommand("evaluate", "Print all metrics of a given placement");
   add_input_options(*command, options->input, "--from");
   command
       ->add_option("-p,--placement", options->placement,
@@ -64,8 +64,8 @@ void add_evaluate(CLI::App& app) {
       ->required();
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
-      "Migrations are counted from the current placement. Where the trace records none and\n"
-      "neither --from nor --start is given, no task has moved.\n\n"
+      "Migrations are counted from the current placement. If the trace records none and neither\n"
+      "--from nor --start is given, no task counts as moved.\n\n"
       "Example: poise evaluate step.poise --placement places --json");
   command->callback([options] { evaluate_placement(*options); });
 }

@@ -88,7 +88,7 @@ LendingOptions lending_of(const Options& options) {
   if (!lending.is_on() && !options.news_delay.empty())
     fail("--news-delay has an effect only on places that help one another; add --lend");
   if (lending.shares_tokens && lending.replicated_share == 0)
-    fail("--shared-tokens is about copies of tasks; add --replicate, such as --replicate 0.5");
+    fail("--shared-tokens has an effect only on copies of tasks; add --replicate, such as 0.5");
   if (options.news_delay.empty()) return lending;
   const auto delay_s = parse_duration_s(options.news_delay);
   if (!delay_s) fail("--news-delay takes a time such as 10ms, not \"{}\"", options.news_delay);

@@ -76,7 +76,8 @@ void show(const Options& options) {
 
 void add_timeline(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("timeline", "What every place did over time in a run");
+  CLI::App* command =
+      app.add_subcommand("timeline", "Show what every place did over time in a run");
   command
       ->add_option("files", options->files,
                    "Written by POISE_TIMELINE (objects), POISE_TASKS_TRACE (tasks), poise juggle "
@@ -88,7 +89,7 @@ void add_timeline(CLI::App& app) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
-      "https://ui.perfetto.dev opens the same files.\n\n"
+      "The web site https://ui.perfetto.dev opens these files, too.\n\n"
       "Example: poise timeline run.json --html run.html");
   command->callback([options] { show(*options); });
 }

@@ -98,7 +98,8 @@ def figure_2(lab, inputs):
 
 
 def by_slowness(lab, inputs):
-    """Returns points like those of figure 2, but by the slowness of one node: the slowness at each cap is not known."""
+    """Returns points like those of figure 2. Their x is the slowness of one node instead of its power cap, because the paper
+    does not say how slow a node is at each cap."""
     points = []
     for slowness in (1, 1.1, 1.19, 1.3, 1.5):
         gain, moved = map(Estimate.of, slow_node(lab, inputs, slowness, TOTAL // 4))
@@ -363,8 +364,8 @@ WAYS = {"lending": ("--lend",), "copies, asking": ("--replicate",), "copies, sha
 
 
 def late_news(lab, inputs, slowness, delay_s, *ways):
-    """Returns for each way a list with the speed-up over neither lending nor copies, per seed, in the first step in
-    which one of eight ranks is slow."""
+    """Returns a list per way, with a value per seed: the speed-up over a run that neither lends tasks nor copies them, in the
+    first step in which one of eight ranks is slow."""
     machine = f"node:8 core:1 bandwidth:{CARD:g} speeds:" + ",".join(["1"] * 7 + [f"{1 / slowness:.6g}"])
     recipe = f"random:degree=0,skew=lognormal,spread=0.2,load_s={LATE_TASK_S:g},task_bytes=1000000"
 

@@ -231,8 +231,8 @@ SECTIONS = (
 
 
 def headline(lab):
-    """Returns a sentence with the mean gain of 16 threads on 12 processing elements over phases of random length, with
-    the paper's policy and with Poise's policy `hybrid`, and with the two jobs of section 6."""
+    """Returns a sentence with the mean gain of 16 threads on 12 processing elements in phases of random length, by the
+    paper's policy and by Poise's policy `hybrid`. The sentence also has the gain of the two jobs in section 6."""
     means, hybrids = [], []
     for seed in lab.seeds:
         stream = random.Random(seed)

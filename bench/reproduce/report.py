@@ -55,7 +55,7 @@ def checks_cells(row):
              check["outcome"]] for check in row["checks"]]
 
 
-MAX_POINTS = 60  # of a figure in the page; the stored row has all
+MAX_POINTS = 60  # the page shows at most this number of points of a figure; the stored row has all
 
 
 def figure_cells(row):

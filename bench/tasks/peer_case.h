@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of rank 0 that all programs which are compared with lending run, and their results.
+// The tasks of rank 0 in the comparison of lending with its alternatives. All programs run them.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct PeerCase {
 
   /// Reads the command line. If the program should end, returns its exit status.
   std::optional<int> parse(int argc, char** argv, const char* summary, const char* program);
-  /// The case and the seconds of each run, by the way in which the tasks ran, as a line of JSON.
+  /// Returns a line of JSON: the case and, for each way to run the tasks, the seconds of its runs.
   nlohmann::json row(int num_ranks,
                      const std::map<std::string, std::vector<double>>& seconds) const;
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Lending beside what users do without it if rank 0 has all tasks. Launches of all programs take turns; one launch
-of tasks_peers runs four ways in turn. StarPU-MPI and mpi4py are measured if they are installed."""
+"""Compares lending with what users do without it if rank 0 has all tasks. Launches of all programs take turns; one
+launch of tasks_peers runs four ways in turn. StarPU-MPI and mpi4py are measured if they are installed."""
 
 import json
 import pathlib

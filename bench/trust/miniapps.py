@@ -25,7 +25,7 @@ from mpi import ENVIRONMENT, mpiexec
 
 PERIOD = 4  # steps between two decisions
 ITERATIONS = 12
-STEPS = {"tsunami": ITERATIONS + 1}  # first, objects only send; other programs have as many steps as iterations
+STEPS = {"tsunami": ITERATIONS + 1}  # in the additional first step, objects only send; other programs have no such step
 TIMEOUT_S = 120
 CLUSTER_PROGRAM = ROOT / "tests" / "support" / "cluster.py"
 WAYS = {"neither": {"POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},

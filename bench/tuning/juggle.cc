@@ -96,7 +96,8 @@ void add_steady_cases(std::vector<Case>& cases) {
     }
 }
 
-/// The policies that move threads when others wait; the program reports its waits, or does not.
+/// Programs under policies that move threads when others wait. Half of the programs report to the
+/// balancer when their threads wait; in the others, the balancer has to find out.
 void add_reactive_cases(std::vector<Case>& cases) {
   for (const auto policy : {JugglePolicy::reactive, JugglePolicy::hybrid, JugglePolicy::proactive})
     for (const auto wait : {SimulatedWait::sleep, SimulatedWait::yield})

@@ -239,7 +239,7 @@ void write_profile(const std::string& path) {
   write_file(path, native::write(trace, {{"prof", blocks}}));
 }
 
-TEST(Library, the_diagnosis_of_a_profile_is_the_one_of_the_command_as_json) {
+TEST(Library, the_diagnosis_of_a_profile_is_the_json_that_the_command_prints) {
   const std::string path = testing::TempDir() + "library_profile.poise";
   write_profile(path);
   const char* json = nullptr;

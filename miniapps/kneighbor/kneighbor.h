@@ -53,7 +53,7 @@ struct Program {
     arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
   }
   void prepare() const {
-    if (k >= objects) fail("--k {}: must be below the number of objects, {}", k, objects);
+    if (k >= objects) fail("--k is {}; it must be below the number of objects, {}", k, objects);
   }
   ObjectId num_objects() const { return objects; }
   std::uint64_t steps() const { return iterations; }

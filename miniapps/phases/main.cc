@@ -106,12 +106,12 @@ Waiting waiting_named(const std::string& name) {
   if (name == "sleep") return Waiting::sleep;
   if (name == "yield") return Waiting::yield;
   if (name == "spin") return Waiting::spin;
-  poise::fail("--wait {}: unknown; use sleep, yield or spin", name);
+  poise::fail("--wait is {}; it must be sleep, yield or spin", name);
 }
 
 double length_s(const std::string& text) {
   const auto length = poise::parse_duration_s(text);
-  if (!length) poise::fail("--phase {}: not a time; write it like 1s or 50ms", text);
+  if (!length) poise::fail("--phase is {}, which is not a time; write it like 1s or 50ms", text);
   return *length;
 }
 

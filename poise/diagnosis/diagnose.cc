@@ -103,9 +103,10 @@ std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   return idle_s;
 }
 
-/// Ranks that share cores finish evenly distributed work no sooner than these cores can. How soon
-/// depends on how much of a core is left by ranks that wait actively: a saving between nothing and
-/// all of it is possible, unless the saving is a bound.
+/// Limits the savings of ranks that share cores: even evenly distributed work takes as long as the
+/// cores need for it. Ranks that wait actively take core time from ranks that work, so it is
+/// unknown which part of the limit can be saved. The interval of each saving therefore covers
+/// everything from nothing to the limit, unless the saving is an upper bound already.
 void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   for (Advice& each : advice) {
     Seconds& saved = each.saved;
@@ -122,8 +123,9 @@ struct Distribution {
   double moved_share = 0;
 };
 
-/// Work whose imbalance persists can be divided before the run. If it is not known whether it
-/// persists, the saving is between that of this and of distributing the work during the run.
+/// If the imbalance persists, the work can be distributed once, before the run. Otherwise it has to
+/// be distributed again during the run. If it is unknown whether the imbalance persists, the saving
+/// lies between the savings of these two ways.
 Distribution best_distribution(const Imbalance& i) {
   const Seconds before{i.persistent_s, i.persistent_error_s};
   const Seconds during{i.periodic_s, i.periodic_error_s};
@@ -238,8 +240,9 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   advice.push_back({Remedy::juggle, {(uneven_s + least_s) / 2, (uneven_s - least_s) / 2}, false});
 }
 
-/// The time in which ranks of one core take turns, also inside MPI, where they wait actively: the
-/// time for which the rank that was queued least was queued, on the worst core.
+/// The time in which ranks of one core take turns, also inside MPI, where they wait actively. For
+/// each core it is the queueing time of the rank that queued least; the largest of these times is
+/// returned.
 double taking_turns_s(const MeasuredPhase& phase, const Placement& placement,
                       const std::map<PlaceId, int>& ranks_at) {
   std::map<PlaceId, double> least_s;
@@ -284,8 +287,8 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   }
   // Binding does not help on cores that other programs use.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
-  // In most phases ranks do not share a core by chance, such as when another program needs the
-  // other.
+  // Ranks may share a core by chance for a while, for example because another program uses another
+  // core. If they do so in more than half of the phases, it is no chance.
   const bool is_lasting = 2 * with_turns > run.phases.size() && turns_s > saved_s;
   if (is_lasting)
     advice.push_back({Remedy::binding, {turns_s, turns_s / 4}, false});  // the model's error
@@ -350,7 +353,8 @@ void rank_advice(std::vector<Advice>& advice, double run_s) {
     advice.push_back({});
     return;
   }
-  // Lending is a bound, so it is compared with the most that objects may save.
+  // The saving of lending is an upper bound, so the saving of objects, with which it is compared,
+  // is taken at the upper end of its interval.
   const Advice& best = advice.front();
   const auto compared_s = [&](const Advice& other) {
     const bool adds_width = best.remedy == Remedy::lending && other.remedy == Remedy::objects;

@@ -144,12 +144,12 @@ Advice advice_of(const planted::Profile& profile, Remedy remedy) {
   return {};
 }
 
-TEST(diagnose, promises_what_one_distribution_before_the_run_removes_of_a_persistent_imbalance) {
+TEST(diagnose, a_persistent_imbalance_promises_the_gain_of_one_distribution_before_the_run) {
   const auto profile = run_on_node({0.9, 0.3}, "core:2");
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
 
-TEST(diagnose, transfers_that_only_some_ranks_have_may_be_waits_for_a_rank_with_more_work) {
+TEST(diagnose, long_transfers_of_some_ranks_may_be_waits_for_a_rank_with_more_work) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
   const Advice objects = advice_of(profile, Remedy::objects);
@@ -157,7 +157,7 @@ TEST(diagnose, transfers_that_only_some_ranks_have_may_be_waits_for_a_rank_with_
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, ranks_that_take_turns_on_a_core_inside_mpi_are_to_be_bound_to_cores_of_their_own) {
+TEST(diagnose, advises_to_bind_ranks_that_take_turns_on_a_core_inside_mpi) {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{0, 0});
@@ -170,7 +170,7 @@ TEST(diagnose, ranks_that_take_turns_on_a_core_inside_mpi_are_to_be_bound_to_cor
   EXPECT_NEAR(advice_of(profile, Remedy::binding).saved.value, 10 * 0.7, 1e-9);
 }
 
-TEST(diagnose, even_work_of_ranks_that_share_cores_takes_as_long_as_these_cores_need) {
+TEST(diagnose, balancing_ranks_that_share_cores_saves_at_most_the_idle_time_of_these_cores) {
   // Four ranks with 1.1 s of work in each second have an imbalance of 0.725 s, but their two cores
   // are idle for only 0.45 s.
   const auto profile = run_on_node({1, 0.1, 0, 0}, "core:2");

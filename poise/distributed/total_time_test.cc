@@ -31,7 +31,7 @@ std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement
   return times;
 }
 
-TEST(PlannedTimes, are_those_that_evaluate_gives_for_the_whole_problem) {
+TEST(PlannedTimes, equal_the_times_that_evaluate_computes_from_the_whole_problem) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

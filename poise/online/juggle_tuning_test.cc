@@ -31,7 +31,7 @@ TEST(JuggleTuning, numbers_are_set_by_name_and_the_others_keep_their_values) {
   EXPECT_EQ(juggle_tuning_from("").noise, JuggleTuning().noise);
 }
 
-TEST(JuggleTuning, unknown_names_and_values_with_which_no_sleep_is_seen_are_errors) {
+TEST(JuggleTuning, unknown_names_and_values_with_which_sleep_cannot_be_detected_are_errors) {
   for (const auto* changes : {"noice=0.1", "noise", "noise=0.5", "noise=0.2,min_window_s=0.02"})
     EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
 }

@@ -167,8 +167,9 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
   Peer& peer = peers_.at(rank);
-  // The mean of the first results: one of n counts n times as little as a single one would. With a
-  // constant weight, a program with few tasks would learn too late that a rank is slow.
+  // At first, the n-th result has 1/n of the usual maximum weight, so the average is the mean of
+  // all results so far. With a small constant weight from the start, a program with few tasks would
+  // learn too late that a rank is slow.
   const double steady = lending_tuning::kSlownessWeight;
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /

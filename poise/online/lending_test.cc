@@ -263,7 +263,7 @@ TEST(CouldGain, is_true_only_if_lending_arbitrarily_divisible_tasks_would_save_e
   EXPECT_TRUE(could(fast, 0.9));
 }
 
-TEST(LoanToLearn, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
+TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
   for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
@@ -273,14 +273,14 @@ TEST(LoanToLearn, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   }
 }
 
-TEST(LoanToLearn, lends_nothing_to_a_rank_that_is_too_far_away_or_too_busy) {
+TEST(ExploratoryLoan, lends_nothing_to_a_rank_that_is_too_far_away_or_too_busy) {
   const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
   for (const Borrower& other : {far, busy})
     EXPECT_THAT(exploration_loans({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
                 IsEmpty());
 }
 
-TEST(LoanToLearn, lends_the_shorter_of_two_tasks_with_the_same_transfer_cost) {
+TEST(ExploratoryLoan, lends_the_shorter_of_two_tasks_with_the_same_transfer_cost) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
                               {.name = 2, .task_s = 1, .lend_s = 3}};
   const Borrower other{.rank = 7, .extra_s = 3};

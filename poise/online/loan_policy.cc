@@ -71,7 +71,8 @@ double share_remaining(const Peer& peer, double now_s) {
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads) {
   const double deviation_s = queue.mean_deviation_s();
   if (deviation_s <= 0 || other.busy_s <= 0) return 0;
-  // Deviations of single tasks add up like random steps. A thread runs its share of the tasks.
+  // The deviations of single tasks are independent, so the deviation of the sum over n tasks grows
+  // with the square root of n. Each thread runs an equal share of the tasks.
   const double tasks = queue.lendable + queue.running;
   const double here_s = deviation_s * std::sqrt(tasks) / threads;
   const double there_s =
@@ -117,7 +118,8 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
                         {peer.queued, peer.in_flight}};
     Borrower& other = known.first;
     other.asks = thief != nullptr;
-    // A rank asks when it is idle, or when its end is certain. A lasting request may be old.
+    // A rank sends a request when it is idle, or when the end of its last task is certain. A
+    // lasting request proves neither, because it may have been sent long ago.
     const bool is_certain = takes_all || (thief && !thief->is_lasting);
     if (!is_certain)
       other.busy_s +=

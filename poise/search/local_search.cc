@@ -310,7 +310,8 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   times_.move(t, to);
   room_.move(t, to);
   if (moved_) moved_->move(t, to);
-  // Both ends change; resources are also examined for their times and for who waits for them.
+  // A move examines each arc at both of its ends. If there are shared resources, it examines each
+  // end twice more: for the times of the resources, and for the places that wait for them.
   const std::uint64_t per_arc = times_.resources() ? 6 : 2;
   scans_of_moves_ += per_arc * times_.arcs_of(t).size();
   for (const SpotId spot : times_.touched()) {

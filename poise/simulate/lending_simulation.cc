@@ -667,7 +667,8 @@ void Simulation::step(Rank& rank) {
 void Simulation::happen(const Event& event) {
   Rank& rank = ranks_[event.rank];
   if (const double at_s = rank.core.held_from_s(event.at_s); at_s > event.at_s) {
-    // With its old number, the event precedes later ones of the same time: messages stay in order.
+    // The event is postponed. It keeps its number, so it still precedes events with larger numbers
+    // that happen at the same time, and messages stay in order.
     events_.push({at_s, event.order, event.kind, event.rank, event.mail});
     return;
   }

@@ -112,12 +112,12 @@ LendingScenario one_slow(double news_delay_s) {
   return scenario;
 }
 
-TEST(LendingSimulation, loses_time_if_news_is_late) {
+TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_of_the_slow_rank) {
   EXPECT_LT(simulate_lending(one_slow(0)).makespan_s,
             simulate_lending(one_slow(0.2)).makespan_s - 0.1);
 }
 
-TEST(LendingSimulation, copies_whose_tokens_are_shared_do_not_depend_on_news) {
+TEST(LendingSimulation, copies_with_tokens_in_shared_memory_need_no_messages_about_loads) {
   LendingScenario scenario = one_slow(0.2);
   scenario.settings.pull = scenario.settings.loans.push = false;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 3.0, 1e-2);

@@ -108,7 +108,7 @@ TEST(Routing, a_detour_is_the_route_to_the_router_and_the_route_from_it) {
               links_of(machine, 0, via).size() + links_of(machine, via, 12).size());
 }
 
-TEST(Routing, messages_share_a_link_and_opposite_directions_do_not) {
+TEST(Routing, messages_share_a_link_only_if_they_go_in_the_same_direction) {
   const Machine machine = machine_of("mesh:2 core:6");
   const Routing minimal = by(RoutingPolicy::minimal);
   EXPECT_DOUBLE_EQ(seconds(
@@ -129,7 +129,7 @@ TEST(Routing, a_shift_by_one_uses_every_link_of_a_ring_once) {
 // direction carries the traffic of 4 routers. A random detour makes two trips to random routers,
 // each with (1 + 2 + 3 + 4) / 9 hops in each direction, so that a link carries 20 / 9. (Dally and
 // Towles, "Principles and practices of interconnection networks", 2004, sections 3 and 9.1.)
-TEST(Routing, minimal_routes_of_a_tornado_on_a_ring_take_9_fifths_of_the_time_of_random_ones) {
+TEST(Routing, tornado_traffic_on_a_ring_takes_9_fifths_as_long_by_minimal_as_by_random_routes) {
   const Machine machine = machine_of("torus:9 core:400");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   EXPECT_DOUBLE_EQ(traffic_of(machine, tornado, by(RoutingPolicy::minimal)).busiest_s(), 1600);
@@ -137,7 +137,7 @@ TEST(Routing, minimal_routes_of_a_tornado_on_a_ring_take_9_fifths_of_the_time_of
   EXPECT_NEAR(random_s, 400 * 20.0 / 9, 0.1 * 400 * 20.0 / 9);
 }
 
-TEST(Routing, adaptive_routes_are_faster_for_a_tornado_and_minimal_for_neighbours) {
+TEST(Routing, adaptive_routes_detour_tornado_traffic_but_not_traffic_between_neighbours) {
   const Machine machine = machine_of("torus:9 core:20");
   const auto tornado = [](NodeId node) { return (node + 4) % 9; };
   const auto next = [](NodeId node) { return (node + 1) % 9; };
@@ -211,7 +211,7 @@ TEST(Routing, the_seed_determines_random_routes) {
   EXPECT_EQ(drawn.size(), 24U);  // every other router; the receiver's stands for the direct route
 }
 
-TEST(Routing, names_are_read_and_written) {
+TEST(Routing, each_policy_is_found_by_its_name) {
   for (const char* name : {"minimal", "random", "adaptive"})
     EXPECT_EQ(name_of(routing_named(name)), name);
   EXPECT_THROW(routing_named("shortest"), Error);

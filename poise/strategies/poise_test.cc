@@ -127,7 +127,7 @@ TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   }
 }
 
-TEST(Poise, buys_a_few_migrations_although_many_would_cost_more_than_they_save) {
+TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_save) {
   // A decision may take 2.8 ms here, which suffices for one search from the current placement.
   const Machine machine =
       with_formula(machine_from_text("numa:8 core:6 factors:2,1"), CostFormula::nuco);

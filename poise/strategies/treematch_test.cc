@@ -288,7 +288,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, with_levels_auto_the_iteration_is_as_short_as_with_the_best_level) {
+TEST(Treematch, the_option_levels_auto_gives_an_iteration_as_short_as_the_best_level) {
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;
   for_each_case_of_levels([&](const Machine& machine, const Workload& workload,
@@ -317,7 +317,7 @@ TEST(Treematch, with_levels_auto_the_iteration_is_as_short_as_with_the_best_leve
   RecordProperty("worst_to_best", std::to_string(worst_to_best / cases));
 }
 
-TEST(Treematch, levels_with_the_groups_of_nodes_are_the_nodes) {
+TEST(Treematch, the_level_number_of_the_nodes_gives_the_same_placement_as_the_default) {
   const Machine machine = machine_from_text("rack:2 node:4 numa:2 core:2");
   const Workload workload = k_neighbour(128, 2);
   const Placement current = round_robin(128, machine.num_places());
@@ -325,7 +325,7 @@ TEST(Treematch, levels_with_the_groups_of_nodes_are_the_nodes) {
             place("treematch", machine, workload, current));
 }
 
-TEST(Treematch, numbers_beyond_the_last_level_above_the_places_mean_this_level) {
+TEST(Treematch, level_numbers_that_are_too_large_select_the_last_level_above_the_places) {
   const Machine machine = machine_from_text("node:4 numa:2 core:2");
   const Workload workload = k_neighbour(64, 2);
   const Placement current = round_robin(64, machine.num_places());

@@ -40,10 +40,11 @@ namespace {
 
 constexpr std::uint64_t kObjects = 40'000;
 constexpr std::size_t kPes = 64, kDecisions = 3;
-constexpr std::uint64_t kDistances[] = {1, 200};  // each object sends to these, in both directions
+// Object i sends to the objects i + d and i - d for each of these distances d.
+constexpr std::uint64_t kDistances[] = {1, 200};
 constexpr std::uint64_t kMessages = kObjects * 2 * std::size(kDistances);
 
-/// The objects and messages of a 2-D torus, none of which is stored.
+/// Statistics of a 2-D torus whose objects and messages are listed on request and never stored.
 Statistics listed() {
   Statistics statistics;
   statistics.pes.resize(kPes);

@@ -20,7 +20,8 @@ struct Tuning {
   double min_scan_s = 0.05;
   // Seconds from one scan to the next, as a fraction of the time for which the program has run.
   double scan_share = 0.1;
-  // The same from one count of the threads of known processes to the next. A count is cheaper.
+  // Seconds from one count of the threads of known processes to the next, as a fraction of the time
+  // for which the program has run. A count is cheaper than a scan.
   double count_share = 0.01;
   // Seconds between two readings of the cgroup's quota.
   double quota_s = 60;
@@ -36,7 +37,8 @@ struct Tuning {
   std::uint64_t own_choice_rounds = 10;
   // Rounds between two probes of cpu speeds, each of which wakes a thread.
   std::uint64_t probe_rounds = 20;
-  // The same while speeds are unknown, and if all speeds are equal, as is common.
+  // Rounds between two probes while speeds are unknown, and while all speeds are equal, as they are
+  // on most machines.
   constexpr std::uint64_t first_probe_rounds() const { return probe_rounds / 10; }
   constexpr std::uint64_t equal_probe_rounds() const { return probe_rounds * 10; }
 

@@ -66,7 +66,8 @@ PageCounts bring_pages(std::span<const std::span<std::byte>> memory, const PageC
   if (away.empty()) return counts;
   const std::vector<int> nodes(away.size(), domain);
   calls.move_pages(away.size(), away.data(), nodes.data(), status.data());
-  // Asks again, because that call does not set the status of all pages that it moves.
+  // Asks the kernel where the pages are now, because the call that moves pages does not set the
+  // status of all of them.
   status.assign(away.size(), -1);
   if (calls.move_pages(away.size(), away.data(), nullptr, status.data()) >= 0)
     counts.moved = static_cast<std::size_t>(std::ranges::count(status, domain));

@@ -89,7 +89,7 @@ TEST_F(BringPages, lets_pages_stay_if_the_kernel_forbids_a_call_or_the_domain_is
   EXPECT_EQ(domain_of[first_], 0);
 }
 
-TEST(BringPagesOfTheKernel, finds_accessed_memory_or_does_nothing) {
+TEST(BringPagesOfTheKernel, never_counts_more_pages_than_the_memory_has) {
   std::vector<std::byte> bytes(1 << 20, std::byte{1});
   const std::array memory{std::span<std::byte>(bytes)};
   const PageCounts counts = bring_pages(memory);

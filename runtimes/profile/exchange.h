@@ -22,9 +22,9 @@ class Exchange {
   /// within tuning::kMaxJoin_s, because it runs without this library.
   static Word joined(const MpiLibrary& mpi);
 
-  /// `own`: the duplicate. Collective.
+  /// `own` is the communicator that joined() returned. Collective.
   Exchange(const MpiLibrary& mpi, Word own);
-  /// Frees the communicators. Collective.
+  /// Frees the communicators of the profile. Collective.
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -32,13 +32,13 @@ class Exchange {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// The maximum of each value over all ranks. Collective.
+  /// Returns the maximum of each value over all ranks. Collective.
   std::vector<double> largest(const std::vector<double>& own) const;
   /// True if all ranks passed the same value. Collective.
   bool all_agree(double own) const;
 
-  /// How far the clock of rank 0's host is ahead of this host's clock. Collective. Takes O(log
-  /// hosts) rounds of short messages.
+  /// Returns how far the clock of rank 0's host is ahead of this host's clock. Collective. Takes
+  /// O(log hosts) rounds of short messages.
   ClockOffset offset_to_first();
 
   /// Finds the waits in the sampled collectives of these communicators. All ranks of a communicator

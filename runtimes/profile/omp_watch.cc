@@ -138,8 +138,8 @@ std::vector<std::int64_t> omp_work_ns() {
   return work_ns;
 }
 
-/// The OpenMP runtime calls this before the first region. Another tool that was preloaded too gets
-/// the runtime instead, since a runtime serves one tool.
+/// The OpenMP runtime calls this function before the first region, and serves only one tool. If
+/// another tool was preloaded as well, the runtime serves that tool.
 extern "C" __attribute__((visibility("default"))) void* ompt_start_tool(unsigned version,
                                                                         const char* runtime) {
   using StartTool = void* (*)(unsigned, const char*);

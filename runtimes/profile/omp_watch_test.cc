@@ -7,7 +7,7 @@
 namespace poise::profile {
 namespace {
 
-TEST(omp_watch, time_at_barriers_and_outside_of_regions_is_no_work) {
+TEST(omp_watch, time_at_barriers_or_outside_of_regions_does_not_count_as_work) {
   OmpThread thread;
   thread.enter_region(100, 2);
   thread.begin_wait(130);
@@ -36,7 +36,7 @@ TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
   EXPECT_EQ(thread.worked_ns(), 10 + 20 + 30);
 }
 
-TEST(omp_watch, regions_of_one_thread_count_only_inside_larger_ones) {
+TEST(omp_watch, a_region_of_one_thread_counts_only_if_nested_in_a_region_of_several) {
   OmpThread thread;
   thread.enter_region(0, 1);
   thread.begin_wait(5);

@@ -72,7 +72,7 @@ struct Phase {
   std::array<Waiting, kNumWaits> waiting = {};  // by WaitsFor
 };
 
-/// How long the rank waited for `what` in the phase.
+/// Estimates how long the rank waited in the phase for other ranks of the kind `what`.
 Estimate waited(const Phase& phase, WaitsFor what);
 
 /// The CPU time of the useful stretches of a phase. For long stretches it was read from the CPU

@@ -77,8 +77,8 @@ void note_wrong_settings(const MpiLibrary& mpi) {
   if (const std::string trouble = trouble_with_machine(size); !trouble.empty()) print_note(trouble);
 }
 
-/// The number of processes that the launcher says it started; 0 if it does not say. `rank`: which
-/// of them this process is.
+/// Returns how many processes the launcher has started, or 0 if its variables do not say. Sets
+/// `rank` to the number of this process among them.
 int launched(int& rank) {
   const std::pair<const char*, const char*> names[] = {
       {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
@@ -105,7 +105,8 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
-/// Any rank may run without this library, also rank 0, so the first few ranks print this.
+/// Says that ranks without this library are missing. Ranks 0 and 1 print it, because one of them
+/// may run without the library itself.
 void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);

@@ -176,7 +176,7 @@ class Context {
 
 namespace detail {
 
-/// How an argument that is given for this parameter becomes an item of a task.
+/// Makes an item of a task from the argument that is given for a parameter of this type.
 template <typename Parameter>
 struct Argument {
   using Copy = std::conditional_t<RawBytes<Parameter>, Parameter, Buffer>;
@@ -194,7 +194,7 @@ struct Argument {
   }
 };
 
-/// The same for data that a task refers to instead of copying them.
+/// Makes an item from an argument to which the task refers, so that nothing is copied.
 template <typename T>
 struct Argument<std::span<T>> {
   struct Copy {};  // references need no copy
@@ -209,8 +209,8 @@ struct Argument<std::span<T>> {
   }
 };
 
-// Where a task is submitted: its first reference knows. A task with values only has no location,
-// because no default argument can follow the values.
+// Returns the line that submits a task. It is stored in the task's first argument that is in(…),
+// out(…) or inout(…). If all arguments are values, the line is unknown.
 inline std::source_location submitted_at() { return {}; }
 template <typename T, Mode mode, typename... Rest>
 std::source_location submitted_at(const Reference<T, mode>& first, const Rest&...) {

@@ -18,14 +18,14 @@ import unittest
 RING, POISE = os.environ["RING"], os.environ["POISE"]
 HOME = pathlib.Path(os.environ["CHARM_HOME"])
 IS_NETWORK = HOME.name.startswith("netlrts")
-HAS_THREADS = HOME.name.endswith("smp")  # several PEs per process, and a thread for communication
+HAS_THREADS = HOME.name.endswith("smp")  # each process has several PEs and a communication thread
 HAS_TREES = (HOME / "include/HybridBaseLB.h").exists()
 HAS_TREE_LB = (HOME / "include/TreeLB.h").exists()
-MOVABLE = 56  # 56 of the 64 pieces are movable; the program balances three times
+MOVABLE = 56  # number of movable pieces, of 64; the program balances three times
 
 
-RUN_S = 300 if IS_NETWORK else 100  # a run of several processes takes some seconds on a busy host
-# Status of a program that ends itself with 2 at its start; charmrun turns it into 1.
+RUN_S = 300 if IS_NETWORK else 100  # time limit of a run; several processes take longer to start on a busy host
+# Exit status of a run whose program ends with status 2 at its start. charmrun turns the status into 1.
 REFUSED = 1 if IS_NETWORK else 2
 
 
@@ -37,8 +37,8 @@ def processes(pes):
 
 
 def moves_of_tree(by_process, by_root, pes=4):
-    """Returns how many objects move if the strategy rotate decides so often for processes, and so often for all PEs. A
-    process with one PE moves nothing."""
+    """Returns how many objects move if the strategy rotate decides by_process times for each process and by_root times
+    for all PEs. A process with one PE moves nothing."""
     return MOVABLE * (by_root + (by_process if processes(pes) < pes else 0))
 
 

@@ -89,7 +89,7 @@ class Zsh(CliTest):
 
     def test_zsh_shows_a_description_beside_each_command(self):
         self.shell.type("poise co\t")
-        self.shell.shows("compare +-- Strategies side by side")
+        self.shell.shows("compare +-- Compare strategies side by side")
 
 
 if __name__ == "__main__":

@@ -62,19 +62,19 @@ class Tidy(unittest.TestCase):
         tidy.check_casts(int(tidy.MAX_CASTS) + 1, 1000)
         self.assertEqual(len(tidy.troubles), 1)
 
-    def test_short_subjects_are_accepted_and_only_large_commits_need_a_body(self):
+    def test_short_commit_subjects_are_accepted_and_only_large_commits_need_a_body(self):
         self.commit("x" * tidy.MAX_SUBJECT)
         self.commit("Change much\n\nThis is why.", LONG)
         self.assertEqual(self.troubles(), [])
 
-    def test_long_subjects_and_full_stops_and_large_commits_without_a_body_are_rejected(self):
+    def test_commits_with_a_long_subject_or_a_full_stop_or_a_missing_body_are_rejected(self):
         self.commit("x" * (tidy.MAX_SUBJECT + 1))
         self.commit("Change a line.")
         self.commit("Change much", LONG)
         self.assertEqual(self.troubles(), ["11 lines changed and no body that says why", "a subject does not end with a full stop",
                                            "a subject of 61 characters; at most 60"])
 
-    def test_merges_and_listed_commits_and_those_before_the_base_are_not_checked(self):
+    def test_merge_commits_and_excepted_commits_and_commits_before_the_base_are_not_checked(self):
         self.git("checkout", "-q", "-b", "side")
         listed = self.commit("Listed.")
         self.git("checkout", "-q", "-")
@@ -84,7 +84,7 @@ class Tidy(unittest.TestCase):
             self.assertEqual(self.troubles(), [])
         self.assertEqual(len(self.troubles()), 1)
 
-    def test_messages_are_not_checked_without_the_history(self):
+    def test_commit_messages_are_not_checked_if_the_git_history_is_missing(self):
         self.commit("Later")
         self.assertTrue(tidy.has_history())
         self.git("clone", "-q", "--depth", "1", f"file://{self.folder}", "shallow")
@@ -112,7 +112,7 @@ class Tidy(unittest.TestCase):
             tidy.check_one_clock(pathlib.PurePosixPath(name), ["::clock_gettime(CLOCK_MONOTONIC, &now);", "wall_now_s()"])
             self.assertEqual(len(tidy.troubles), 0 if is_allowed else 1, name)
 
-    def test_tuned_numbers_stand_in_the_lists_of_their_rooms(self):
+    def test_tuned_numbers_outside_of_the_list_of_their_folder_are_rejected(self):
         for name, line, is_allowed in (("poise/search/a.cc", "constexpr double kShare = 0.5;", False),
                                        ("poise/search/a.cc", "constexpr double kRounding = 1e-9;", True),
                                        ("poise/search/tuning.h", "inline constexpr double kShare = 0.5;", True),

@@ -49,7 +49,7 @@ class Tiers(unittest.TestCase):
     def stored(self):
         return [(row["part"], row["failed"], row["measured"]["commit"]) for row in run.keep.stored_rows(run.RESULT)]
 
-    def test_each_part_of_a_tier_has_a_word_of_its_own(self):
+    def test_each_part_of_a_tier_has_a_unique_one_word_name(self):
         for tier in tiers.TIERS:
             words = [part.word for part in tiers.parts(tier)]
             self.assertEqual(len(words), len(set(words)))
@@ -70,7 +70,7 @@ class Tiers(unittest.TestCase):
         status, _, err = self.main("usual", "format")
         self.assertEqual((status, err.count("\n"), self.ran), (2, 1, []))
 
-    def test_the_list_of_parts_shows_every_word(self):
+    def test_the_option_list_shows_the_name_of_every_part(self):
         status, out, _ = self.main("full", "--list")
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, [part.word for part in tiers.parts("full")]))
         self.assertEqual(self.ran, [])

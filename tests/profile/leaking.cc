@@ -7,7 +7,7 @@
 
 namespace poise::profile {
 
-constexpr std::size_t kPlanted = 4321;  // bytes; sanitized_test.py searches for this number
+constexpr std::size_t kPlanted = 4321;  // leaked bytes; sanitized_test.py searches for them
 void* volatile last;                    // so that the compiler keeps the allocation
 
 std::string real_host_name() asm("__real__ZN5poise7profile9host_nameB5cxx11Ev");

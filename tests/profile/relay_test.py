@@ -117,7 +117,7 @@ class Relay(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_every_wrapper_passes_all_arguments_and_the_result_of_its_mpi_function_on(self):
+    def test_every_wrapper_passes_on_all_arguments_and_the_result_of_its_mpi_function(self):
         library, caller = self.folder / "libfake.so", self.folder / "caller"
         (self.folder / "fake.c").write_text(library_text())
         (self.folder / "caller.c").write_text(caller_text())

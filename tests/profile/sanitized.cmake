@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The profile library under the address sanitizer, in unmodified programs.
+# Builds the profile library with the address sanitizer and tests it in unmodified programs.
 set(runtime libasan.so)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(runtime libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so)

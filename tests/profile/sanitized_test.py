@@ -83,7 +83,7 @@ class Sanitized(unittest.TestCase):
                 self.assertEqual(self.errors(mpi, ranks, source, *arguments, POISE_PROFILE=str(output)), ([], []))
                 self.assertEqual(len(read_profile(output)), ranks)
 
-    def test_a_planted_leak_is_found(self):
+    def test_a_leak_planted_into_the_library_is_found(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 leaks, others = self.errors(mpi, 2, "sequence.c", library=LEAKING, POISE_PROFILE=str(self.folder / "profile"))
@@ -92,27 +92,27 @@ class Sanitized(unittest.TestCase):
                 for leak in leaks:
                     self.assertIn(PLANTED, leak)
 
-    def test_messages_collectives_and_persistent_requests(self):
+    def test_no_leak_is_found_with_messages_collectives_and_persistent_requests(self):
         self.check_profiled(3, "sequence.c")
         self.check_profiled(3, "random_pairs.c", "1")
 
-    def test_requests_that_are_waited_for_together_or_found_by_probe(self):
+    def test_no_leak_is_found_with_waitall_and_wildcards_and_probes(self):
         for what in ("waitall", "any", "probe"):
             self.check_profiled(3, "partners.c", what)
 
-    def test_phases_with_names_and_communicators_that_are_made_and_freed(self):
+    def test_no_leak_is_found_with_named_phases_and_freed_communicators(self):
         self.check_profiled(2, "late.c", "pcontrol")
         self.check_profiled(2, "late.c", "freed")
         self.check_profiled(2, "attribute.c")
         self.check_profiled(2, "trouble.c", "communicators")
 
-    def test_threads_that_send_at_the_same_time(self):
+    def test_no_leak_is_found_if_threads_send_at_the_same_time(self):
         self.check_profiled(2, "trouble.c", "threads")
 
-    def test_ranks_that_are_reordered(self):
+    def test_no_leak_is_found_if_ranks_are_reordered(self):
         self.check(8, "topologies.c", "1", POISE_REORDER="1", POISE_REORDER_MACHINE="node:2 core:4")
 
-    def test_a_program_that_exits_without_finalize(self):
+    def test_no_leak_is_found_if_the_program_exits_without_mpi_finalize(self):
         parts = self.folder / "parts"
         parts.mkdir()
         self.check(2, "late.c", "exit", status=3, POISE_PROFILE=str(self.folder / "profile"), POISE_PROFILE_PARTS=str(parts))

@@ -58,26 +58,26 @@ class Trouble(unittest.TestCase):
             with self.subTest(mpi=mpi, mode=mode):
                 self.check(self.profile(*launcher(mpi), "-np", 2, self.program(mpi), mode), sent)
 
-    def test_thousands_of_communicators(self):
+    def test_a_program_with_thousands_of_communicators_is_profiled(self):
         self.for_each("communicators", (COMMUNICATORS, 4 * COMMUNICATORS))
 
-    def test_a_message_of_more_bytes_than_an_int_can_count_and_of_a_derived_type(self):
+    def test_a_message_longer_than_an_int_can_count_is_recorded_with_its_true_size(self):
         self.for_each("large", (1, PIECES * PIECE))
 
-    def test_all_levels_of_thread_support(self):
+    def test_programs_at_every_mpi_thread_level_are_profiled(self):
         for mode in ("single", "funneled", "serialized"):
             self.for_each(mode, (1, 4))
 
-    def test_several_threads_that_send_at_the_same_time(self):
+    def test_messages_that_several_threads_send_at_once_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
 
-    def test_ranks_that_a_shell_starts_and_that_start_another_program_at_the_end(self):
+    def test_ranks_started_by_a_shell_that_call_exec_at_the_end_are_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(*launcher(mpi), "-np", 2, "sh", "-c", f"true; exec {self.program(mpi)} exec")
                 self.check(done, (1, 4))
 
-    def test_several_programs_in_one_job(self):
+    def test_a_job_of_several_different_programs_is_profiled(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 other = self.folder / f"other.{mpi}"
@@ -105,7 +105,7 @@ class Trouble(unittest.TestCase):
                 self.check(done, (1, 4))
 
     @unittest.skipIf(len(installations()) < 2, "needs both MPIs")
-    def test_a_program_of_another_mpi_than_the_launcher_runs_and_the_profile_says_why_it_is_missing(self):
+    def test_one_line_says_why_there_is_no_profile_if_program_and_launcher_belong_to_different_mpis(self):
         done = self.profile(*launcher("openmpi"), "-np", 2, self.program("mpich"), "single")
         self.assertEqual((done.returncode, done.stdout), (0, "right\nright\n"), done.stderr)
         self.assertIn("poise profile: no profile: the launcher started 2 processes", done.stderr)

@@ -64,7 +64,7 @@ int calls_of(const std::string& strategy, const char* recipe, TaskId tasks) {
   return sum;
 }
 
-TEST(Calls, every_other_strategy_of_the_table_is_counted) {
+TEST(Calls, calls_of_every_other_strategy_of_the_table_are_counted) {
   for (const Strategy& strategy : strategies()) {
     if (strategy.name == "poise") continue;
     SCOPED_TRACE(std::string(strategy.name));

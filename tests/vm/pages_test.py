@@ -20,7 +20,7 @@ def domains(text, when):
 
 
 class Pages(unittest.TestCase):
-    def test_pages_are_in_the_domain_of_the_thread_after_they_were_brought_there(self):
+    def test_memory_pages_are_in_the_numa_domain_of_the_thread_after_they_were_moved(self):
         said = guest.boot(2, [guest.BIN / "follow_pages"], "echo '>>> pages'\nfollow_pages\n", TIMEOUT_S)["pages"]
         print(said, file=sys.stderr)
         before, after = domains(said, "before"), domains(said, "after")
@@ -32,5 +32,5 @@ class Pages(unittest.TestCase):
 
 if __name__ == "__main__":
     result = unittest.main(exit=False).result
-    # Status 77 if the emulator or its kernel is missing.
+    # Exits with status 77 (skipped) if the emulator or its kernel is missing.
     sys.exit(77 if not result.testsRun and result.skipped else not result.wasSuccessful())

@@ -250,5 +250,5 @@ class TwelveCpus(MachineTest):
 
 if __name__ == "__main__":
     result = unittest.main(exit=False).result
-    # Status 77 if the emulator or its kernel is missing.
+    # Exits with status 77 (skipped) if the emulator or its kernel is missing.
     sys.exit(77 if not result.testsRun and result.skipped else not result.wasSuccessful())

@@ -106,7 +106,7 @@ class OffloadEngine {
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
   std::atomic<bool> in_flight_{false};  // some transfer was in flight after the last step
-  // As of the last step.
+  // The answers of is_request_undecided() and all_messages_notify() after the last step().
   std::atomic<bool> is_request_undecided_{false}, all_messages_notify_{false};
 };
 
