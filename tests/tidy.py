@@ -42,6 +42,9 @@ C_HEADERS = ["result.h", "plugin.h", "communication.h", "poise.h"]
 # anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
             "juggle": [], "profile": []}
+# From the lowest layer to the highest. Files of a layer may include only files of this layer and of lower ones. Other
+# folders (tests, bench, docs) may include anything.
+LAYERS = ["poise", "runtimes", "apps", "faces", "miniapps"]
 # Headers of other projects, each with the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
 # What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
@@ -159,6 +162,10 @@ def tracked_files():
             if (ROOT / name).is_file()]
 
 
+def is_test(path):
+    return path.name.endswith(("_test.cc", "_testing.h", "_mpi.cc", "_mpi.c"))
+
+
 def check_include(path, number, included):
     if included in DOORS and str(path) not in DOORS[included]:
         complain(path, number, f"<{included}> belongs to {', '.join(DOORS[included])}")
@@ -166,11 +173,14 @@ def check_include(path, number, included):
     source = path.parts
     if source[0] == "poise" and target[0] == "poise" and target[-1] in C_HEADERS:
         return
+    if source[0] in LAYERS and target[0] in (*LAYERS, "tests", "bench"):
+        lower = LAYERS[:LAYERS.index(source[0]) + 1]
+        support = is_test(path) and target[:2] == ["tests", "support"]
+        if target[0] not in lower and not support:
+            complain(path, number, f"{source[0]}/ must not include {included}")
+            return
     if source[0] == "poise":
-        support = path.name.endswith("_test.cc") and target[:2] == ["tests", "support"]
-        if target[0] in ("apps", "runtimes", "faces", "miniapps", "tests", "bench") and not support:
-            complain(path, number, f"the library must not include {included}")
-        elif path.name.endswith("_test.cc") and included == TABLE:
+        if path.name.endswith("_test.cc") and included == TABLE:
             return
         elif target[0] == "poise" and ORDER.index(target[1]) > ORDER.index(source[1]):
             complain(path, number, f"{source[1]}/ must not include {target[1]}/")

@@ -105,7 +105,7 @@ class Child {
     while ((ended = ::waitpid(pid_, &status, flags)) < 0 && errno == EINTR) {
     }
     if (ended == 0) return std::nullopt;
-    ::kill(-pid_, SIGKILL);  // what the program may have started and left
+    ::kill(-pid_, SIGKILL);  // processes that the program started and did not end
     pid_ = -1;
     return status;
   }
@@ -145,7 +145,8 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
     if (ends[1].revents != 0 && in[1] >= 0) {
       const ssize_t count = ::write(in[1], question.data(), question.size());
       if (count > 0) question.remove_prefix(count);
-      if (count < 0 && errno != EAGAIN && errno != EINTR) question = {};  // it reads no more
+      if (count < 0 && errno != EAGAIN && errno != EINTR)
+        question = {};  // it has closed its standard input
     }
     if (ends[0].revents == 0) continue;
     const ssize_t count = ::read(out[0], buffer.data(), buffer.size());

@@ -256,7 +256,7 @@ void run(Options& options) {
         launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);
       write_history(options.history, history);
       note(verdict(history));
-    } catch (const Error& trouble) {  // the program's status counts
+    } catch (const Error& trouble) {  // poise still ends with the program's status
       note(fmt::format("this run was not added to the history: {}", trouble.what()));
     }
   }

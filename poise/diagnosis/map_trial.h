@@ -22,7 +22,7 @@ struct TimedRun {
 
 /// What is known about a program's runs.
 struct MapHistory {
-  bool has_map = false;             // a profiled run was made and gave one
+  bool has_map = false;             // a profiled run proposed a map
   bool map_failed = false;          // a run with the map ended with an error
   double predicted = 0;             // share of the run that the map would save, by the diagnosis
   std::vector<TimedRun> runs = {};  // the runs that succeeded, oldest first

@@ -24,7 +24,7 @@ enum class Cause {
   network,      // messages that no mapping makes shorter
   binding,      // two ranks on a core, one core idle
   odd_threads,  // the number of ranks is not a multiple of the number of cores
-  crowding,     // it is a multiple, but ranks spin while others need their core
+  crowding,     // a multiple of the cores, but ranks spin while others need their core
 };
 
 /// The remedy that removes this cause with the least effort of the user.

@@ -118,7 +118,8 @@ class Shares {
     }
   }
 
-  /// Collective. Returns the largest time(share) of all places. A place's rank adds up its shares.
+  /// Collective. Adds up the shares of each place, and returns the time of the place for which
+  /// `time` is largest.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

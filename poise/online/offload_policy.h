@@ -29,7 +29,7 @@ struct QueueState {
   bool tasks_differ = false;    // in cost, or their functions differ in time by kLongTask
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // the same, with the bytes of their results
-  TaskOverhead finishing;       // cost to finish tasks that other ranks ran
+  TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
   double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
@@ -60,7 +60,7 @@ struct LoanProblem {
     std::uint32_t in_flight = 0;
   };
   std::vector<Borrower> others;  // nearest first
-  std::vector<Known> known;      // by index in others
+  std::vector<Known> known;      // known[i] belongs to others[i]
   LendingView view;              // its `others` refers to the member above
 };
 

@@ -51,12 +51,12 @@ void Surroundings::gather(TaskId t) {
   load_s_ = workload_.tasks[t].load_s;
   relief_s_ = load_s_ / speed_[from_];
   for (const Arc& arc : times_.arcs_of(t))
-    near_[entry_for(times_.place_of(arc.task))].exchange.add(
+    near_[entry_for(times_.place_of(arc.task))].sums.add(
         {arc.in, arc.out, arc.in_bytes, arc.out_bytes});
   for (Near& near : near_) {
-    relief_s_ += own_s(near.exchange, from_, near.place);
-    near.now_s = others_s(near.exchange, from_, near.place);
-    domains_[slot_of_domain_[near.domain]].exchange.add(near.exchange);
+    relief_s_ += own_s(near.sums, from_, near.place);
+    near.now_s = others_s(near.sums, from_, near.place);
+    domains_[slot_of_domain_[near.domain]].sums.add(near.sums);
   }
   if (times_.resources()) leave_resources();
   scans_ += times_.arcs_of(t).size() + near_.size() + leaving_.size();
@@ -77,10 +77,10 @@ void Surroundings::forget_changes() {
 }
 
 /// Assumes that the task is in domain `own` and its partners are in domain `other`. Adds the
-/// seconds for which the messages of `exchange` then occupy each resource, multiplied by `sign`, to
+/// seconds for which the messages in `sums` then occupy each resource, multiplied by `sign`, to
 /// the change of the busy time of that resource.
-void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
-                                 double sign, std::uint8_t why) {
+void Surroundings::add_crossings(const MessageSums& sums, DomainId own, DomainId other, double sign,
+                                 std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
     if (count == 0 && bytes == 0) return;
     times_.resources()->for_each_crossed(
@@ -89,8 +89,8 @@ void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainI
                  why);
         });
   };
-  add(other, own, exchange.in, exchange.in_bytes);
-  add(own, other, exchange.out, exchange.out_bytes);
+  add(other, own, sums.in, sums.in_bytes);
+  add(own, other, sums.out, sums.out_bytes);
 }
 
 /// Computes how the busy times of all resources would change if the task were removed.
@@ -99,10 +99,9 @@ void Surroundings::leave_resources() {
   leaving_.clear();
   const DomainId own = domain_of_[from_];
   for (const NearDomain& near : domains_) {
-    Exchange exchange = near.exchange;
-    if (near.domain == own && slot_of_[from_] != kNone)
-      exchange.subtract(near_[slot_of_[from_]].exchange);
-    add_crossings(exchange, own, near.domain, -1, kLeft);
+    MessageSums sums = near.sums;
+    if (near.domain == own && slot_of_[from_] != kNone) sums.subtract(near_[slot_of_[from_]].sums);
+    add_crossings(sums, own, near.domain, -1, kLeft);
   }
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
@@ -113,7 +112,7 @@ void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
   for (const Change& left : leaving_) change(left.spot, left.seconds, kLeft);
   for (const NearDomain& near : domains_)
-    add_crossings(near.exchange, domain, near.domain, 1, kArrived);
+    add_crossings(near.sums, domain, near.domain, 1, kArrived);
   arriving_s_ = 0;
   for (const SpotId spot : changed_)
     if ((touched_[spot] & kArrived) != 0)
@@ -123,9 +122,8 @@ void Surroundings::arrive_at_resources(DomainId domain) {
 
 /// The weight by which the places of partners are ranked: the time that the messages exchanged with
 /// one place would take with a latency and bandwidth factor of 1.
-double Surroundings::weight_s(const Exchange& exchange) const {
-  return (exchange.in + exchange.out) * unit_.message_s +
-         (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;
+double Surroundings::weight_s(const MessageSums& sums) const {
+  return (sums.in + sums.out) * unit_.message_s + (sums.in_bytes + sums.out_bytes) * unit_.byte_s;
 }
 
 void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& places) {
@@ -134,7 +132,7 @@ void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& place
     return;
   }
   heaviest_.clear();
-  for (const Near& near : near_) heaviest_.push_back({-weight_s(near.exchange), near.place});
+  for (const Near& near : near_) heaviest_.push_back({-weight_s(near.sums), near.place});
   const auto end = heaviest_.begin() + most;
   std::nth_element(heaviest_.begin(), end, heaviest_.end());
   for (auto heavy = heaviest_.begin(); heavy != end; ++heavy) places.push_back(heavy->second);

@@ -58,12 +58,12 @@ class Surroundings {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   /// Messages between the task and one place or domain.
-  struct Exchange {
+  struct MessageSums {
     double in = 0, out = 0, in_bytes = 0, out_bytes = 0;
-    void add(const Exchange& other) {
+    void add(const MessageSums& other) {
       in += other.in, out += other.out, in_bytes += other.in_bytes, out_bytes += other.out_bytes;
     }
-    void subtract(const Exchange& other) {
+    void subtract(const MessageSums& other) {
       in -= other.in, out -= other.out, in_bytes -= other.in_bytes, out_bytes -= other.out_bytes;
     }
   };
@@ -71,16 +71,16 @@ class Surroundings {
     PlaceId place;
     DomainId domain;
     std::uint32_t next;  // next entry of the same domain, or kNone
-    Exchange exchange;
+    MessageSums sums;
     double now_s;        // cost there of the task's messages, with the task at its
                          // current place
-    double least_worth;  // worth of its change if the messages were free
+    double least_worth;  // worth of the entry's change if the task's messages were free
     double worth;        // worth of the entry's change if the task is in the domain faced
   };
   struct NearDomain {
     DomainId domain;
     std::uint32_t first;  // index of its first entry in near_
-    Exchange exchange;
+    MessageSums sums;
   };
   struct Change {
     SpotId spot;
@@ -89,33 +89,33 @@ class Surroundings {
 
   void clear();
   std::uint32_t entry_for(PlaceId p);
-  double weight_s(const Exchange& exchange) const;
+  double weight_s(const MessageSums& sums) const;
 
   /// Seconds that the messages cost at the task's own place (own_s) and at the partners' place
   /// (others_s).
-  double own_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
-    return times_.costs().receive_s(exchange.in, exchange.in_bytes, other, own) +
-           times_.costs().send_s(exchange.out, exchange.out_bytes, own, other);
+  double own_s(const MessageSums& sums, PlaceId own, PlaceId other) const {
+    return times_.costs().receive_s(sums.in, sums.in_bytes, other, own) +
+           times_.costs().send_s(sums.out, sums.out_bytes, own, other);
   }
-  double others_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
-    return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
-           times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
+  double others_s(const MessageSums& sums, PlaceId own, PlaceId other) const {
+    return times_.costs().receive_s(sums.out, sums.out_bytes, own, other) +
+           times_.costs().send_s(sums.in, sums.in_bytes, other, own);
   }
   /// own_s() and others_s() for a partner at another place of the task's own domain. Valid only if
   /// is_flat_inside_ is true.
-  double own_inside_s(const Exchange& exchange) const {
-    return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
-           times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
+  double own_inside_s(const MessageSums& sums) const {
+    return times_.costs().receive_inside_s(sums.in, sums.in_bytes) +
+           times_.costs().send_inside_s(sums.out, sums.out_bytes);
   }
-  double others_inside_s(const Exchange& exchange) const {
-    return times_.costs().receive_inside_s(exchange.out, exchange.out_bytes) +
-           times_.costs().send_inside_s(exchange.in, exchange.in_bytes);
+  double others_inside_s(const MessageSums& sums) const {
+    return times_.costs().receive_inside_s(sums.out, sums.out_bytes) +
+           times_.costs().send_inside_s(sums.in, sums.in_bytes);
   }
 
   enum : std::uint8_t { kLeft = 1, kArrived = 2 };
   void change(SpotId spot, double seconds, std::uint8_t why);
   void forget_changes();
-  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign,
+  void add_crossings(const MessageSums& sums, DomainId own, DomainId other, double sign,
                      std::uint8_t why);
   void leave_resources();
   void arrive_at_resources(DomainId domain);
@@ -194,18 +194,18 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   own_outside_s_ = own_inside_s_ = worth_of_rest_ = 0;
   for (const NearDomain& other : domains_)
     if (other.domain == domain)
-      own_inside_s_ = own_inside_s(other.exchange);
+      own_inside_s_ = own_inside_s(other.sums);
     else
-      own_outside_s_ += own_s(other.exchange, to, near_[other.first].place);
+      own_outside_s_ += own_s(other.sums, to, near_[other.first].place);
   const bool is_inside = domain_of_[from_] == domain;
   double from_s = times_.busy_s(from_) - relief_s_;
   for (Near& near : near_) {
     near.worth = 0;
     const bool is_near_inside = near.domain == domain;
     if (is_near_inside && (!is_flat_inside_ || near.place == from_)) continue;
-    const double change_s = (is_near_inside ? others_inside_s(near.exchange)
-                                            : others_s(near.exchange, to, near.place)) -
-                            near.now_s;
+    const double change_s =
+        (is_near_inside ? others_inside_s(near.sums) : others_s(near.sums, to, near.place)) -
+        near.now_s;
     if (near.place == from_)
       from_s += change_s;
     else if (change_s != 0)
@@ -230,19 +230,19 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
     to_s_ += own_inside_s_;
     if (const std::uint32_t slot = slot_of_[to]; slot != kNone) {
       const Near& near = near_[slot];
-      to_s_ -= own_inside_s(near.exchange) + near.now_s;
+      to_s_ -= own_inside_s(near.sums) + near.now_s;
       sum -= near.worth;
     }
     if (const std::uint32_t slot = slot_of_[from_]; slot != kNone)
-      from_s_ += others_inside_s(near_[slot].exchange);
+      from_s_ += others_inside_s(near_[slot].sums);
     return sum;
   }
   const std::uint32_t domain = slot_of_domain_[domain_of_[to]];
   for (std::uint32_t i = domain == kNone ? kNone : domains_[domain].first; i != kNone;
        i = near_[i].next) {
     const Near& near = near_[i];
-    to_s_ += own_s(near.exchange, to, near.place);
-    const double change_s = others_s(near.exchange, to, near.place) - near.now_s;
+    to_s_ += own_s(near.sums, to, near.place);
+    const double change_s = others_s(near.sums, to, near.place) - near.now_s;
     if (near.place == from_)
       from_s_ += change_s;
     else if (near.place == to)
@@ -261,13 +261,13 @@ template <typename Worth>
 double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
   const std::uint32_t slot = slot_of_[to];
   if (!times_.resources() || slot == kNone) return 0;
-  const Exchange& exchange = near_[slot].exchange;
+  const MessageSums& sums = near_[slot].sums;
   double sum = 0;
   times_.resources()->for_each_crossed(
       domain_of_[to], domain_of_[to], [&](ResourceId r, double s_per_message, double s_per_byte) {
         const SpotId spot = machine_.num_places() + r;
-        const double free_s = (exchange.in + exchange.out) * s_per_message +
-                              (exchange.in_bytes + exchange.out_bytes) * s_per_byte,
+        const double free_s = (sums.in + sums.out) * s_per_message +
+                              (sums.in_bytes + sums.out_bytes) * s_per_byte,
                      busy_s = times_.busy_s(spot) + change_s_[spot];
         if (free_s == 0) return;
         if (change_s_[spot] != 0) sum -= worth(spot, busy_s);

@@ -103,9 +103,9 @@ class FairRates {
   /// The share of a resource that is not yet assigned to flows, and the demand of the flows that
   /// have no rate yet.
   struct Load {
-    double left = 1;         // share of its time that is not given away
-    double per_rate = 0;     // share that open flows need per unit of rate
-    double at_most = 0;      // the largest per_rate from which per_rate was reached by subtraction
+    double left = 1;         // share of the link's or core's time that no flow has yet
+    double per_rate = 0;     // share that flows without a rate need per unit of rate
+    double at_most = 0;      // the largest per_rate so far; see exact_level()
     std::uint32_t open = 0;  // routes with flows and without a rate
     bool is_listed = false;  // in in_use_
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }

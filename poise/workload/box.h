@@ -11,7 +11,8 @@ namespace poise {
 /// A grid of up to four dimensions, the first coordinate varying fastest. Only the first `size`
 /// points exist, so the last rows may be incomplete.
 struct Box {
-  std::array<std::uint32_t, 4> side{1, 1, 1, 1};  // in ascending order over the dimensions in use
+  std::array<std::uint32_t, 4> side{
+      1, 1, 1, 1};  // the dimensions in use have ascending sizes; others have 1
   std::uint32_t size = 1;
 
   std::array<std::uint32_t, 4> point(std::uint32_t id) const {

@@ -80,7 +80,12 @@ class SpeedProbe : public CpuProbe {
   std::optional<ProbeResult> result() override;
 
  private:
-  enum class State : int { idle, asked, done, ends };  // of a size for which the kernel can wait
+  enum class State : int {
+    idle,
+    asked,
+    done,
+    ends
+  };  // int: std::atomic waits for it in the kernel
   void run();
   bool move(const CpuSet& cpus);
 

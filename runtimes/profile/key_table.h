@@ -78,8 +78,8 @@ class KeyTable {
     return power;
   }
 
-  std::vector<Slot> slots_;          // a power of two
-  std::size_t size_ = 0, used_ = 0;  // used_: with erased ones
+  std::vector<Slot> slots_;          // their number is a power of two
+  std::size_t size_ = 0, used_ = 0;  // used_ also counts erased slots
 };
 
 }  // namespace poise::profile

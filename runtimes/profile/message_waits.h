@@ -44,7 +44,7 @@ class MessageWaits {
 
   CommonClock clock_;
   std::map<int, Ends> by_partner_;
-  std::map<std::int64_t, Wait> by_call_;  // by when the call was entered
+  std::map<std::int64_t, Wait> by_call_;  // keyed by the time at which the call began
   std::uint64_t num_contradictions_ = 0;
 };
 

@@ -42,7 +42,7 @@ struct Head {
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;    // in the new communicator
-  std::int32_t origin = 0;  // the new rank of the process whose old rank is this new one
+  std::int32_t origin = 0;  // the new rank of the process whose old rank was `rank`
 };
 
 /// The neighbours and edge weights of one node of a distributed graph, as they are passed to MPI.

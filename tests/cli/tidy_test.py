@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Tests what tests/tidy.py rejects: messages of commits, tests that read a wall clock, and many
-static_casts."""
+"""Tests what tests/tidy.py rejects, such as messages of commits, includes of higher layers, tests that read a wall clock,
+and many static_casts."""
 
 import pathlib
 import subprocess
@@ -52,6 +52,20 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a.cc"), ["", line])
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
+
+    def test_includes_of_a_higher_layer_are_rejected(self):
+        for name, included, is_allowed in (("poise/trace/a.cc", "runtimes/tasks/context.h", False),
+                                           ("poise/trace/a.cc", "poise/simulate/replay.h", False),
+                                           ("poise/trace/a.cc", "poise/base/error.h", True),
+                                           ("poise/trace/a_test.cc", "tests/support/seeds.h", True),
+                                           ("runtimes/juggle/a.cc", "apps/text/format.h", False),
+                                           ("runtimes/juggle/a.cc", "runtimes/tasks/context.h", False),
+                                           ("runtimes/tasks/a.cc", "tests/support/seeds.h", False),
+                                           ("apps/report/a.cc", "faces/library/handles.h", False),
+                                           ("faces/library/a.cc", "apps/analysis/inputs.h", True)):
+            tidy.troubles.clear()
+            tidy.check_include(pathlib.PurePosixPath(name), 1, included)
+            self.assertEqual(not tidy.troubles, is_allowed, (name, included))
 
     def test_more_casts_per_line_than_the_limit_are_rejected_and_tests_are_not_counted(self):
         lines = ["return static_cast<int>(static_cast<char>(c));", ""]

@@ -42,25 +42,27 @@ def is_long_enough(text):
 
 
 def comments(path, lines):
-    """Yields whole comments: consecutive comment lines are one piece, and a trailing comment is a piece of its own."""
+    """Yields whole comments: consecutive comment lines are one piece. A trailing comment is a piece of its own, with
+    the code in front of it and with the lines below that continue it."""
     sign = COMMENT_SIGNS.get(path.suffix)
     if sign is None:
         return
     alone = re.compile(rf"\s*{sign}+!?<?\s?(.*)")
-    trailing = re.compile(rf"\S.*?\s{{2,}}{sign}+\s(.*)")
-    begun, words = 0, []
+    trailing = re.compile(rf"\s*(\S.*?)\s{{2,}}({sign}+)\s(.*)")
+    begun, column, words, code = 0, None, [], ""  # of the piece; column: of a trailing comment's sign
     for number, line in enumerate(lines + [""], 1):
         match = alone.match(line)
-        if match and not line.startswith("#!") and "SPDX-License-Identifier" not in line and not PREPROCESSOR.match(line):
-            begun = begun or number
+        is_comment = match and not (line.startswith("#!") or "SPDX-License-Identifier" in line
+                                    or PREPROCESSOR.match(line))
+        if is_comment and words and column in (None, line.index(sign)):
             words.append(match[1])
             continue
-        if words and is_long_enough(" ".join(words)):
-            yield begun, " ".join(words)
-        begun, words = 0, []
-        match = trailing.match(line)
-        if match and '"' not in match[1] and is_long_enough(match[1]):
-            yield number, match[1]
+        if is_long_enough(" ".join(words)):
+            yield begun, code + " ".join(words)
+        begun, column, words, code = number, None, [match[1]] if is_comment else [], ""
+        match = not match and trailing.match(line)
+        if match and '"' not in match[3]:
+            column, words, code = match.start(2), [match[3]], f"{match[1]}  {match[2]} "
 
 
 def docstrings(path, lines):

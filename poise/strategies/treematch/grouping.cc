@@ -148,9 +148,9 @@ std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
 }
 
 /// Exchanges elements of different groups while that increases the affinity inside groups.
-class Exchange {
+class PairSwaps {
  public:
-  Exchange(const Graph& graph, std::vector<Vertex>& group_of, Vertex num_groups)
+  PairSwaps(const Graph& graph, std::vector<Vertex>& group_of, Vertex num_groups)
       : graph_(graph), group_of_(group_of), pull_(num_groups, 0), members_(num_groups) {
     for (Vertex v = 0; v < graph.num_vertices(); ++v) members_[group_of[v]].push_back(v);
   }
@@ -233,8 +233,8 @@ std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity) {
     group_of = best_disjoint(graph, arity);
   else
     group_of = parts(graph, arity);
-  Exchange exchange(graph, group_of, n / arity);
-  for (int pass = 0; pass < kStrategiesTuning.exchange_passes && exchange.pass(); ++pass) {
+  PairSwaps swaps(graph, group_of, n / arity);
+  for (int pass = 0; pass < kStrategiesTuning.exchange_passes && swaps.pass(); ++pass) {
   }
   return group_of;
 }
