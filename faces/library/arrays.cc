@@ -14,17 +14,23 @@ std::int64_t as_written(std::uint32_t index) {
                                 : std::int64_t{static_cast<std::int32_t>(index)};
 }
 
+// The loops without a branch become vector instructions, so that valid arrays cost little.
 void check_seconds(std::span<const double> seconds, const char* name) {
-  for (std::size_t i = 0; i < seconds.size(); ++i)
+  constexpr double kMost = std::numeric_limits<double>::max();
+  bool are_valid = true;
+  for (const double s : seconds) are_valid &= s >= 0 && s <= kMost;
+  for (std::size_t i = 0; !are_valid && i < seconds.size(); ++i)
     if (!std::isfinite(seconds[i]) || seconds[i] < 0)
       fail("{}[{}] is {}; it must be finite and at least 0", name, i, seconds[i]);
 }
 
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
-                 const char* things) {
-  for (std::size_t i = 0; i < indices.size(); ++i)
+                 const char* things, std::size_t first) {
+  std::uint32_t largest = 0;
+  for (const std::uint32_t index : indices) largest = std::max(largest, index);
+  for (std::size_t i = 0; largest >= count && i < indices.size(); ++i)
     if (indices[i] >= count)
-      fail("{}[{}] is {}; it must be at least 0 and below {}, the number of {}", name, i,
+      fail("{}[{}] is {}; it must be at least 0 and below {}, the number of {}", name, first + i,
            as_written(indices[i]), count, things);
 }
 

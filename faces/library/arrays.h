@@ -25,9 +25,9 @@ std::int64_t as_written(std::uint32_t index);
 /// Throws Error unless all values are finite and at least 0.
 void check_seconds(std::span<const double> seconds, const char* name);
 /// Throws Error unless all indices are below `count`. `things` names what is counted, such as
-/// "tasks".
+/// "tasks". `first` is the index of the span in the caller's array.
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
-                 const char* things);
+                 const char* things, std::size_t first = 0);
 /// Throws Error unless the number of tasks or places fits into 32 bits.
 std::uint32_t checked_count(std::uint64_t count, const char* name);
 

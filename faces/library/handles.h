@@ -75,7 +75,7 @@ struct poise_machine {
 
 struct poise_workload {
   poise::library::Kind<0x706f697365776f72> kind;
-  poise::Workload workload;
+  poise::Workload workload;  // whoever sets its messages checks them
   std::vector<std::vector<double>> past_loads_s;
 };
 

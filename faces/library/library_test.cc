@@ -148,6 +148,46 @@ TEST(Library, messages_as_csr_and_as_a_list_give_the_same_workload) {
   }
 }
 
+TEST(Library, wrong_messages_are_named_by_their_index_and_change_nothing) {
+  constexpr std::uint32_t kTasks = 3000;  // more than the library checks at once
+  std::vector<std::uint64_t> indptr(kTasks + 1), bytes(2 * kTasks, 8), huge = bytes;
+  std::vector<std::uint32_t> from(2 * kTasks), to(2 * kTasks);
+  for (std::uint32_t i = 0; i < 2 * kTasks; ++i) from[i] = i / 2, to[i] = i % kTasks;
+  for (std::uint32_t t = 0; t <= kTasks; ++t) indptr[t] = std::uint64_t{2} * t;
+  Handles handles;
+  const std::vector<double> load_s(kTasks, 1);
+  ASSERT_EQ(poise_workload_create(kTasks, load_s.data(), &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_messages_csr(handles.workload, indptr.data(), to.data(), nullptr,
+                                            bytes.data()),
+            POISE_OK);
+  huge[5000] = std::uint64_t{1} << 53;
+  to[5999] = kTasks;
+  const auto expect_refused = [&](int result, const char* why) {
+    EXPECT_EQ(result, POISE_BAD_INPUT);
+    EXPECT_THAT(poise_last_error(), testing::HasSubstr(why));
+  };
+  for (const bool is_csr : {true, false}) {
+    const auto set = [&](const std::uint64_t* counts, const std::uint64_t* sizes) {
+      if (is_csr)
+        return poise_workload_set_messages_csr(handles.workload, indptr.data(), to.data(), counts,
+                                               sizes);
+      return poise_workload_set_messages(handles.workload, 2 * kTasks, from.data(), to.data(),
+                                         counts, sizes);
+    };
+    expect_refused(set(nullptr, bytes.data()), "[5999] is 3000");
+    to[5999] = 0;
+    expect_refused(set(nullptr, huge.data()), "number of bytes of messages exceeds the limit");
+    expect_refused(set(huge.data(), nullptr), "number of messages exceeds the limit");
+    to[5999] = kTasks;
+  }
+  poise_arrays* arrays = nullptr;
+  ASSERT_EQ(poise_arrays_create(nullptr, handles.workload, nullptr, 0, &arrays), POISE_OK);
+  const poise_problem& problem = *poise_arrays_problem(arrays);
+  EXPECT_EQ(std::vector(problem.bytes, problem.bytes + 2 * kTasks), bytes);
+  EXPECT_EQ(problem.indices[5999], kTasks - 1);
+  poise_arrays_destroy(arrays);
+}
+
 TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
   const double load_s[] = {1, 2}, position[] = {1, 2, 3, 4}, parts_s[] = {0.5, 0.5, 0, 2},
                past_s[] = {3, 4};

@@ -12,6 +12,7 @@
 
 #include "poise/base/text.h"
 #include "poise/placement/subphases.h"
+#include "poise/workload/checks.h"
 
 using poise::fail;
 using poise::library::array;
@@ -34,12 +35,35 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// Returns entry i as a message. If `counts` is null, it is sent once; if `bytes` is null, it has
-/// no bytes.
-poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
-                       uint64_t i) {
-  return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
-}
+/// Arrays of messages: receivers, and numbers and bytes of messages, either of which may be null.
+/// Entries are checked in blocks, each just before it is converted, so that memory is read once.
+class MessageArrays {
+ public:
+  MessageArrays(std::span<const uint32_t> to, const char* to_name, const uint64_t* counts,
+                const uint64_t* bytes, uint32_t num_tasks)
+      : to_(to), to_name_(to_name), counts_(counts), bytes_(bytes), num_tasks_(num_tasks) {}
+
+  /// Throws Error if one of the entries from `first` to `last` is invalid, or the total is too
+  /// high.
+  void check(std::size_t first, std::size_t last) {
+    const std::size_t size = last - first;
+    poise::library::check_below(to_.subspan(first, size), num_tasks_, to_name_, "tasks", first);
+    if (counts_ != nullptr) sent_ = poise::checked_sum(sent_, {counts_ + first, size}, "messages");
+    if (bytes_ != nullptr)
+      sent_bytes_ = poise::checked_sum(sent_bytes_, {bytes_ + first, size}, "bytes of messages");
+  }
+
+  poise::Message message(uint32_t from, std::size_t i) const {
+    return {from, to_[i], counts_ == nullptr ? 1 : counts_[i], bytes_ == nullptr ? 0 : bytes_[i]};
+  }
+
+ private:
+  std::span<const uint32_t> to_;
+  const char* to_name_;
+  const uint64_t *counts_, *bytes_;
+  uint32_t num_tasks_;
+  uint64_t sent_ = 0, sent_bytes_ = 0;
+};
 
 /// Splits load_s into a row for each task. A row has the loads of the task in each of the
 /// `num_parts` subphases or kinds of work.
@@ -65,8 +89,8 @@ int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_worklo
     const auto loads_s = array(load_s, num_tasks, "load_s");
     poise::library::check_seconds(loads_s, "load_s");
     auto handle = std::make_unique<poise_workload>();
-    handle->workload.tasks.resize(loads_s.size());
-    for (std::size_t t = 0; t < loads_s.size(); ++t) handle->workload.tasks[t].load_s = loads_s[t];
+    handle->workload.tasks.reserve(loads_s.size());
+    for (const double s : loads_s) handle->workload.tasks.push_back({.load_s = s});
     result = handle.release();
   });
 }
@@ -103,12 +127,14 @@ int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* in
     const auto starts = array(indptr, uint64_t{w.num_tasks()} + 1, "indptr");
     check_csr(starts);
     const auto to = array(indices, starts.back(), "indices");
-    poise::library::check_below(to, w.num_tasks(), "indices", "tasks");
+    MessageArrays arrays(to, "indices", counts, bytes, w.num_tasks());
     std::vector<poise::Message> messages;
     messages.reserve(to.size());
-    for (poise::TaskId t = 0; t < w.num_tasks(); ++t)
-      for (uint64_t i = starts[t]; i < starts[t + 1]; ++i)
-        messages.push_back(message(t, to[i], counts, bytes, i));
+    for (poise::TaskId t = 0; t < w.num_tasks(); ++t) {
+      constexpr poise::TaskId kBlock = 1024;
+      if (t % kBlock == 0) arrays.check(starts[t], starts[std::min(t + kBlock, w.num_tasks())]);
+      for (uint64_t i = starts[t]; i < starts[t + 1]; ++i) messages.push_back(arrays.message(t, i));
+    }
     w.messages = std::move(messages);
   });
 }
@@ -121,11 +147,12 @@ int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
     const auto senders = array(from, num_messages, "from");
     const auto receivers = array(to, num_messages, "to");
     poise::library::check_below(senders, w.num_tasks(), "from", "tasks");
-    poise::library::check_below(receivers, w.num_tasks(), "to", "tasks");
+    MessageArrays arrays(receivers, "to", counts, bytes, w.num_tasks());
+    arrays.check(0, receivers.size());
     std::vector<poise::Message> messages;
     messages.reserve(senders.size());
     for (std::size_t i = 0; i < senders.size(); ++i)
-      messages.push_back(message(senders[i], receivers[i], counts, bytes, i));
+      messages.push_back(arrays.message(senders[i], i));
     w.messages = std::move(messages);
   });
 }

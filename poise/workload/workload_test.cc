@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "poise/base/error.h"
+#include "poise/workload/checks.h"
 
 namespace poise {
 namespace {
@@ -82,6 +83,27 @@ TEST(Workload, throws_if_the_sum_of_loads_or_of_messages_or_of_bytes_is_too_larg
   EXPECT_THAT(with([](Workload& w) { w.shared_block_bytes[0] = kHuge; }),
               HasSubstr("bytes of memory"));
   EXPECT_THAT(with([](Workload& w) { w.place_bytes[0] = kHuge; }), HasSubstr("bytes of memory"));
+}
+
+TEST(Workload, adds_numbers_and_throws_if_their_sum_is_too_large) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  const auto error_of = [](std::uint64_t total, const std::vector<std::uint64_t>& numbers) {
+    try {
+      checked_sum(total, numbers, "bytes");
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(checked_sum(3, std::vector<std::uint64_t>(1000, 7), "bytes"), 7003);
+  EXPECT_EQ(checked_sum(0, std::vector<std::uint64_t>(1024, kMost / 1024), "bytes"), kMost);
+  EXPECT_THAT(error_of(1, std::vector<std::uint64_t>(1024, kMost / 1024)),
+              HasSubstr("total number of bytes exceeds the limit of 9.01e+15"));
+  EXPECT_THAT(error_of(kMost, {1}), HasSubstr("bytes"));
+  EXPECT_THAT(error_of(0, std::vector<std::uint64_t>(512, kMost)), HasSubstr("bytes"));
+  // Sums that are small again after an overflow.
+  EXPECT_THAT(error_of(0, {~std::uint64_t{0}, 1}), HasSubstr("bytes"));
+  EXPECT_THAT(error_of(0, std::vector<std::uint64_t>(2048, kMost)), HasSubstr("bytes"));
 }
 
 TEST(Workload, throws_for_wrong_column_lengths_and_for_references_to_missing_tasks_or_blocks) {
