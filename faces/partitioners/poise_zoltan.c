@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zoltan_LB_Partition with LB_METHOD=GRAPH, answered by poise_plan_distributed(). Compile this file
-   by the MPI compiler of the program, as a shared library to preload (docs/parmetis.md):
+/* Zoltan_LB_Partition with LB_METHOD=GRAPH, answered by poise_plan_distributed(), or by
+   poise_plan() if one rank alone asks for several parts. Compile this file by the MPI compiler of
+   the program, as a shared library to preload (docs/parmetis.md):
 
        mpicc -shared -fPIC poise_zoltan.c $(pkg-config --cflags --libs poise) -o libpoise_zoltan.so
 
@@ -23,10 +24,12 @@ typedef struct Known {
   struct Zoltan_Struct* zoltan;
   struct Known* next;
   MPI_Comm comm;
-  int id_size, local_size, load_size, edge_size, num_parts; /* num_parts -1: one per rank */
+  int id_size, local_size, load_size, edge_size;
+  int num_parts, parts_per_rank; /* -1: not said, which means one per rank */
   int is_graph, moves_cost, returns_imports, returns_exports, is_strange;
   double steps; /* cost of an edge divided by that of a moved object */
   Query num_objects, objects, num_edges, num_edges_multi, edges, edges_multi, size, size_multi;
+  Query part; /* says in which part an object is; else that of its rank */
 } Known;
 
 static Known* first_known;
@@ -56,7 +59,8 @@ struct Zoltan_Struct* Zoltan_Create(MPI_Comm comm) {
   zoltan = real(comm);
   if (made == NULL || zoltan == NULL) return free(made), zoltan;
   made->zoltan = zoltan, made->comm = comm, made->next = first_known;
-  made->id_size = made->local_size = 1, made->num_parts = -1; /* Zoltan's defaults */
+  made->id_size = made->local_size = 1; /* Zoltan's defaults */
+  made->num_parts = made->parts_per_rank = -1;
   made->moves_cost = 1, made->steps = 100, made->returns_imports = made->returns_exports = 1;
   first_known = made;
   return zoltan;
@@ -81,7 +85,7 @@ static void note_parameter(Known* zoltan, const char* name, const char* value) {
   if (strcasecmp(name, "OBJ_WEIGHT_DIM") == 0) zoltan->load_size = atoi(value);
   if (strcasecmp(name, "EDGE_WEIGHT_DIM") == 0) zoltan->edge_size = atoi(value);
   if (strcasecmp(name, "NUM_GLOBAL_PARTS") == 0) zoltan->num_parts = atoi(value);
-  if (strcasecmp(name, "NUM_LOCAL_PARTS") == 0) zoltan->is_strange = 1;
+  if (strcasecmp(name, "NUM_LOCAL_PARTS") == 0) zoltan->parts_per_rank = atoi(value);
   if (strcasecmp(name, "LB_METHOD") == 0) zoltan->is_graph = strcasecmp(value, "GRAPH") == 0;
   if (strcasecmp(name, "LB_APPROACH") == 0)
     zoltan->moves_cost = strcasecmp(value, "PARTITION") != 0;
@@ -121,6 +125,8 @@ POISE_SETTER(Zoltan_Set_Edge_List_Fn, ZOLTAN_EDGE_LIST_FN, edges)
 POISE_SETTER(Zoltan_Set_Edge_List_Multi_Fn, ZOLTAN_EDGE_LIST_MULTI_FN, edges_multi)
 POISE_SETTER(Zoltan_Set_Obj_Size_Fn, ZOLTAN_OBJ_SIZE_FN, size)
 POISE_SETTER(Zoltan_Set_Obj_Size_Multi_Fn, ZOLTAN_OBJ_SIZE_MULTI_FN, size_multi)
+POISE_SETTER(Zoltan_Set_Part_Fn, ZOLTAN_PART_FN, part)
+POISE_SETTER(Zoltan_Set_Part_Multi_Fn, ZOLTAN_PART_MULTI_FN, part)
 
 int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID_FN* function,
                   void* data) {
@@ -137,6 +143,8 @@ int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID
       case ZOLTAN_EDGE_LIST_MULTI_FN_TYPE: query = &found->edges_multi; break;
       case ZOLTAN_OBJ_SIZE_FN_TYPE: query = &found->size; break;
       case ZOLTAN_OBJ_SIZE_MULTI_FN_TYPE: query = &found->size_multi; break;
+      case ZOLTAN_PART_FN_TYPE:
+      case ZOLTAN_PART_MULTI_FN_TYPE: query = &found->part; break;
       default: break;
     }
   if (query != NULL) query->function = function, query->data = data;
@@ -146,7 +154,7 @@ int Zoltan_Set_Fn(struct Zoltan_Struct* zoltan, ZOLTAN_FN_TYPE type, ZOLTAN_VOID
 /* The answer to one call of Zoltan_LB_Partition. */
 typedef struct Answer {
   Known* zoltan;
-  int rank, count, num_edges; /* own objects and edges */
+  int rank, count, is_alone; /* count: own objects; is_alone: one rank, several parts */
   ZOLTAN_ID_PTR ids, local;
   poise_own_tasks own;
   /* Lists in Zoltan's form: ids, local ids at the old rank, ranks. */
@@ -339,6 +347,79 @@ static void tell_imports(Answer* answer, const poise_communication* ranks, const
   free(first), free(bytes), free(receivers), free(data), free(entries);
 }
 
+typedef struct Numbered {
+  uint64_t id;
+  uint32_t index;
+} Numbered;
+
+static int compare_ids(const void* a, const void* b) {
+  const uint64_t left = ((const Numbered*)a)->id, right = ((const Numbered*)b)->id;
+  return left < right ? -1 : left > right;
+}
+
+/* Returns the indices of the objects to which all edges lead, or null, with the reason. */
+static uint32_t* receivers_of(const Answer* answer, const char** why) {
+  const poise_own_tasks* const own = &answer->own;
+  const size_t n = (size_t)own->num_tasks, edges = (size_t)own->indptr[n];
+  Numbered* const sorted = (Numbered*)array_of(n, sizeof(Numbered));
+  uint32_t* indices = (uint32_t*)array_of(edges, sizeof(uint32_t));
+  size_t i;
+  *why = sorted && indices ? NULL : "there is not enough memory";
+  for (i = 0; *why == NULL && i < n; ++i)
+    sorted[i].id = own->global_ids[i], sorted[i].index = (uint32_t)i;
+  if (*why == NULL) qsort(sorted, n, sizeof *sorted, compare_ids);
+  for (i = 0; *why == NULL && i < edges; ++i) {
+    const Numbered wanted = {own->neighbours[i], 0};
+    const Numbered* const found =
+        (const Numbered*)bsearch(&wanted, sorted, n, sizeof *sorted, compare_ids);
+    if (found == NULL)
+      *why = "an edge leads to an object that is not in the list of objects";
+    else
+      indices[i] = found->index;
+  }
+  free(sorted);
+  if (*why == NULL) return indices;
+  free(indices);
+  return NULL;
+}
+
+/* Returns the part of each object of the only rank, or null. Parts are places of a machine. */
+static uint32_t* decide_alone(Answer* answer) {
+  const poise_units units = poise_units_of_environment();
+  const char* const given = getenv("POISE_GRAPH_MACHINE");
+  const Known* const zoltan = answer->zoltan;
+  const poise_own_tasks* const own = &answer->own;
+  const char* why = poise_units_trouble(&units);
+  poise_machine* machine = NULL;
+  poise_workload* workload = NULL;
+  uint32_t *to = NULL, *indices = NULL;
+  const int parts = zoltan->num_parts > 1 ? zoltan->num_parts : zoltan->parts_per_rank;
+  char text[32];
+  snprintf(text, sizeof text, "core:%d", parts);
+  if (why == NULL && poise_machine_create(given == NULL || *given == '\0' ? text : given, &machine))
+    why = poise_last_error();
+  if (why == NULL && poise_machine_num_places(machine) != (uint64_t)parts)
+    why = "POISE_GRAPH_MACHINE must have as many places as the call asks for parts";
+  if (why == NULL) {
+    ask(answer, &units);
+    to = (uint32_t*)array_of((size_t)answer->count, sizeof(uint32_t));
+    if (answer->failure != ZOLTAN_OK || to == NULL) why = "a query function failed";
+  }
+  if (why == NULL && answer->count > 0 && (indices = receivers_of(answer, &why)) != NULL &&
+      (poise_workload_create(own->num_tasks, own->load_s, &workload) ||
+       poise_workload_set_messages_csr(workload, own->indptr, indices, NULL, own->message_bytes) ||
+       poise_plan(machine, workload, NULL, "poise:from_scratch=1", 0, to)))
+    why = poise_last_error();
+  if (why != NULL) fprintf(stderr, "poise: Zoltan_LB_Partition: %s\n", why);
+  poise_workload_destroy(workload);
+  poise_machine_destroy(machine);
+  free(indices);
+  if (why == NULL) return to;
+  answer->failure = ZOLTAN_FATAL;
+  free(to);
+  return NULL;
+}
+
 /* Collective. Returns the new rank of each own object, or null if a rank failed. */
 static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   const poise_units units = poise_units_of_environment();
@@ -371,6 +452,7 @@ static uint32_t* decide(Answer* answer, const poise_communication* ranks) {
   return NULL;
 }
 
+/* Lists the objects that go to another part; `to` are the parts of all own objects. */
 static int write_exports(const Answer* answer, const uint32_t* to, ZOLTAN_ID_PTR* ids,
                          ZOLTAN_ID_PTR* local, int** ranks, int** parts) {
   const int per_local = answer->zoltan->local_size;
@@ -385,20 +467,39 @@ static int write_exports(const Answer* answer, const uint32_t* to, ZOLTAN_ID_PTR
     (*ids)[count] = answer->ids[i];
     memcpy(*local + count * per_local, answer->local + i * per_local,
            sizeof(ZOLTAN_ID_TYPE) * (size_t)per_local);
-    (*ranks)[count] = (*parts)[count] = (int)to[i];
+    (*parts)[count] = (int)to[i];
+    (*ranks)[count] = answer->is_alone ? answer->rank : (int)to[i];
     ++count;
   }
   return count;
 }
 
+/* All objects that come to this rank come to its part. */
+static int* parts_of_imports(const Answer* answer) {
+  int* const parts = (int*)array_of((size_t)answer->num_imports, sizeof(int));
+  int i;
+  for (i = 0; parts != NULL && i < answer->num_imports; ++i) parts[i] = answer->rank;
+  return parts;
+}
+
+/* One rank that asks for several parts, as programs do that have the whole graph on every rank. */
+static int is_alone(const Known* zoltan) {
+  int num_ranks = 0;
+  MPI_Comm_size(zoltan->comm, &num_ranks);
+  return num_ranks == 1 && (zoltan->num_parts > 1 || zoltan->parts_per_rank > 1);
+}
+
 /* True if Poise can answer this call: a graph of objects with single ids and at most one weight
-   each, and one part per rank. */
+   each, and one part per rank, or one rank. */
 static int is_for_poise(const Known* zoltan) {
   int num_ranks = 0;
   if (zoltan == NULL || !zoltan->is_graph || zoltan->is_strange) return 0;
   MPI_Comm_size(zoltan->comm, &num_ranks);
+  if (is_alone(zoltan) ? zoltan->part.function != NULL
+                       : zoltan->parts_per_rank != -1 ||
+                             (zoltan->num_parts != -1 && zoltan->num_parts != num_ranks))
+    return 0;
   return zoltan->id_size == 1 && zoltan->load_size <= 1 && zoltan->edge_size <= 1 &&
-         (zoltan->num_parts == -1 || zoltan->num_parts == num_ranks) &&
          zoltan->num_objects.function != NULL && zoltan->objects.function != NULL &&
          (zoltan->num_edges.function != NULL || zoltan->num_edges_multi.function != NULL) &&
          (zoltan->edges.function != NULL || zoltan->edges_multi.function != NULL);
@@ -425,7 +526,8 @@ int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size
   }
   if (poise_mpi_start(answer.zoltan->comm, &mpi, &ranks) != MPI_SUCCESS) return ZOLTAN_FATAL;
   answer.rank = (int)ranks.rank;
-  to = decide(&answer, &ranks);
+  answer.is_alone = is_alone(answer.zoltan);
+  to = answer.is_alone ? decide_alone(&answer) : decide(&answer, &ranks);
   *id_size = 1, *local_size = answer.zoltan->local_size;
   *changes = 0, *num_imports = -1, *num_exports = -1; /* as Zoltan, if a list is not asked for */
   *import_ids = *import_local = *export_ids = *export_local = NULL;
@@ -433,18 +535,17 @@ int Zoltan_LB_Partition(struct Zoltan_Struct* zoltan, int* changes, int* id_size
   if (to != NULL) {
     const int count =
         write_exports(&answer, to, export_ids, export_local, export_ranks, export_parts);
-    tell_imports(&answer, &ranks, to);
     *changes = count > 0;
     MPI_Allreduce(MPI_IN_PLACE, changes, 1, MPI_INT, MPI_MAX, answer.zoltan->comm);
+    if (answer.is_alone) /* what changes its part stays on the only rank */
+      answer.num_imports = write_exports(&answer, to, &answer.import_ids, &answer.import_local,
+                                         &answer.import_ranks, import_parts);
+    else
+      tell_imports(&answer, &ranks, to), *import_parts = parts_of_imports(&answer);
     if (answer.zoltan->returns_exports) *num_exports = count;
     if (answer.zoltan->returns_imports) *num_imports = answer.num_imports;
     *import_ids = answer.import_ids, *import_local = answer.import_local;
     *import_ranks = answer.import_ranks;
-    *import_parts = (int*)array_of((size_t)answer.num_imports, sizeof(int)); /* all are here */
-    if (*import_parts != NULL) {
-      int i;
-      for (i = 0; i < answer.num_imports; ++i) (*import_parts)[i] = answer.rank;
-    }
   }
   free(to);
   free_answer(&answer);

@@ -89,8 +89,8 @@ static double imbalance(void) {
   return largest * num_ranks / sum;
 }
 
-static struct Zoltan_Struct* prepared(const char* method) {
-  struct Zoltan_Struct* const zoltan = Zoltan_Create(MPI_COMM_WORLD);
+static struct Zoltan_Struct* prepared(const char* method, MPI_Comm comm) {
+  struct Zoltan_Struct* const zoltan = Zoltan_Create(comm);
   Zoltan_Set_Param(zoltan, "DEBUG_LEVEL", "0");
   Zoltan_Set_Param(zoltan, "LB_METHOD", method);
   Zoltan_Set_Param(zoltan, "OBJ_WEIGHT_DIM", "1");
@@ -120,7 +120,7 @@ static void balance(const char* method) {
   int changes, ids, local, num_imports = 0, num_exports = 0;
   ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
   int *import_ranks, *import_parts, *export_ranks, *export_parts;
-  struct Zoltan_Struct* zoltan = prepared(method);
+  struct Zoltan_Struct* zoltan = prepared(method, MPI_COMM_WORLD);
   start();
   if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
                           &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
@@ -139,6 +139,43 @@ static void balance(const char* method) {
   Zoltan_Destroy(&zoltan);
 }
 
+/* Each rank alone divides a ring into four parts, as deal.II does with its meshes. */
+static void divide(void) {
+  enum { kParts = 4 };
+  struct Zoltan_Struct* zoltan;
+  const int saved_rank = rank;
+  int changes, ids, local, num_imports, num_exports, i, part[kObjects] = {0}, cut = 0;
+  double load[kParts] = {0};
+  ZOLTAN_ID_PTR import_ids, import_local, export_ids, export_local;
+  int *import_ranks, *import_parts, *export_ranks, *export_parts;
+  rank = 0;
+  start();
+  num_objects = all_objects = kObjects;
+  objects[0].load = 100000; /* of 1.6 million */
+  zoltan = prepared("GRAPH", MPI_COMM_SELF);
+  Zoltan_Set_Param(zoltan, "NUM_LOCAL_PARTS", "4");
+  if (Zoltan_LB_Partition(zoltan, &changes, &ids, &local, &num_imports, &import_ids, &import_local,
+                          &import_ranks, &import_parts, &num_exports, &export_ids, &export_local,
+                          &export_ranks, &export_parts) != ZOLTAN_OK) {
+    check(0, "Zoltan_LB_Partition returns ZOLTAN_OK for parts of one rank");
+  } else {
+    for (i = 0; i < num_exports; ++i) part[export_local[i]] = export_parts[i];
+    for (i = 0; i < kObjects; ++i) {
+      load[part[i]] += objects[i].load;
+      cut += part[i] != part[(i + 1) % kObjects];
+    }
+    for (i = 0; i < kParts; ++i)
+      check(load[i] > 0.9 * 1597000 / kParts && load[i] < 1.1 * 1597000 / kParts,
+            "parts of one rank are even");
+    check(cut < 40, "parts of one rank are connected");
+    check(num_imports == num_exports, "objects that change their part are imports and exports");
+    Zoltan_LB_Free_Part(&import_ids, &import_local, &import_ranks, &import_parts);
+    Zoltan_LB_Free_Part(&export_ids, &export_local, &export_ranks, &export_parts);
+  }
+  Zoltan_Destroy(&zoltan);
+  rank = saved_rank;
+}
+
 int main(int argc, char** argv) {
   float version;
   MPI_Init(&argc, &argv);
@@ -147,6 +184,7 @@ int main(int argc, char** argv) {
   Zoltan_Initialize(argc, argv, &version);
   balance("GRAPH");
   balance("BLOCK"); /* not Poise's: Zoltan itself decides */
+  divide();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && wrong == 0) puts("all is right");
   MPI_Finalize();

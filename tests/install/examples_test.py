@@ -18,7 +18,10 @@ sys.path.append(str(ROOT / "tests" / "support"))
 from guide_blocks import blocks_of  # noqa: E402
 
 PREFIX = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+FLANG = next(filter(None, map(shutil.which, ("flang-new-19", "flang-19", "flang-new", "flang"))), None)
 MOVES = r"task (7)?0 goes from place 0 to"
+# Debian's deal.II uses Open MPI.
+HAS_DEALII = pathlib.Path("/usr/include/deal.II").exists() and "mpich" not in os.environ.get("MPICXX", "mpich")
 HWLOC = """
 #include <hwloc.h>
 #include <poise/poise.h>
@@ -85,6 +88,12 @@ class Examples(unittest.TestCase):
              f"-Wl,-rpath,{self.library}"])
         return run(["./program"])
 
+    def build_answers(self, name):
+        """Builds the library that answers the calls of ParMETIS or Zoltan from the installed source."""
+        run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror",
+             str(PREFIX / "share" / "poise" / "partitioners" / f"poise_{name}.c"), "-isystem", "/usr/include/trilinos",
+             *pkg_config("--cflags", "--libs", "poise"), "-o", f"libpoise_{name}.so", f"-Wl,-rpath,{self.library}"])
+
     def by_mpicc(self, page):
         """Builds the C program of a page with the compiler of MPI and returns what it prints under the launcher."""
         program, = (block for block in blocks_of(ROOT / "docs" / page) if block.language == "c")
@@ -121,6 +130,14 @@ class Examples(unittest.TestCase):
                                               source="../program.f90", target="poise::fortran"))
         module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
         self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
+
+    @unittest.skipUnless(FLANG, "there is no flang")
+    def test_flang_compiles_the_installed_fortran_modules_and_their_programs(self):
+        folder = PREFIX / "share" / "poise" / "fortran"
+        self.assertIn("makespan 3.000, moves 3", self.by_compiler([FLANG], [folder / "poise.f90", "program.f90"], "poise"))
+        # The communicator is an integer, so that no module of MPI is needed, which only one compiler could read.
+        for module in "poise.f90", "poise_mpi.f90":
+            run([FLANG, "-c", folder / module])
 
     def test_c_and_cpp_programs_build_with_the_flags_of_pkg_config(self):
         self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
@@ -176,15 +193,26 @@ class Examples(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
     def test_mpicc_builds_the_installed_sources_that_answer_the_calls_of_parmetis_and_zoltan(self):
-        sources = PREFIX / "share" / "poise" / "partitioners"
-        names = ["parmetis"] + ["zoltan"] * pathlib.Path("/usr/include/trilinos/zoltan.h").exists()
-        for name in names:
-            run([os.environ["MPICC"], "-shared", "-fPIC", "-Wall", "-Werror", str(sources / f"poise_{name}.c"), "-isystem",
-                 "/usr/include/trilinos", *pkg_config("--cflags", "--libs", "poise"), "-o", f"libpoise_{name}.so",
-                 f"-Wl,-rpath,{self.library}"])
+        for name in ["parmetis"] + ["zoltan"] * pathlib.Path("/usr/include/trilinos/zoltan.h").exists():
+            self.build_answers(name)
         run([os.environ["MPICC"], "-DHAS_ADAPTIVE", str(ROOT / "faces" / "partitioners" / "parmetis_mpi.c"), "-L.",
              "-lpoise_parmetis", "-o", "program", f"-Wl,-rpath,{pathlib.Path.cwd()}"])
         self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
+
+    @unittest.skipUnless(os.environ.get("LAUNCH") and HAS_DEALII, "there is no deal.II")
+    def test_poise_divides_a_mesh_of_dealii_more_evenly_than_zoltan_if_it_is_preloaded(self):
+        self.build_answers("zoltan")
+        run([os.environ["MPICXX"], "-std=c++17", "-w", str(ROOT / "examples" / "dealii.cc"), "-I/usr/include/trilinos",
+             "-ldeal.ii", "-ltbb", "-ltrilinos_teuchoscomm", "-ltrilinos_teuchoscore", "-o", "mesh"])
+        largest, faces = {}, {}
+        for who, preload in ("zoltan", []), ("poise", [f"LD_PRELOAD={pathlib.Path.cwd()}/libpoise_zoltan.so"]):
+            printed = run([*os.environ["LAUNCH"].split(), "env", *preload, "./mesh"])
+            cells, most, cut = re.search(r"(\d+) cells, .* has ([\d.]+) times .* (\d+) faces", printed).groups()
+            self.assertEqual(cells, "22396")
+            largest[who], faces[who] = float(most), int(cut)
+        self.assertGreater(faces["poise"], 0)
+        self.assertLess(largest["poise"], min(1.05, largest["zoltan"]))
+        self.assertLess(faces["poise"], 1.2 * faces["zoltan"])
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPIFORT"), "there is no MPI for Fortran")
     def test_mpifort_builds_a_distributed_planning_program_in_fortran(self):
