@@ -17,7 +17,7 @@
 //   caller; each poise_X_destroy() takes null. Pointers that a handle returns live as long as the
 //   handle.
 // - There is no global state. Any number of threads may call at once; while one thread changes or
-//   destroys a handle no other thread may use it.
+//   destroys a handle no other thread may use it. Builds with assertions refuse such a change.
 // - Nothing is printed, and no exception leaves the library. It uses no MPI: under MPI, each rank
 //   may call with the same numbers, since the same input gives the same placement on every rank.
 //

@@ -26,9 +26,11 @@ void check_seconds(std::span<const double> seconds, const char* name) {
 
 void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
                  const char* things, std::size_t first) {
-  std::uint32_t largest = 0;
-  for (const std::uint32_t index : indices) largest = std::max(largest, index);
-  for (std::size_t i = 0; largest >= count && i < indices.size(); ++i)
+  // An index that is not below `count` sets the highest bit of itself or of the difference.
+  const std::uint32_t last = count - 1;
+  std::uint32_t bits = 0;
+  for (const std::uint32_t index : indices) bits |= index | (last - index);
+  for (std::size_t i = 0; bits >> 31 != 0 && i < indices.size(); ++i)
     if (indices[i] >= count)
       fail("{}[{}] is {}; it must be at least 0 and below {}, the number of {}", name, first + i,
            as_written(indices[i]), count, things);

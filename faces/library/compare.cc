@@ -138,7 +138,7 @@ int poise_compare(const poise_machine* machine, const poise_workload* workload,
   });
 }
 
-void poise_comparison_destroy(poise_comparison* comparison) { delete comparison; }
+void poise_comparison_destroy(poise_comparison* comparison) { poise::library::destroy(comparison); }
 
 uint64_t poise_comparison_num_rows(const poise_comparison* comparison) {
   uint64_t count = 0;
@@ -204,7 +204,7 @@ int poise_simulate(const poise_machine* machine, const poise_trace* trace, const
   });
 }
 
-void poise_simulation_destroy(poise_simulation* simulation) { delete simulation; }
+void poise_simulation_destroy(poise_simulation* simulation) { poise::library::destroy(simulation); }
 
 uint64_t poise_simulation_num_rows(const poise_simulation* simulation) {
   uint64_t count = 0;

@@ -6,8 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "faces/library/uses.h"
+
+#include "poise/base/check.h"
 #include "poise/base/error.h"
 #include "poise/machine/machine.h"
 #include "poise/placement/problem.h"
@@ -23,13 +27,18 @@ template <std::uint64_t number>
 class Kind {
  public:
   Kind() = default;
-  ~Kind() { *const_cast<volatile std::uint64_t*>(&number_) = 0; }
+  ~Kind() {
+    POISE_ASSERT(users_ == 0);  // a call still uses the handle
+    *const_cast<volatile std::uint64_t*>(&number_) = 0;
+  }
   Kind(const Kind&) = delete;
   Kind& operator=(const Kind&) = delete;
   bool is_right() const { return number_ == number; }
+  bool begin_use(bool changes) const { return library::begin_use(users_, changes); }
 
  private:
   std::uint64_t number_ = number;
+  mutable Users users_ = 0;  // 0 in builds without assertions
 };
 
 /// Thrown when a callback of the caller requests to stop.
@@ -43,6 +52,9 @@ int result_of_exception(const char* function) noexcept;
 template <typename Body>
 int guarded(const char* function, const Body& body) noexcept {
   try {
+#if POISE_ASSERTIONS >= 1
+    const Call call;
+#endif
     body();
     return POISE_OK;
   } catch (...) {
@@ -50,12 +62,23 @@ int guarded(const char* function, const Body& body) noexcept {
   }
 }
 
-/// The handle, checked.
+/// The handle, checked. A call that changes it takes it as not const.
 template <typename Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail("{} is null", name);
   if (!handle->kind.is_right()) fail("{} is a handle of another type, or it was destroyed", name);
+#if POISE_ASSERTIONS >= 1
+  if (!handle->kind.begin_use(!std::is_const_v<Handle>))
+    fail("{} is used by another call; it may be changed only while no other call uses it", name);
+#endif
   return *handle;
+}
+
+/// Frees the object behind a handle, which may be null.
+template <typename Handle>
+void destroy(Handle* handle) {
+  POISE_ASSERT(handle == nullptr || handle->kind.is_right());
+  delete handle;
 }
 
 /// Throws Error if a pointer to a result, or to a text, is null.
@@ -75,7 +98,7 @@ struct poise_machine {
 
 struct poise_workload {
   poise::library::Kind<0x706f697365776f72> kind;
-  poise::Workload workload;  // whoever sets its messages checks them
+  poise::Workload workload;  // its messages are checked when they are set
   std::vector<std::vector<double>> past_loads_s;
 };
 

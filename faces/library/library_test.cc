@@ -291,6 +291,51 @@ TEST(Library, the_diagnosis_of_a_profile_is_the_json_that_the_command_prints) {
   std::filesystem::remove(path);
 }
 
+#if POISE_ASSERTIONS >= 1
+/// What a call on another thread returns while poise_compare() uses the same handles.
+struct Meanwhile {
+  poise_workload* workload;
+  int read = POISE_FAILED, change = POISE_OK, change_of_same_thread = POISE_OK;
+  std::string error = {};
+};
+
+int use_meanwhile(void* argument, std::uint64_t, std::uint64_t, const char*) {
+  Meanwhile& seen = *static_cast<Meanwhile*>(argument);
+  const std::uint64_t sizes[] = {1, 2, 3};
+  seen.change_of_same_thread = poise_workload_set_sizes(seen.workload, sizes);
+  std::thread([&seen, &sizes] {
+    seen.change = poise_workload_set_sizes(seen.workload, sizes);
+    seen.error = poise_last_error();
+    poise_arrays* arrays = nullptr;
+    seen.read = poise_arrays_create(nullptr, seen.workload, nullptr, 0, &arrays);
+    poise_arrays_destroy(arrays);
+  }).join();
+  return 0;
+}
+
+TEST(Library, assertions_refuse_to_change_a_handle_that_another_call_uses) {
+  const double load_s[] = {1, 2, 3};
+  const std::uint64_t sizes[] = {1, 2, 3};
+  Handles handles;
+  ASSERT_EQ(poise_machine_create("core:2", &handles.machine), POISE_OK);
+  ASSERT_EQ(poise_workload_create(3, load_s, &handles.workload), POISE_OK);
+  Meanwhile seen{handles.workload};
+  poise_comparison* comparison = nullptr;
+  ASSERT_EQ(poise_compare(handles.machine, handles.workload, nullptr, "greedy", nullptr, 0, 0,
+                          use_meanwhile, &seen, &comparison),
+            POISE_OK)
+      << poise_last_error();
+  EXPECT_EQ(seen.read, POISE_OK);
+  EXPECT_EQ(seen.change, POISE_BAD_INPUT);
+  EXPECT_EQ(seen.change_of_same_thread, POISE_BAD_INPUT);
+  EXPECT_THAT(seen.error, testing::HasSubstr("workload is used by another call"));
+  EXPECT_EQ(poise_workload_set_sizes(handles.workload, sizes), POISE_OK);  // after the comparison
+  EXPECT_DEATH(poise_comparison_destroy(reinterpret_cast<poise_comparison*>(handles.machine)),
+               "is_right");
+  poise_comparison_destroy(comparison);
+}
+#endif
+
 TEST(Library, each_thread_has_its_own_last_error_and_several_threads_may_use_the_same_handles) {
   Random random(3);
   const OwnedProblem problem = random_problem(random);

@@ -64,7 +64,7 @@ int poise_machine_from_hwloc_xml(const char* text, uint64_t bytes, poise_machine
   });
 }
 
-void poise_machine_destroy(poise_machine* machine) { delete machine; }
+void poise_machine_destroy(poise_machine* machine) { poise::library::destroy(machine); }
 
 uint64_t poise_machine_num_places(const poise_machine* machine) {
   uint64_t count = 0;

@@ -88,7 +88,7 @@ int poise_trace_create(uint64_t num_places, const poise_machine* machine, poise_
   });
 }
 
-void poise_trace_destroy(poise_trace* trace) { delete trace; }
+void poise_trace_destroy(poise_trace* trace) { poise::library::destroy(trace); }
 
 int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
                           const poise_workload* workload, const uint32_t* place_of_task) {
@@ -177,7 +177,7 @@ int poise_arrays_create(const poise_machine* machine, const poise_workload* work
   });
 }
 
-void poise_arrays_destroy(poise_arrays* arrays) { delete arrays; }
+void poise_arrays_destroy(poise_arrays* arrays) { poise::library::destroy(arrays); }
 
 const struct poise_problem* poise_arrays_problem(const poise_arrays* arrays) {
   const struct poise_problem* problem = nullptr;

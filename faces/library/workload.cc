@@ -35,33 +35,26 @@ void check_csr(std::span<const uint64_t> indptr) {
            indptr[t], t - 1, indptr[t - 1]);
 }
 
-/// Arrays of messages: receivers, and numbers and bytes of messages, either of which may be null.
-/// Entries are checked in blocks, each just before it is converted, so that memory is read once.
-class MessageArrays {
+/// Returns entry i as a message. If `counts` is null, it is sent once; if `bytes` is null, it has
+/// no bytes.
+poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
+                       uint64_t i) {
+  return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
+}
+
+/// Adds up entries of arrays of messages, which may be null. Throws Error if a sum is too large.
+class MessageTotals {
  public:
-  MessageArrays(std::span<const uint32_t> to, const char* to_name, const uint64_t* counts,
-                const uint64_t* bytes, uint32_t num_tasks)
-      : to_(to), to_name_(to_name), counts_(counts), bytes_(bytes), num_tasks_(num_tasks) {}
-
-  /// Throws Error if one of the entries from `first` to `last` is invalid, or the total is too
-  /// high.
-  void check(std::size_t first, std::size_t last) {
-    const std::size_t size = last - first;
-    poise::library::check_below(to_.subspan(first, size), num_tasks_, to_name_, "tasks", first);
-    if (counts_ != nullptr) sent_ = poise::checked_sum(sent_, {counts_ + first, size}, "messages");
+  MessageTotals(const uint64_t* counts, const uint64_t* bytes) : counts_(counts), bytes_(bytes) {}
+  void add(std::size_t first, std::size_t size) {
+    using poise::checked_sum;
+    if (counts_ != nullptr) sent_ = checked_sum(sent_, {counts_ + first, size}, "messages");
     if (bytes_ != nullptr)
-      sent_bytes_ = poise::checked_sum(sent_bytes_, {bytes_ + first, size}, "bytes of messages");
-  }
-
-  poise::Message message(uint32_t from, std::size_t i) const {
-    return {from, to_[i], counts_ == nullptr ? 1 : counts_[i], bytes_ == nullptr ? 0 : bytes_[i]};
+      sent_bytes_ = checked_sum(sent_bytes_, {bytes_ + first, size}, "bytes of messages");
   }
 
  private:
-  std::span<const uint32_t> to_;
-  const char* to_name_;
   const uint64_t *counts_, *bytes_;
-  uint32_t num_tasks_;
   uint64_t sent_ = 0, sent_bytes_ = 0;
 };
 
@@ -95,7 +88,7 @@ int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_worklo
   });
 }
 
-void poise_workload_destroy(poise_workload* workload) { delete workload; }
+void poise_workload_destroy(poise_workload* workload) { poise::library::destroy(workload); }
 
 uint64_t poise_workload_num_tasks(const poise_workload* workload) {
   uint64_t count = 0;
@@ -127,13 +120,20 @@ int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* in
     const auto starts = array(indptr, uint64_t{w.num_tasks()} + 1, "indptr");
     check_csr(starts);
     const auto to = array(indices, starts.back(), "indices");
-    MessageArrays arrays(to, "indices", counts, bytes, w.num_tasks());
+    MessageTotals totals(counts, bytes);
     std::vector<poise::Message> messages;
     messages.reserve(to.size());
-    for (poise::TaskId t = 0; t < w.num_tasks(); ++t) {
-      constexpr poise::TaskId kBlock = 1024;
-      if (t % kBlock == 0) arrays.check(starts[t], starts[std::min(t + kBlock, w.num_tasks())]);
-      for (uint64_t i = starts[t]; i < starts[t + 1]; ++i) messages.push_back(arrays.message(t, i));
+    // Entries are checked in blocks, just before they are converted, so that memory is read once.
+    constexpr poise::TaskId kBlock = 1024;
+    for (poise::TaskId begin = 0, end = 0; begin < w.num_tasks(); begin = end) {
+      end = std::min(begin + kBlock, w.num_tasks());
+      const std::size_t first = starts[begin], size = starts[end] - first;
+      poise::library::check_below(to.subspan(first, size), w.num_tasks(), "indices", "tasks",
+                                  first);
+      totals.add(first, size);
+      for (poise::TaskId t = begin; t < end; ++t)
+        for (uint64_t i = starts[t]; i < starts[t + 1]; ++i)
+          messages.push_back(message(t, to[i], counts, bytes, i));
     }
     w.messages = std::move(messages);
   });
@@ -147,12 +147,12 @@ int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
     const auto senders = array(from, num_messages, "from");
     const auto receivers = array(to, num_messages, "to");
     poise::library::check_below(senders, w.num_tasks(), "from", "tasks");
-    MessageArrays arrays(receivers, "to", counts, bytes, w.num_tasks());
-    arrays.check(0, receivers.size());
+    poise::library::check_below(receivers, w.num_tasks(), "to", "tasks");
+    MessageTotals(counts, bytes).add(0, num_messages);
     std::vector<poise::Message> messages;
     messages.reserve(senders.size());
     for (std::size_t i = 0; i < senders.size(); ++i)
-      messages.push_back(arrays.message(senders[i], i));
+      messages.push_back(message(senders[i], receivers[i], counts, bytes, i));
     w.messages = std::move(messages);
   });
 }
