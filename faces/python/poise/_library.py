@@ -275,5 +275,37 @@ def _check_integers(given: np.ndarray, dtype: type, name: str) -> None:
                     f"{limits.min} to {limits.max}")
 
 
+def shown(value: Any) -> str:
+    """Returns a value in one short line."""
+    return " ".join(repr(value).split())[:60]
+
+
+def whole(value: Any, name: str, bits: int = 64) -> int:
+    """Returns a whole number that the library can take. ctypes would drop its upper bits without an error."""
+    try:
+        number = int(value)
+        is_valid = bool(number == value) and 0 <= number < 2**bits
+    except (TypeError, ValueError, OverflowError):
+        is_valid = False
+    if not is_valid:
+        raise Error(f"{name} is {shown(value)}; it must be a whole number from 0 to 2^{bits} - 1")
+    return number
+
+
+def number(value: Any, name: str) -> float:
+    """Returns the value as a floating-point number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"{name} is {shown(value)}; it must be a number") from None
+
+
+def text(value: Any, name: str) -> bytes:
+    """Returns a text as the library takes it."""
+    if not isinstance(value, str) or "\0" in value:
+        raise Error(f"{name} is {shown(value)}; it must be a text")
+    return value.encode()
+
+
 def address(array: np.ndarray | None) -> c_void_p | None:
     return None if array is None else array.ctypes.data_as(c_void_p)

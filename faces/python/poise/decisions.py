@@ -212,8 +212,9 @@ def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | No
     listed = [strategies] if isinstance(strategies, str) or callable(strategies) else list(strategies)
     for strategy in listed:
         if not isinstance(strategy, str) and not callable(strategy):
-            raise lib.Error(f"{strategy!r} is not a strategy; give a name or a function")
-    return ",".join(s for s in listed if isinstance(s, str)).encode(), [s for s in listed if not isinstance(s, str)]
+            raise lib.Error(f"{lib.shown(strategy)} is not a strategy; give a name or a function")
+    names = ",".join(s for s in listed if isinstance(s, str))
+    return lib.text(names, "strategies"), [s for s in listed if not isinstance(s, str)]
 
 
 def places_in(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
@@ -234,8 +235,8 @@ def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = 
             raise lib.Error(row.error)
         return row.placement
     result = np.empty(tasks.num_tasks, dtype=np.uint32)
-    lib.call("plan", places._handle.pointer, tasks._handle.pointer, lib.address(now), strategy.encode(), seed,
-             lib.address(result))
+    lib.call("plan", places._handle.pointer, tasks._handle.pointer, lib.address(now), lib.text(strategy, "strategy"),
+             lib.whole(seed, "seed"), lib.address(result))
     return result
 
 
@@ -268,7 +269,7 @@ def _moves(function: str, before: Any, after: Any, place: int | None, global_ids
     new = lib.as_array(after, np.uint32, (len(old),), "after")
     ids = None if global_ids is None else lib.as_array(global_ids, np.uint64, (len(old),), "global_ids")
     listed = ctypes.POINTER(lib.CMoves)()
-    lib.call(function, len(old), lib.address(ids), lib.address(old), lib.address(new), -1 if place is None else place,
+    lib.call(function, len(old), lib.address(ids), lib.address(old), lib.address(new), -1 if place is None else lib.whole(place, "place", 63),
              ctypes.byref(listed))
     return moves_in(listed)
 
@@ -293,7 +294,7 @@ def compare(machine: Any, workload: Any, current: Any = None, strategies: Strate
     names, own = _split(strategies)
     callbacks = _Callbacks(own, progress)
     handle = callbacks.call("comparison", "compare", places._handle.pointer, tasks._handle.pointer, lib.address(now), names,
-                            callbacks.own, len(own), seed, callbacks.progress, None)
+                            callbacks.own, len(own), lib.whole(seed, "seed"), callbacks.progress, None)
     rows = []
     for i in range(lib.value("comparison_num_rows", handle.pointer)):
         raw = lib.value("comparison_get", handle.pointer, i).contents
@@ -319,12 +320,14 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
     handle = trace._create()
     if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
         raise lib.Error(f"start has {len(now)} entries, but the trace has {trace.phases[0].workload.num_tasks} tasks")
-    if not (0 < steps < 2**63 and 0 < every < 2**63):
-        raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1 and below 2^63")
+    steps, every = lib.whole(steps, "steps", 63), lib.whole(every, "every", 63)
+    if steps == 0 or every == 0:
+        raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")
+    charged_s = -1.0 if decision_s is None else lib.number(decision_s, "decision_s")
     names, own = _split(strategies)
     callbacks = _Callbacks(own, progress)
     done = callbacks.call("simulation", "simulate", places._handle.pointer, handle.pointer, lib.address(now), names,
-                          callbacks.own, len(own), steps, every, -1.0 if decision_s is None else decision_s, seed,
+                          callbacks.own, len(own), steps, every, charged_s, lib.whole(seed, "seed"),
                           callbacks.progress, None)
     runs, taken = [], lib.value("simulation_num_steps", done.pointer)
     for i in range(lib.value("simulation_num_rows", done.pointer)):

@@ -151,9 +151,9 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
     with _ranks_of(ranks) as communication:
         table = _Table(communication)
         wrong: Exception | None = None
-        handle, name, own, _arrays = None, b"", lib.COwnTasks(), []
+        handle, name, number, own, _arrays = None, b"", 0, lib.COwnTasks(), []
         try:
-            places, name = as_machine(machine), strategy.encode()
+            places, name, number = as_machine(machine), lib.text(strategy, "strategy"), lib.whole(seed, "seed")
             handle = places._handle.pointer
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
@@ -162,7 +162,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()
         try:
-            lib.call("plan_distributed", ctypes.byref(table.table), handle, ctypes.byref(own), name, seed,
+            lib.call("plan_distributed", ctypes.byref(table.table), handle, ctypes.byref(own), name, number,
                      lib.address(rank_of_task), ctypes.byref(exports), ctypes.byref(imports))
         except lib.Error:
             if table.raised or wrong:

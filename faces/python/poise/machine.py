@@ -24,18 +24,18 @@ class Machine:
         bundled = pathlib.Path(__file__).parent / "machines" / f"{text}.json"
         if "/" not in text and bundled.exists():
             text = str(bundled)
-        self._adopt(lib.create("machine", "machine_create", text.encode()))
+        self._adopt(lib.create("machine", "machine_create", lib.text(text, "description")))
 
     @classmethod
     def from_json(cls, text: str) -> Machine:
         """Returns the machine that a JSON document describes, in the format of `Machine.json` and machines/*.json."""
-        data = text.encode()
+        data = lib.text(text, "text")
         return cls._of(lib.create("machine", "machine_from_json", data, len(data)))
 
     @classmethod
     def from_hwloc_xml(cls, text: str) -> Machine:
         """Returns the machine that hwloc's XML describes (`lstopo --of xml`)."""
-        data = text.encode()
+        data = lib.text(text, "text")
         return cls._of(lib.create("machine", "machine_from_hwloc_xml", data, len(data)))
 
     @classmethod
@@ -58,8 +58,8 @@ class Machine:
         known ones."""
         handle = Machine.from_json(self.json)._handle
         for name, number in costs.items():
-            lib.call("machine_set_cost", handle.pointer, name.encode(), number)
-        lib.call("machine_set_model", handle.pointer, (model or self.model).encode())
+            lib.call("machine_set_cost", handle.pointer, name.encode(), lib.number(number, name))
+        lib.call("machine_set_model", handle.pointer, lib.text(model or self.model, "model"))
         changed = Machine._of(handle)
         changed.model = model or self.model
         return changed

@@ -18,13 +18,6 @@ from .machine import as_machine
 from .workload import as_workload
 
 
-def _count(value: Any, name: str, bits: int = 64) -> int:
-    """Returns a whole number that the library can take. ctypes would drop its upper bits without an error."""
-    if value != int(value) or not 0 <= value < 2**bits:
-        raise lib.Error(f"{name} is {value}; it must be a whole number from 0 to 2^{bits} - 1")
-    return int(value)
-
-
 def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "hops", ranks_per_place: int = 1,
         cores_per_rank: int = 1, seed: int = 0) -> np.ndarray:
     """Returns the place of each rank of an MPI program, (n,) uint32, with little traffic over long distances. The tasks
@@ -35,9 +28,9 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
     places, ranks = as_machine(machine), as_workload(workload)
     now = places_in(current, ranks.num_tasks, "current")
     result = np.empty(ranks.num_tasks, dtype=np.uint32)
-    lib.call("map", places._handle.pointer, ranks._handle.pointer, lib.address(now), distance.encode(),
-             _count(ranks_per_place, "ranks_per_place", 32), _count(cores_per_rank, "cores_per_rank", 32),
-             _count(seed, "seed"), lib.address(result))
+    lib.call("map", places._handle.pointer, ranks._handle.pointer, lib.address(now), lib.text(distance, "distance"),
+             lib.whole(ranks_per_place, "ranks_per_place", 32), lib.whole(cores_per_rank, "cores_per_rank", 32),
+             lib.whole(seed, "seed"), lib.address(result))
     return result
 
 
@@ -62,8 +55,9 @@ def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, ph
     barriers, and what balancing them every `period_s` seconds gains. Threads stay in their domain. `jitter` is the
     random variation of a period, as a share of it, below 1. Source: Hofmeyr et al., "Juggle", HPDC 2011. Raises Error
     if a number is wrong."""
-    program = lib.CThreads(_count(threads, "threads"), _count(cpus, "cpus"), _count(phases, "phases"), phase_s, period_s,
-                           _count(domains, "domains"), jitter, _count(seed, "seed"))
+    program = lib.CThreads(lib.whole(threads, "threads"), lib.whole(cpus, "cpus"), lib.whole(phases, "phases"),
+                           lib.number(phase_s, "phase_s"), lib.number(period_s, "period_s"), lib.whole(domains, "domains"),
+                           lib.number(jitter, "jitter"), lib.whole(seed, "seed"))
     found = lib.COutlook()
     lib.call("theory", ctypes.byref(program), ctypes.byref(found))
     columns = {name: getattr(found, name) for name, _ in lib.COutlook._fields_}

@@ -35,13 +35,13 @@ class Trace:
 
     def _create(self) -> lib.Handle:
         machine = None if self.machine is None else self.machine._handle.pointer
-        handle = lib.create("trace", "trace_create", self.num_places, machine)
+        handle = lib.create("trace", "trace_create", lib.whole(self.num_places, "num_places"), machine)
         for phase in self.phases:
             places = None
             if phase.placement is not None:
                 places = lib.as_array(phase.placement, np.uint32, (phase.workload.num_tasks,), "placement")
-            lib.call("trace_add_phase", handle.pointer, phase.id, phase.wall_s, phase.workload._handle.pointer,
-                     lib.address(places))
+            lib.call("trace_add_phase", handle.pointer, lib.whole(phase.id, "id"), lib.number(phase.wall_s, "wall_s"),
+                     phase.workload._handle.pointer, lib.address(places))
         return handle
 
 
@@ -60,7 +60,7 @@ def _phase(handle: lib.Handle, number: int) -> Phase:
 def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
     """Reads a trace in any format of docs/formats.md; the format is recognised by the content. Names of tasks are
     dropped. Raises Error naming the file."""
-    handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else format.encode())
+    handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else lib.text(format, "format"))
     phases = [_phase(handle, i) for i in range(lib.value("trace_num_phases", handle.pointer))]
     machine = None
     try:
@@ -74,4 +74,4 @@ def write(trace: Trace, path: str | os.PathLike[str], format: str | None = None)
     """Writes a trace in the format that the ending of the path selects (.poise, .json, .json.br, .graph). The file
     appears complete or not at all. Raises Error, or SystemFailure if the disk is full."""
     handle = trace._create()
-    lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else format.encode())
+    lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else lib.text(format, "format"))

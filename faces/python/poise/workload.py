@@ -105,7 +105,8 @@ class Workload:
         if capacity is not None:
             self._set_capacity(capacity, cores)
         self._set_memory(footprint_bytes, working_bytes, shared_block, shared_block_bytes, place_bytes)
-        lib.call("workload_set_communication", self._handle.pointer, loads_include.encode(), overlap)
+        lib.call("workload_set_communication", self._handle.pointer, lib.text(loads_include, "loads_include"),
+                 lib.number(overlap, "overlap"))
         if past_loads_s is not None:
             for row in lib.as_array(past_loads_s, np.float64, (None, n), "past_loads_s"):
                 lib.call("workload_add_past_loads", self._handle.pointer, lib.address(row))
