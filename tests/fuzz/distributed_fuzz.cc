@@ -33,7 +33,8 @@ class Input {
   std::uint32_t below(std::uint32_t limit) { return next<std::uint8_t>() % limit; }
   /// True in one of 128 cases: then the caller takes arbitrary bits.
   bool is_wild() { return below(128) == 127; }
-  double seconds() { return is_wild() ? next<double>() : below(50) * 0.25; }
+  /// The strategy poise may take 1 % of the time of the coming iterations: most loads are short.
+  double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
 
  private:
@@ -61,7 +62,8 @@ OwnArrays arrays_of(Input& input, std::uint32_t rank, std::uint32_t num_ranks) {
     }
     own.first.push_back(own.to.size());
   }
-  // It may lie inside, but its last entry is the number of neighbours, which the library cannot check.
+  // It may lie inside, but its last entry is the number of neighbours, which the library cannot
+  // check.
   if (input.is_wild() && num_tasks > 0) own.first[input.below(num_tasks)] = input.below(40);
   return own;
 }
