@@ -72,6 +72,11 @@ int MPI_Mrecv(void* bytes, int count, MPI_Datatype type, MPI_Message* message, M
   counting::traffic_bytes += counting::bytes_of(count, type);
   return PMPI_Mrecv(bytes, count, type, message, status);
 }
+int MPI_Imrecv(void* bytes, int count, MPI_Datatype type, MPI_Message* message,
+               MPI_Request* request) {
+  counting::traffic_bytes += counting::bytes_of(count, type);
+  return PMPI_Imrecv(bytes, count, type, message, request);
+}
 int MPI_Ibcast(void* bytes, int count, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request* request) {
   counting::traffic_bytes += counting::bytes_of(count, type);

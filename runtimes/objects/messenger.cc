@@ -2,8 +2,11 @@
 
 #include "runtimes/objects/messenger.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <sched.h>
+
+#include "runtimes/objects/tuning.h"
 
 #include "poise/base/check.h"
 
@@ -20,6 +23,14 @@ constexpr int kPointToPointTag = 20;
 int round_tag(int round) { return kFirstRoundTag + 2 * (round % 2); }
 
 int as_int(std::size_t bytes) { return bytes; }
+
+/// Returns the size that the header of a message states.
+std::uint64_t size_of(const Buffer& message) {
+  std::uint64_t size = 0;
+  POISE_CHECK(message.size() >= sizeof size);
+  std::memcpy(&size, message.data(), sizeof size);
+  return size;
+}
 
 }  // namespace
 
@@ -51,32 +62,56 @@ MessageBuffer Messenger::buffer_of(std::size_t bytes) {
   return buffer;
 }
 
-Messenger::Received Messenger::take(MPI_Message message, const MPI_Status& status, int tag) {
-  int count = 0;
-  MPI_Get_count(&status, MPI_BYTE, &count);
-  Received received{status.MPI_SOURCE, buffer_of(count)};
-  Buffer& buffer = received.buffer.buffer_;
-  buffer.resize(count);
-  MPI_Mrecv(buffer.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-  std::uint64_t size = 0;
-  POISE_CHECK(buffer.size() >= sizeof size);
-  std::memcpy(&size, buffer.data(), sizeof size);
-  std::size_t at = buffer.size();
-  buffer.resize(size);
-  for (; at < size; at += count) {
-    count = as_int(std::min(max_piece_, size - at));
-    MPI_Recv(buffer.data() + at, count, MPI_BYTE, received.from, tag + 1, comm_, MPI_STATUS_IGNORE);
+/// Starts to receive the messages that have been announced, until `max_messages` are arriving.
+void Messenger::begin_receiving(int tag, std::size_t max_messages, Arriving& arriving) {
+  while (arriving.requests.size() < max_messages) {
+    int is_there = 0, count = 0;
+    MPI_Message message{};
+    MPI_Status status{};
+    MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &is_there, &message, &status);
+    if (is_there == 0) return;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    Received& received =
+        arriving.messages.emplace_back(Received{status.MPI_SOURCE, buffer_of(count)});
+    MPI_Request& request = arriving.requests.emplace_back(MPI_REQUEST_NULL);
+    Buffer& buffer = received.buffer.buffer_;
+    buffer.resize(count);
+    if (buffer.size() == max_piece_)
+      receive_whole(received, message, tag);
+    else
+      MPI_Imrecv(buffer.data(), count, MPI_BYTE, &message, &request);
   }
-  return received;
 }
 
-bool Messenger::try_take(int tag, Received& received) {
-  int is_there = 0;
-  MPI_Message message{};
-  MPI_Status status{};
-  MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &is_there, &message, &status);
-  if (is_there != 0) received = take(message, status, tag);
-  return is_there != 0;
+/// Receives a message that may consist of several pieces. Waits for all of them, because a sender
+/// gives the pieces of all its messages the same tag.
+void Messenger::receive_whole(Received& received, MPI_Message message, int tag) {
+  Buffer& buffer = received.buffer.buffer_;
+  std::size_t at = buffer.size();
+  MPI_Mrecv(buffer.data(), as_int(at), MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  const std::uint64_t size = size_of(buffer);
+  buffer.resize(size);
+  while (at < size) {
+    const int count = as_int(std::min(max_piece_, size - at));
+    MPI_Recv(buffer.data() + at, count, MPI_BYTE, received.from, tag + 1, comm_, MPI_STATUS_IGNORE);
+    at += count;
+  }
+}
+
+/// Takes a message that has arrived completely; returns false if there is none.
+bool Messenger::take_arrived(Arriving& arriving, Received& received) {
+  auto& [messages, requests] = arriving;
+  // Those that receive_whole() has received have no request.
+  const auto whole = std::find(requests.begin(), requests.end(), MPI_REQUEST_NULL);
+  int index = as_int(whole - requests.begin()), has_arrived = 0;
+  if (whole == requests.end())
+    MPI_Testany(index, requests.data(), &index, &has_arrived, MPI_STATUS_IGNORE);
+  if (index == MPI_UNDEFINED) return false;
+  received = std::move(messages[index]);
+  messages.erase(messages.begin() + index);
+  requests.erase(requests.begin() + index);
+  POISE_CHECK(size_of(received.buffer.buffer_) == received.buffer.buffer_.size());
+  return true;
 }
 
 std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
@@ -91,26 +126,25 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<Messag
   std::vector<Received> all_received;
   MPI_Request barrier = MPI_REQUEST_NULL;
   const int own_flag = any != nullptr && *any ? 1 : 0;
-  int any_flag = 0;
-  bool have_all_arrived = false;
-  for (int is_done = 0; is_done == 0;) {
-    if (Received received; try_take(tag, received)) {
+  int any_flag = 0, is_sent = 0;  // is_sent: the receipt of all messages of this rank has begun
+  Arriving arriving;
+  for (int is_done = 0; is_done == 0 || !arriving.requests.empty();) {
+    begin_receiving(tag, outgoing.size(), arriving);
+    if (Received received; take_arrived(arriving, received)) {
       all_received.push_back(std::move(received));
       continue;
     }
-    if (have_all_arrived) {
+    if (is_sent != 0) {
       MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
     } else {
-      int is_sent = 0;
       MPI_Testall(requests_.size(), requests_.data(), &is_sent, MPI_STATUSES_IGNORE);
-      have_all_arrived = is_sent != 0;
-      if (have_all_arrived && any == nullptr) MPI_Ibarrier(comm_, &barrier);
+      if (is_sent != 0 && any == nullptr) MPI_Ibarrier(comm_, &barrier);
       // This reduction finds out whether `any` is true on some rank. The reduction also serves as
       // the barrier, because it cannot complete before every rank has entered it.
-      if (have_all_arrived && any != nullptr)
+      if (is_sent != 0 && any != nullptr)
         MPI_Iallreduce(&own_flag, &any_flag, 1, MPI_INT, MPI_MAX, comm_, &barrier);
     }
-    if (is_done == 0) ::sched_yield();  // another rank that still has to send may need this core
+    ::sched_yield();  // another rank that still has to send may need this core
   }
   requests_.clear();
   if (any != nullptr) *any = any_flag != 0;
@@ -131,7 +165,10 @@ Messenger::Received Messenger::receive() {
   return received;
 }
 
-bool Messenger::try_receive(Received& received) { return try_take(kPointToPointTag, received); }
+bool Messenger::try_receive(Received& received) {
+  begin_receiving(kPointToPointTag, tuning::kMaxArrivingMessages, arriving_);
+  return take_arrived(arriving_, received);
+}
 
 void Messenger::finish() {
   for (int is_done = 0; is_done == 0;) {

@@ -33,7 +33,9 @@ class MessageBuffer {
 };
 
 /// Sends and receives messages over a communicator that nothing else uses. Messages larger than
-/// `max_piece` bytes are split into pieces, because MPI counts in int. Not thread-safe.
+/// `max_piece` bytes are split into pieces, because MPI counts in int. All messages that have been
+/// announced are received at the same time: MPI transfers a large message only when its receiver
+/// has asked for it, so receiving one after the other would leave links idle. Not thread-safe.
 class Messenger {
  public:
   struct Received {
@@ -46,9 +48,9 @@ class Messenger {
 
   /// Sparse all-to-all exchange: sends outgoing[r] to rank r unless it is empty, and returns the
   /// messages sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent;
-  /// a non-blocking barrier detects that all have arrived (Hoefler, Siebert and Lumsdaine,
-  /// "Scalable communication protocols for dynamic sparse data exchange", 2010).
-  /// If `any` is given, it becomes true if it was true on any rank.
+  /// a non-blocking barrier detects that the receipt of all has begun (Hoefler, Siebert and
+  /// Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010). If
+  /// `any` is given, it becomes true if it was true on any rank.
   std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
                                           bool* any = nullptr);
 
@@ -66,9 +68,16 @@ class Messenger {
   void finish();
 
  private:
+  /// Messages that are being received, with one request each.
+  struct Arriving {
+    std::vector<Received> messages;
+    std::vector<MPI_Request> requests;
+  };
+
   void post(int to, const MessageBuffer& message, int tag, bool synchronously);
-  bool try_take(int tag, Received& received);
-  Received take(MPI_Message message, const MPI_Status& status, int tag);
+  void begin_receiving(int tag, std::size_t max_messages, Arriving& arriving);
+  void receive_whole(Received& received, MPI_Message message, int tag);
+  static bool take_arrived(Arriving& arriving, Received& received);
   MessageBuffer buffer_of(std::size_t bytes);
 
   MPI_Comm comm_;
@@ -77,6 +86,7 @@ class Messenger {
   std::vector<MPI_Request> requests_;
   std::vector<MessageBuffer> sent_;   // kept until the requests are complete
   std::vector<MessageBuffer> spare_;  // memory for the next received messages
+  Arriving arriving_;                 // of those that ranks sent with send()
 };
 
 }  // namespace poise::objects

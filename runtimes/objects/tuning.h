@@ -30,6 +30,11 @@ inline constexpr std::size_t kMaxPastPhases = 64;
 /// transfer and unpacking overlap.
 inline constexpr std::size_t kMigrationMessageBytes = std::size_t{4} << 20;
 
+/// Maximum number of messages of migrating objects that a rank receives at the same time. Several
+/// senders are needed to fill the links of a host; the limit bounds the memory for messages whose
+/// objects are not unpacked yet. The number was chosen, not measured.
+inline constexpr std::size_t kMaxArrivingMessages = 4;
+
 // --- Constants for traces and timelines (run_files.h)
 
 /// Number of steps per traced phase in a run that never balances.
