@@ -11,7 +11,7 @@
 
 namespace poise::apps {
 
-Simulation begin_simulation(const Replayer& replayer) {
+Simulation begin_simulation(const Replayer& replayer, const AfterStep& after_step) {
   Simulation simulation;
   simulation.machine = replayer.machine().name();
   simulation.plan = replayer.plan();
@@ -19,19 +19,19 @@ Simulation begin_simulation(const Replayer& replayer) {
     simulation.bound_s.push_back(replayer.bound_s(step));
   simulation.total_bound_s = replayer.total_bound_s();
   simulation.total_average_s = replayer.total_average_s();
-  simulation.rows.push_back({"no balancing", {}, replayer.run({})});
+  simulation.rows.push_back({"no balancing", {}, replayer.run({}, after_step)});
   return simulation;
 }
 
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
-             DecisionCost cost) {
+             DecisionCost cost, const AfterStep& after_step) {
   const Decide timed = [&](const Problem& problem) {
     Decision decision = decide(contender, problem);
     return TimedDecision{std::move(decision.placement), cost.value_or(decision.wall_s)};
   };
   Simulation::Row row{contender.name, {}, {}};
   try {
-    row.replay = replayer.run(timed);
+    row.replay = replayer.run(timed, after_step);
     if (row.replay.total_s < simulation.rows[simulation.best].replay.total_s)
       simulation.best = simulation.rows.size();
   } catch (const std::exception& error) {
@@ -60,7 +60,7 @@ double efficiency(const Simulation& simulation, const Replay& replay) {
 std::vector<double> step_times_s(const Replay& replay) {
   std::vector<double> times_s;
   for (const ReplayStep& step : replay.steps)
-    times_s.push_back(step.decision_s + step.migration_s + step.iteration_s);
+    times_s.push_back(step.decision_s + step.collection_s + step.migration_s + step.iteration_s);
   return times_s;
 }
 

@@ -36,12 +36,12 @@ using DecisionCost = std::optional<double>;
 
 /// Replays the trace without balancing. The result has only this row; add_row() adds the rows of
 /// strategies.
-Simulation begin_simulation(const Replayer& replayer);
+Simulation begin_simulation(const Replayer& replayer, const AfterStep& after_step = {});
 
 /// Replays the trace with one more strategy and adds its row. If the strategy throws, the row
 /// contains the reason.
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
-             DecisionCost cost);
+             DecisionCost cost, const AfterStep& after_step = {});
 
 /// Returns the timeline of a replay by the event engine: what every place did, with the strategy's
 /// name as title. The trace is replayed a second time, because the first replay recorded no
@@ -54,8 +54,8 @@ Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
 /// most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 
-/// Returns the time of each step: the sum of the times of its decision, its migrations and its
-/// iteration.
+/// Returns the time of each step: the sum of the times of its decision, of collecting the
+/// measurements for it, of its migrations and of its iteration.
 std::vector<double> step_times_s(const Replay& replay);
 
 }  // namespace poise::apps

@@ -42,7 +42,8 @@ struct Options {
   double link_bytes_per_s = 0;
   LendingOptions lending;
   MemoryPressure pressure;
-  bool has_events_options = false, has_model = false, overlap = false, json = false;
+  bool has_events_options = false, has_model = false, overlap = false, barrier = false;
+  bool json = false;
 
   bool uses_events() const { return engine == "events"; }
 };
@@ -71,7 +72,7 @@ void check_engine(const Options& options) {
   if (!options.uses_events() && options.has_events_options)
     fail(
         "--sharing, --routing, --link-bandwidth, --eager, --precision, --juggle, --pressure, "
-        "--place-memory and --timeline need the event engine; add --engine events");
+        "--place-memory, --barrier and --timeline need the event engine; add --engine events");
   if (options.lending.is_on() && !options.juggle.empty())
     fail(
         "--lend and --juggle exclude each other; give only one: --lend lets places run tasks of "
@@ -112,7 +113,8 @@ std::optional<EngineOptions> events_of(const Options& options) {
                        .precision = options.precision,
                        .juggle_period_s = *period_s,
                        .routing = routing_of(options),
-                       .pressure = options.pressure};
+                       .pressure = options.pressure,
+                       .has_barrier = options.barrier};
 }
 
 Ranges ranges_of(const Options& options) {
@@ -334,6 +336,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
     json["idle_share"] = replay.idle_share;
     json["formula_s"] = replay.formula_s;
   }
+  json["received_messages"] = replay.received_messages;
   json["series"] = series_of(replay, simulation.plan.overlap);
   if (simulation.plan.lending.is_on()) {
     json["lent_tasks"] = replay.loans.tasks;
@@ -359,6 +362,7 @@ void add_plan(Json& json, const Options& options) {
     if (!options.juggle.empty()) json["juggle"] = options.juggle;
     if (options.pressure.factor > 1) json["pressure"] = options.pressure.factor;
     if (options.pressure.place_bytes > 0) json["place_memory"] = options.pressure.place_bytes;
+    if (options.barrier) json["barrier"] = true;
   }
   if (options.lending.lends) json["lend"] = true;
   if (options.lending.replicated_share > 0) {
@@ -382,6 +386,14 @@ Json json_of(const Simulation& simulation, const Options& options, const Json& p
   return json;
 }
 
+/// Returns a function that shows the number of simulated steps behind the text `of`.
+AfterStep step_shower(Progress& progress, std::uint64_t steps, std::string of) {
+  progress.show(of);
+  return [&progress, steps, of = std::move(of)](std::uint64_t step) {
+    if (progress.is_due()) progress.show(fmt::format("{}: step {} of {}", of, step, steps));
+  };
+}
+
 /// Replays the trace from the chosen phase on, on the given machine.
 Replayer replayer_of(Inputs& inputs, const ReplayPlan& plan) {
   const Problem problem = inputs.on(0);
@@ -391,12 +403,13 @@ Replayer replayer_of(Inputs& inputs, const ReplayPlan& plan) {
 Simulation simulate_all(const Replayer& replayer, const std::vector<Contender>& contenders,
                         DecisionCost cost) {
   Progress progress;
-  progress.show("without balancing");
-  Simulation simulation = begin_simulation(replayer);
+  const std::uint64_t steps = replayer.plan().steps;
+  Simulation simulation =
+      begin_simulation(replayer, step_shower(progress, steps, "without balancing"));
   for (const Contender& contender : contenders) {
-    progress.show(
-        fmt::format("{} ({} of {})", contender.name, simulation.rows.size(), contenders.size()));
-    add_row(simulation, replayer, contender, cost);
+    const std::string shown =
+        fmt::format("{} ({} of {})", contender.name, simulation.rows.size(), contenders.size());
+    add_row(simulation, replayer, contender, cost, step_shower(progress, steps, shown));
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
@@ -467,10 +480,12 @@ void sweep_on(const Options& options, const Ranges& ranges,
       plan.every = every;
       plan.seed = seed;
       const Replayer replayer = replayer_of(inputs, plan);
-      progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
-                                every, seed));
-      Simulation simulation = begin_simulation(replayer);
-      for (const Contender& contender : contenders) add_row(simulation, replayer, contender, cost);
+      const std::string shown =
+          fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(), every, seed);
+      Simulation simulation = begin_simulation(replayer, step_shower(progress, plan.steps, shown));
+      for (const Contender& contender : contenders)
+        add_row(simulation, replayer, contender, cost,
+                step_shower(progress, plan.steps, fmt::format("{}, {}", shown, contender.name)));
       add_to(sweep, simulation, replayer.machine().num_places());
     }
   }
@@ -563,6 +578,20 @@ void add_engine_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1.0, 1e6));
   add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
             "Memory of a place, for --pressure (default: that of its domain, if known)");
+  command.add_flag("--barrier", options.barrier,
+                   "Each step ends with a barrier of all places, whose messages take time");
+  command
+      .add_option("--timeline", options.timeline,
+                  "Write what every place did under the best strategy, as JSON")
+      ->type_name("FILE");
+  command
+      .add_option("--loads", options.loads,
+                  "Change loads from step to step: drift, jump, grow or wave, with knobs such as "
+                  "jump:at=20,share=0.1,factor=4")
+      ->type_name("MODEL");
+}
+
+void add_lending_options(CLI::App& command, Options& options) {
   command.add_flag("--lend", options.lending.lends,
                    "Places lend tasks to one another within a step, as with the tasks runtime");
   command
@@ -578,15 +607,6 @@ void add_engine_options(CLI::App& command, Options& options) {
       .add_option("--news-delay", options.news_delay,
                   "Messages about loads, requests and answers arrive this much later, such as 10ms")
       ->type_name("TIME");
-  command
-      .add_option("--timeline", options.timeline,
-                  "Write what every place did under the best strategy, as JSON")
-      ->type_name("FILE");
-  command
-      .add_option("--loads", options.loads,
-                  "Change loads from step to step: drift, jump, grow or wave, with knobs such as "
-                  "jump:at=20,share=0.1,factor=4")
-      ->type_name("MODEL");
 }
 
 void add_ranges(CLI::App& command, Options& options) {
@@ -625,6 +645,7 @@ void add_simulate(CLI::App& app) {
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
   add_ranges(*command, *options);
   add_engine_options(*command, *options);
+  add_lending_options(*command, *options);
   command
       ->add_option("--beyond", options->beyond,
                    "Steps after the last phase: hold repeats the last one, cycle repeats all")
@@ -643,7 +664,11 @@ void add_simulate(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--overlap", options->overlap,
                     "Also simulate places that wait for messages only, not for each other");
-  command->add_option("--html", options->html, "Write a page with the time of every step as lines")
+  command
+      ->add_option(
+          "--html", options->html,
+          "Write a page with the time of every step, the decisions, messages per place and "
+          "timelines")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer(
@@ -654,7 +679,7 @@ void add_simulate(CLI::App& app) {
   command->callback([options, command] {
     options->has_model = command->count("--model") > 0;
     for (const char* flag : {"--sharing", "--routing", "--link-bandwidth", "--eager", "--precision",
-                             "--juggle", "--pressure", "--place-memory", "--timeline"})
+                             "--juggle", "--pressure", "--place-memory", "--barrier", "--timeline"})
       options->has_events_options = options->has_events_options || command->count(flag) > 0;
     simulate(*options);
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "apps/report/html.h"
 #include "apps/text/format.h"
@@ -207,6 +208,36 @@ std::string load_picture(const Machine& machine, const PlaceTimes& times, double
                         bar_boxes(frame, bars_of(times), places_per_bar(num_places) > 1);
   const double y = frame.y_of(bound_s);
   content += svg_line(frame.left, y, frame.left + frame.width, y, "bound");
+  return svg(frame.left + frame.width + 8, frame.bottom() + 36, label, content);
+}
+
+std::string received_picture(const std::vector<std::uint64_t>& received, std::uint64_t most,
+                             std::string_view label) {
+  const Frame frame{.top_s = most > 0 ? 1.05 * most : 1};
+  const PlaceId num_places = received.size(), run = places_per_bar(num_places);
+  std::string content;
+  for (const double tick : axis_ticks(frame.top_s, 5)) {
+    const double y = frame.y_of(tick);
+    content += svg_line(frame.left, y, frame.left + frame.width, y, "rule");
+    content += svg_text(frame.left - 5, y + 4, "end faint", fmt::format("{:.6g}", tick));
+  }
+  content += place_axis(frame, num_places);
+  for (PlaceId first = 0; first < num_places; first += run) {
+    const PlaceId end = std::min(first + run, num_places);
+    const auto begin = received.begin() + first, stop = received.begin() + end;
+    const double mean = std::accumulate(begin, stop, 0.0) / (end - first);
+    const std::uint64_t largest = *std::max_element(begin, stop);
+    const double x = frame.left + frame.width * first / num_places;
+    const double width = frame.width * (end - first) / num_places;
+    const std::string note =
+        run == 1 ? fmt::format("place {}: {}", first, count_text(largest, "message"))
+                 : fmt::format("places {} to {}: {:.6g} messages in the mean, at most {}", first,
+                               end - 1, mean, largest);
+    content +=
+        svg_box(x, frame.y_of(mean), 0.85 * width, frame.bottom() - frame.y_of(mean), "comm", note);
+    if (run > 1)
+      content += svg_line(x, frame.y_of(largest), x + 0.85 * width, frame.y_of(largest), "peak");
+  }
   return svg(frame.left + frame.width + 8, frame.bottom() + 36, label, content);
 }
 

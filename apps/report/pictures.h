@@ -2,6 +2,7 @@
 // The pictures of a report, by pure functions from data to SVG. Axes start at 0 and have units.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ namespace poise::apps {
 /// mean of consecutive places, with a tick at the busiest of them.
 std::string load_picture(const Machine& machine, const PlaceTimes& times, double bound_s,
                          double top_s, std::string_view label);
+
+/// Draws the number of messages that each place receives as a bar. The axis ends at `most`
+/// messages. If there are more than 200 places, each bar shows the mean of consecutive places, with
+/// a tick at the largest number among them.
+std::string received_picture(const std::vector<std::uint64_t>& received, std::uint64_t most,
+                             std::string_view label);
 
 /// Draws a matrix with one square per pair of groups of places. The shade of a square is
 /// proportional to the square root of the traffic; `largest` is the traffic of the darkest shade. A

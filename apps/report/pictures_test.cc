@@ -54,6 +54,20 @@ TEST(Pictures, with_more_places_than_bars_a_bar_shows_several_places_and_marks_t
   EXPECT_EQ(count_of(picture, "class=\"peak\""), 200u);
 }
 
+TEST(Pictures, each_place_has_a_bar_proportional_to_the_messages_that_it_receives) {
+  const std::string picture = received_picture({0, 3, 6}, 6, "received");
+  EXPECT_EQ(count_of(picture, "class=\"comm\""), 3u);
+  EXPECT_NE(picture.find("place 2: 6 messages"), std::string::npos);
+  std::vector<double> heights;
+  const std::regex box("height=\"([0-9.]+)\" class=\"comm\"");
+  for (auto i = std::sregex_iterator(picture.begin(), picture.end(), box);
+       i != std::sregex_iterator(); ++i)
+    heights.push_back(std::stod((*i)[1]));
+  EXPECT_NEAR(heights[2], 2 * heights[1], 0.01);
+  const std::string many = received_picture(std::vector<std::uint64_t>(1000, 1), 1, "received");
+  EXPECT_EQ(count_of(many, "class=\"peak\""), 200u);
+}
+
 TEST(Pictures, an_idle_machine_is_drawn_without_dividing_by_zero) {
   const Machine machine = flat_machine(2);
   const std::string picture = load_picture(machine, {{0, 0}, {0, 0}}, 0, 0, "loads");

@@ -3,6 +3,7 @@
 #include "apps/report/simulate_page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include "apps/report/html.h"
 #include "apps/report/page_script.h"
 #include "apps/report/page_table.h"
+#include "apps/report/pictures.h"
 #include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
 
@@ -20,10 +22,38 @@ namespace {
 // If there are more steps than this, a point is the mean of several steps.
 constexpr std::size_t kMaxPoints = 600;
 
-struct Line {
-  std::string label, style;
-  std::vector<double> values;
+/// A decision: the step before which it was made, as a fraction of all steps, and what it did.
+struct Mark {
+  double at = 0;
+  std::string note;
+  bool has_moved = false;  // whether tasks moved
 };
+
+struct Line {
+  std::string label, style, colour;
+  std::vector<double> values;
+  std::vector<Mark> marks;
+};
+
+/// Returns the decisions of a replay. If there are many, only those before the first step of a
+/// point (see kMaxPoints) that contains some.
+std::vector<Mark> marks_of(const Replay& replay, std::string_view strategy) {
+  std::vector<Mark> marks;
+  const std::size_t steps = replay.steps.size(), points = std::min(steps, kMaxPoints);
+  std::size_t last_point = points;
+  for (std::size_t s = 0; s < steps; ++s) {
+    const ReplayStep& step = replay.steps[s];
+    const std::size_t point = s * points / steps;
+    const double stop_s = step.decision_s + step.collection_s + step.migration_s;
+    if ((stop_s == 0 && step.migrations == 0) || point == last_point) continue;
+    last_point = point;
+    marks.push_back({1.0 * point / points,
+                     fmt::format("{}, before step {}: {} moved; balancing took {}", strategy, s,
+                                 count_text(step.migrations, "task"), seconds_text(stop_s)),
+                     step.migrations > 0});
+  }
+  return marks;
+}
 
 /// Strategies that differ only in their knobs have the same colour. The line of the first of them
 /// is solid, and the others are dashed.
@@ -63,6 +93,21 @@ double top_of(const std::vector<Line>& lines) {
   return top_s > 0 ? top_s : 1;
 }
 
+/// Draws the decisions as points on the line, hollow if no task moved.
+std::string marks_picture(const Line& line, double left, double top, double width, double height,
+                          double top_s) {
+  std::string out;
+  for (const Mark& mark : line.marks) {
+    const auto value = line.values[std::lround(mark.at * line.values.size())];
+    out += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" style=\"stroke:{};fill:{}\" "
+        "data-note=\"{}\"/>\n",
+        left + width * mark.at, top + height * (1 - std::min(value / top_s, 1.0)), line.colour,
+        mark.has_moved ? line.colour : "var(--paper)", escaped(mark.note));
+  }
+  return out;
+}
+
 /// Draws lines over steps (x axis); the y axis is in seconds from 0.
 std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
                          std::string_view label) {
@@ -93,6 +138,7 @@ std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
     }
     content += fmt::format("<polyline points=\"{}\" style=\"fill:none;{}\" data-note=\"{}\"/>\n",
                            points, line.style, escaped(line.label));
+    content += marks_picture(line, kLeft, kTop, kWidth, kHeight, top_s);
   }
   if (most_s > top_s)
     content += svg_text(kLeft + 4, kTop - 2, "start faint",
@@ -118,9 +164,33 @@ std::vector<Line> lines_of(const Simulation& simulation, const Series& series) {
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
     const auto& row = simulation.rows[r];
     if (!row.error.empty()) continue;
-    lines.push_back({row.strategy, line_style(simulation, r), thinned(series(row.replay))});
+    lines.push_back({row.strategy, line_style(simulation, r), colour_of(row.strategy),
+                     thinned(series(row.replay)), marks_of(row.replay, row.strategy)});
   }
   return lines;
+}
+
+/// Draws how many messages each place receives from other places, without balancing and with the
+/// best strategy.
+std::string received_pictures(const Simulation& simulation) {
+  std::vector<const Simulation::Row*> rows{&simulation.rows.front()};
+  if (simulation.best > 0) rows.push_back(&simulation.rows[simulation.best]);
+  std::uint64_t most = 0;
+  for (const auto* row : rows)
+    most = std::max(most, *std::max_element(row->replay.received_messages.begin(),
+                                            row->replay.received_messages.end()));
+  if (most == 0) return "";
+  std::vector<std::string> figures;
+  for (const auto* row : rows) {
+    const auto& received = row->replay.received_messages;
+    const auto [least, greatest] = std::minmax_element(received.begin(), received.end());
+    figures.push_back(html_figure(
+        received_picture(received, most, "Messages received by each place"),
+        fmt::format("<b>Messages from other places</b> in the last step, {}: at least "
+                    "{} and at most {} at a place",
+                    escaped(row->strategy), count_text(*least), count_text(*greatest))));
+  }
+  return html_row(figures);
 }
 
 std::string pictures_of(const Simulation& simulation) {
@@ -129,8 +199,11 @@ std::string pictures_of(const Simulation& simulation) {
     for (const ReplayStep& step : replay.steps) times_s.push_back(step.iteration_s);
     return times_s;
   });
-  steps.push_back({"lower bound", "stroke:var(--bound);stroke-dasharray:5 3;stroke-width:1.5",
-                   thinned(simulation.bound_s)});
+  steps.push_back({"lower bound",
+                   "stroke:var(--bound);stroke-dasharray:5 3;stroke-width:1.5",
+                   "var(--bound)",
+                   thinned(simulation.bound_s),
+                   {}});
   const auto sums = lines_of(simulation, [](const Replay& replay) {
     std::vector<double> times_s = step_times_s(replay);
     std::partial_sum(times_s.begin(), times_s.end(), times_s.begin());
@@ -141,9 +214,12 @@ std::string pictures_of(const Simulation& simulation) {
       count > kMaxPoints ? "; neighbouring steps share a point, their mean" : "";
   return key_of(steps) +
          html_row({html_figure(line_picture(steps, count, "Iteration time of every step"),
-                               "<b>Iteration</b> of every step" + thinning),
+                               "<b>Iteration</b> of every step; a point is a decision, hollow if "
+                               "no task moved" +
+                                   thinning),
                    html_figure(line_picture(sums, count, "Time since the start"),
-                               "<b>Time since the start</b>: iterations, migrations, decisions")});
+                               "<b>Time since the start</b>: iterations and balancing")}) +
+         received_pictures(simulation);
 }
 
 std::vector<PageCell> cells_of(const Replay& replay, const Simulation& simulation) {

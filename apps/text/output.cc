@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "poise/base/clock.h"
 #include "poise/base/error.h"
 
 namespace poise::apps {
@@ -62,7 +63,11 @@ Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) != 0) {}
 Progress::~Progress() { show(""); }
 
 void Progress::show(std::string_view text) {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K{}", text);
+  if (!is_shown_) return;
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  shown_s_ = wall_now_s();
 }
+
+bool Progress::is_due() const { return is_shown_ && wall_now_s() > shown_s_ + 0.1; }
 
 }  // namespace poise::apps

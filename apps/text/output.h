@@ -38,9 +38,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::string_view text);
+  /// True if no text was shown for a tenth of a second, so that the next step may be shown.
+  bool is_due() const;
 
  private:
   bool is_shown_;
+  double shown_s_ = 0;  // when
 };
 
 }  // namespace poise::apps

@@ -79,7 +79,8 @@ def run(binaries, one, variables):
 def simulated_s(poise, one, way, trace, links):
     """Simulates the run from a recorded trace, and returns its seconds. `links` returns the machine of a cluster."""
     settings = WAYS[way]
-    command = [poise, "simulate", trace, "--engine", "events", "-s", settings["POISE_STRATEGY"], "--every", str(PERIOD),
+    command = [poise, "simulate", trace, "--engine", "events", "--barrier", "-s", settings["POISE_STRATEGY"],
+               "--every", str(PERIOD),
                "-m", links(one["cluster"]) if one["cluster"] else f"core:{one['ranks']}", "--steps",
                str(STEPS.get(one["program"], ITERATIONS)), "--json"]
     if "POISE_LEND" in settings:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poise/placement/metrics.h"
+#include "poise/simulate/barrier.h"
 #include "poise/simulate/threads.h"
 #include "poise/simulate/tuning.h"
 
@@ -60,6 +61,16 @@ EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, Ste
       traffic_(num_phases),
       steps_(num_phases) {}
 
+Iteration EventSteps::iteration(const Traffic& traffic, std::span<const double> work_s,
+                                double overlap) const {
+  Iteration iteration = simulate_iteration(traffic, work_s, overlap, options_);
+  if (!options_.has_barrier) return iteration;
+  std::vector<double> ends_s;
+  for (const PlaceRun& place : iteration.places) ends_s.push_back(place.ends_s);
+  iteration.end_s = barrier_end_s(machine_, ends_s);
+  return iteration;
+}
+
 /// The places lend first, and send the messages of the step when all tasks have finished. Messages
 /// of lending and of the step do not compete.
 EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
@@ -70,11 +81,9 @@ EventStep EventSteps::lent(const Traffic& traffic, const Workload& workload,
   LentStep lent = lent_step(scenario);
   std::vector<double> left_s;
   for (const SimulatedRank& place : lent.places) left_s.push_back(place.left_s);
-  EventStep step{simulate_iteration(traffic, left_s, workload.overlap, options_), lent.loans,
-                 lent.end_s};
+  EventStep step{iteration(traffic, left_s, workload.overlap), lent.loans, lent.end_s};
   const double alone_s =
-      simulate_iteration(traffic, work_s(machine_, workload, placement), workload.overlap, options_)
-          .end_s;
+      iteration(traffic, work_s(machine_, workload, placement), workload.overlap).end_s;
   step.loans.saved_s = alone_s - step.iteration.end_s;
   for (PlaceId p = 0; p < left_s.size(); ++p) {
     step.iteration.places[p].idle_s = std::max(0.0, left_s[p] - lent.places[p].busy_s);
@@ -94,7 +103,7 @@ EventStep EventSteps::of_subphases(const Workload& workload, const Placement& pl
     const Traffic traffic =
         message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes,
                         subphases.part_of_rest(s), options_.routing);
-    const Iteration part = simulate_iteration(traffic, work_s, workload.overlap, options_);
+    const Iteration part = iteration(traffic, work_s, workload.overlap);
     if (!subphases.overlap())
       append(step, part, lending_.has_spans);
     else if (s == 0)  // the work of the processor cores, with all messages
@@ -130,7 +139,7 @@ const EventStep& EventSteps::step(std::size_t phase, const Workload& workload,
   const std::vector<double> worked_s =
       period_s > 0 ? run_threads(machine_, workload, placement, period_s).done_s
                    : work_s(machine_, workload, placement);
-  steps_[phase] = {simulate_iteration(*traffic_[phase], worked_s, workload.overlap, options_), {}};
+  steps_[phase] = {iteration(*traffic_[phase], worked_s, workload.overlap), {}};
   return *steps_[phase];
 }
 

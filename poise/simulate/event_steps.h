@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "poise/placement/subphases.h"
@@ -53,6 +54,8 @@ class EventSteps {
   double collection_s(const Workload& workload, const Placement& placement) const;
 
  private:
+  /// Simulates one iteration, and the barrier after it if the options ask for one.
+  Iteration iteration(const Traffic& traffic, std::span<const double> work_s, double overlap) const;
   EventStep of_subphases(const Workload& workload, const Placement& placement,
                          const Subphases& subphases) const;
   EventStep lent(const Traffic& traffic, const Workload& workload,

@@ -11,7 +11,7 @@
 // its route with everything else in flight (fluid.h or queues.h), and arrives when the last byte
 // has passed them. Messages above the eager limit wait until the receiver has done step 1, because
 // only then does it ask for them (rendezvous). The iteration ends when the last place has received
-// everything: a barrier, whose own time is not counted.
+// everything. All places wait for that; the time of a barrier is not counted (barrier.h).
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,9 @@ struct EngineOptions {
   Routing routing = {};
   /// Slows down migrations into memory that is nearly full. Only replays use this option.
   MemoryPressure pressure = {};
+  /// Whether iterations end with a barrier that takes time (barrier.h). Only replays use this
+  /// option.
+  bool has_barrier = false;
 };
 
 /// The times of a place, in seconds since the start of the iteration.

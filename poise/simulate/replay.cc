@@ -246,6 +246,17 @@ class Replayer::Run {
 
   std::vector<std::vector<Span>> take_spans() { return std::move(spans_); }
 
+  /// For each place, the number of messages that it receives from other places in a step.
+  std::vector<std::uint64_t> received_messages(std::uint64_t step) {
+    const auto& objects = replayer_.objects_.of_task[replayer_.phase_of(step)];
+    std::vector<std::uint64_t> received(replayer_.machine_.num_places());
+    for (const Message& message : workload_of(step).messages) {
+      const PlaceId to = place_of_[objects[message.to]];
+      if (to != place_of_[objects[message.from]]) received[to] += message.count;
+    }
+    return received;
+  }
+
  private:
   /// Returns the workload of a step, which is valid until the next call.
   const Workload& workload_of(std::uint64_t step) {
@@ -340,7 +351,7 @@ class Replayer::Run {
   std::vector<std::vector<Span>> spans_;  // per place
 };
 
-Replay Replayer::run(const Decide& decide) const {
+Replay Replayer::run(const Decide& decide, const AfterStep& after_step) const {
   Run run(*this);
   Replay replay;
   replay.steps.resize(plan_.steps);
@@ -359,12 +370,14 @@ Replay Replayer::run(const Decide& decide) const {
     replay.migrations += result.migrations;
     replay.migrated_bytes += result.migrated_bytes;
     replay.loans += result.loans;
+    if (after_step) after_step(step + 1);
   }
   replay.total_s =
       replay.iteration_s + replay.migration_s + replay.decision_s + replay.collection_s;
   replay.overlapped_s = replay.steps.back().overlapped_end_s;
   summarise(plan_, replay);
   replay.places = run.take_spans();
+  replay.received_messages = run.received_messages(plan_.steps - 1);
   return replay;
 }
 

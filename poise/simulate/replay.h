@@ -52,6 +52,8 @@ struct TimedDecision {
   double decision_s = 0;
 };
 using Decide = std::function<TimedDecision(const Problem&)>;
+/// Is called after every simulated step with the number of steps so far, to show progress.
+using AfterStep = std::function<void(std::uint64_t)>;
 
 struct ReplayStep {
   std::size_t phase = 0;   // its index in the trace
@@ -77,7 +79,9 @@ struct Replay {
   double idle_share = 0;  // of the time of all places in iterations; only by the event engine
   Loans loans;
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
-  double overlapped_s = 0;                // total_s according to overlap.h; 0: not simulated
+  /// For each place, the number of messages that it receives from other places in the last step.
+  std::vector<std::uint64_t> received_messages;
+  double overlapped_s = 0;  // total_s according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
 };
 
@@ -100,7 +104,7 @@ class Replayer {
   /// Replays with decisions, or without any if `decide` is empty. Throws whatever `decide` throws,
   /// and Error if a decision is not a valid placement. O(steps (tasks + messages)) if loads or
   /// placement change.
-  Replay run(const Decide& decide) const;
+  Replay run(const Decide& decide, const AfterStep& after_step = {}) const;
 
   std::size_t phase_of(std::uint64_t step) const;
 

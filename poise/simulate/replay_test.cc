@@ -57,6 +57,21 @@ TEST(Replay, matches_a_hand_computation_for_four_equal_tasks_that_start_on_one_o
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
+TEST(Replay, counts_the_messages_that_each_place_receives_from_other_places_in_the_last_step) {
+  Trace trace;
+  trace.phases = {phase_of({1, 1, 1})};
+  trace.phases[0].workload.messages = {{0, 1, 2, 200}, {0, 2, 5, 500}};
+  const Replayer replayer(trace, flat_machine(2), Placement(3), {.steps = 3, .every = 2});
+  std::vector<std::uint64_t> steps;
+  const Replay unbalanced = replayer.run({}, [&](std::uint64_t step) { steps.push_back(step); });
+  EXPECT_THAT(unbalanced.received_messages, ElementsAre(0, 0));
+  EXPECT_THAT(steps, ElementsAre(1, 2, 3));
+  const Decide move_last = [](const Problem&) {
+    return TimedDecision{Placement(std::vector<PlaceId>{0, 0, 1}), 0};
+  };
+  EXPECT_THAT(replayer.run(move_last).received_messages, ElementsAre(0, 5));
+}
+
 TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
@@ -259,6 +274,20 @@ TEST(Replay, the_event_engine_simulates_iterations_and_migrations_between_nodes)
   EXPECT_DOUBLE_EQ(replay.idle_share, 4.0 / 12);
   EXPECT_EQ(replay.balanced_s, 2);
   EXPECT_EQ(replay.formula_s, replay.iteration_s);
+}
+
+TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
+  Trace trace;
+  trace.phases = {phase_of({2, 1, 1, 1})};
+  const Machine machine =
+      machine_from_text("node:4 core:1 factors:1,1 overhead:0 latency:1 bandwidth:0 bus:0 copy:0");
+  const auto run = [&](bool has_barrier) {
+    const Replayer replayer(trace, machine, Placement(std::vector<PlaceId>{0, 1, 2, 3}),
+                            {.steps = 3, .events = EngineOptions{.has_barrier = has_barrier}});
+    return replayer.run({}).iteration_s;
+  };
+  EXPECT_EQ(run(false), 3 * 2);
+  EXPECT_EQ(run(true), 3 * (2 + 2));  // two rounds of messages
 }
 
 TEST(Replay, both_engines_let_places_wait_after_each_subphase_or_let_subphases_overlap_or_neither) {
