@@ -6,7 +6,9 @@ the pages of `poise`: tables can be sorted, data can be saved, and colours follo
 import html
 import json
 import pathlib
+import urllib.parse
 
+import drawing
 from verdicts import FAR, TOLERANCE, VERDICTS
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "apps" / "report"
@@ -19,15 +21,28 @@ RULE = (f"A figure agrees within {TOLERANCE:.0%}. A section is *confirmed* if al
 SIGNS = {"about": "≈", "above": ">", "below": "<"}
 
 
-def number(value):
+MAX_DIGITS = 7
+
+
+def number(value, digits=3):
     if value is None:
         return "–"
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 10 ** digits else f"{value:.{digits}g}"
 
 
-def ours_text(row):
-    low, high = row["interval"]
-    return number(row["ours"]) + ("" if low == high else f" [{number(low)}, {number(high)}]")
+def digits_of(check):
+    """Returns how many digits tell our value from the paper's, where an inequality compares them."""
+    digits = 3
+    while check["relation"] != "about" and digits < MAX_DIGITS and check["ours"] != check["theirs"] and \
+            number(check["ours"], digits) == number(check["theirs"], digits):
+        digits += 1
+    return digits
+
+
+def ours_text(check):
+    low, high = check["interval"]
+    digits = digits_of(check)
+    return number(check["ours"], digits) + ("" if low == high else f" [{number(low, digits)}, {number(high, digits)}]")
 
 
 def summary(rows):
@@ -48,9 +63,16 @@ def sensitivity_line(row):
     return "; ".join(f"{item['input']} = {item['value']:g}: {item['verdict']}" for item in row["sensitivity"])
 
 
+def checks_table(row):
+    """Returns (headings, rows) of a section's table of statements. Without assumed inputs, a column less."""
+    cells = checks_cells(row)
+    shown = [column for column in range(len(HEADINGS)) if column != VARIED or any(line[VARIED] for line in cells)]
+    return [HEADINGS[column] for column in shown], [[line[column] for column in shown] for line in cells]
+
+
 def checks_cells(row):
-    """Returns the rows of a section's table of statements."""
-    return [[check["says"], SIGNS[check["relation"]] + " " + number(check["theirs"]), ours_text(check),
+    """Returns the rows of a section's table of statements, with all columns."""
+    return [[check["says"], SIGNS[check["relation"]] + " " + number(check["theirs"], digits_of(check)), ours_text(check),
              "" if check["varied"] is None else f"{number(check['varied'][0])} to {number(check['varied'][1])}",
              check["outcome"]] for check in row["checks"]]
 
@@ -65,7 +87,45 @@ def figure_cells(row):
     return list(points[0]), [[value if isinstance(value, str) else number(value) for value in point.values()] for point in shown]
 
 
-HEADINGS = ["statement", "paper", "ours", "assumed inputs varied", "outcome"]
+HEADINGS = ["statement", "paper", "ours", "ours, assumed inputs halved and doubled", "outcome"]
+VARIED = 3  # number of the column that shows how much assumed inputs matter
+OVERVIEW = ["section", "first statement", "theirs", "ours", "ratio", "verdict"]
+DASHES = ["", "6 4", "2 3", "8 3 2 3"]
+
+
+def first_statement(row):
+    """Returns what the two figures are that the overview shows for a section."""
+    return row["checks"][0]["says"] if row["checks"] else "–"
+
+
+def values(points, plot, column):
+    """Returns [(x, column)] of the points that have both."""
+    return [(point[plot["x"]], point[column]) for point in points
+            if isinstance(point[plot["x"]], (int, float)) and isinstance(point[column], (int, float))]
+
+
+def picture(row):
+    """Returns the SVG of a section's plot, or nothing if the section has none."""
+    plot = row.get("plot")
+    if not plot or not row.get("figure") or len({point[plot["x"]] for point in row["figure"]}) < 2:
+        return ""
+    groups = {}
+    for point in row["figure"]:
+        groups.setdefault(point[plot["by"]] if plot["by"] else None, []).append(point)
+    curves, marks = [], []
+    for g, (group, points) in enumerate(groups.items()):
+        for c, column in enumerate(plot["columns"]):
+            of_group = f"{plot['by']} {number(group)}" + (f": {column}" if len(plot["columns"]) > 1 else "") if plot["by"] else ""
+            drawn = {"label": (of_group or column).replace("_", " "),
+                     "colour": drawing.COLOURS[(g if plot["by"] else c) % len(drawing.COLOURS)],
+                     "dash": DASHES[c % 4] if plot["by"] else "", "points": values(points, plot, column)}
+            if f"{column}, low" in points[0]:
+                drawn["points"] = [(x, y, low, high) for (x, y), (_, low), (_, high) in zip(
+                    *(values(points, plot, column + end) for end in ("", ", low", ", high")))]
+                marks.append(drawn)
+            else:
+                curves.append(drawn)
+    return drawing.line_plot(row["title"], plot["x"].replace("_", " "), plot["label"], curves, marks=marks)
 
 
 def escaped(cell):
@@ -83,13 +143,12 @@ def markdown(rows, headlines, stamp):
     lines += ["## Does the conclusion hold?", "", *(f"- **{name}**: {text}" for name, text in headlines.items()), ""]
     for name, members in titled(rows):
         lines += [f"## {name}", ""]
-        lines += table(["section", "theirs", "ours", "ratio", "verdict"],
-                       [[row["title"], number(row["theirs"]), number(row["ours"]), number(row["ratio"]), row["verdict"]]
-                        for row in members])
+        lines += table(OVERVIEW, [[row["title"], first_statement(row), number(row["theirs"]), number(row["ours"]),
+                                   number(row["ratio"]), row["verdict"]] for row in members])
         lines.append("")
         for row in members:
             lines += [f"### {row['title']}", "", f"**{row['verdict']}**. {row['sentence']}", ""]
-            lines += (table(HEADINGS, checks_cells(row)) + [""]) if row["checks"] else []
+            lines += (table(*checks_table(row)) + [""]) if row["checks"] else []
             lines += (table(*figure_cells(row)) + [""]) if "figure" in row else []
             lines += [f"- {line}" for line in inputs_lines(row)]
             lines += [f"- sensitivity: {sensitivity_line(row)}"] if row["sensitivity"] else []
@@ -101,18 +160,22 @@ TOOLS = ('<p class="tools" hidden><button class="json">Save the data as JSON</bu
          '<button class="csv">Save the tables as CSV</button></p>\n')
 
 
-def html_cell(cell):
+def html_cell(cell, kind=""):
     """Returns the HTML of a table cell. `cell` is a text, or a pair (text, number). The page shows the
     text; its script uses the number when it sorts the table or saves the data."""
     text, value = cell if isinstance(cell, tuple) else (cell, None)
-    return "<td>" + html.escape(str(text)) if value is None else f'<td data-v="{value}">' + html.escape(text)
+    return f"<td{kind}>" + html.escape(str(text)) if value is None else f'<td data-v="{value}">' + html.escape(text)
 
 
-def html_table(name, headings, lines):
-    """Returns a table whose first column has the names of the rows."""
-    head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in headings)
-    body = "".join(f'<tr><th scope="row">{html.escape(line[0])}</th>' + "".join(f"{html_cell(cell)}</td>" for cell in line[1:]) +
-                   "</tr>\n" for line in lines)
+def html_table(name, headings, lines, targets=(), words=()):
+    """Returns a table whose first column has the names of the rows. If `targets` has the ids of sections, the names are
+    links to them. Columns with these numbers (`words`) hold words and are aligned left."""
+    left = [' class="why" style="text-align:left"' if column in words else "" for column in range(len(headings))]
+    head = "".join(f'<th scope="col"{kind}>{html.escape(word)}</th>' for word, kind in zip(headings, left))
+    names = [html.escape(line[0]) for line in lines]
+    names = [f'<a href="#{html.escape(target)}">{name}</a>' for target, name in zip(targets, names)] or names
+    body = "".join(f'<tr><th scope="row">{name}</th>' + "".join(
+        f"{html_cell(cell, kind)}</td>" for cell, kind in zip(line[1:], left[1:])) + "</tr>\n" for name, line in zip(names, lines))
     return (f'<div class="scroll" tabindex="0"><table class="sortable texts" data-name="{html.escape(name)}">\n'
             f"<tr>{head}</tr>\n{body}</table></div>\n")
 
@@ -122,9 +185,16 @@ def html_section(row):
              f'<p><b class="key" style="background:{COLOURS[row["verdict"]]}"></b><b>{row["verdict"]}</b>. '
              f'{html.escape(row["sentence"])}</p>\n']
     if row["checks"]:
-        parts.append(html_table(row["id"], HEADINGS, checks_cells(row)))
+        parts.append(html_table(row["id"], *checks_table(row)))
+    if drawn := picture(row):
+        # As an image, so that the style of the page does not apply to it.
+        source = urllib.parse.quote(drawn, safe=" ='/:;,.()")
+        parts.append(f'<figure class="ranking"><img style="max-width:100%" alt="{html.escape(row["title"])}" '
+                     f'src="data:image/svg+xml,{source}"/></figure>\n')
     if "figure" in row:
-        parts.append(html_table(f"{row['id']}-points", *figure_cells(row)))
+        points = html_table(f"{row['id']}-points", *figure_cells(row))
+        parts.append(f"<details><summary>{len(row['figure'])} points of the plot</summary>{points}</details>\n"
+                     if drawn else points)
     notes = inputs_lines(row) + ([f"sensitivity: {sensitivity_line(row)}"] if row["sensitivity"] else [])
     if notes:
         parts.append("<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in notes) + "</ul>\n")
@@ -133,9 +203,10 @@ def html_section(row):
 
 def overview(rows):
     """Returns the table of all sections."""
-    return html_table("sections", ["section", "paper", "theirs", "ours", "ratio", "verdict"],
-                      [[row["title"], row["paper"], *((number(row[key]), row[key]) for key in ("theirs", "ours", "ratio")),
-                        row["verdict"]] for row in rows])
+    return html_table("sections", ["section", "paper", *OVERVIEW[1:]],
+                      [[row["title"], row["paper"], first_statement(row),
+                        *((number(row[key]), row[key]) for key in ("theirs", "ours", "ratio")), row["verdict"]] for row in rows],
+                      [row["id"] for row in rows], words=(1, 2, 6))
 
 
 def page(rows, headlines, stamp):

@@ -27,11 +27,21 @@ class Assumed:
 
 
 @dataclasses.dataclass(frozen=True)
+class Plot:
+    """How the page draws the points of a section: a curve over column `x` for each of the columns `columns`, and for each
+    value of column `by`. A column "c" that has columns "c, low" and "c, high" is drawn as points with intervals."""
+    x: str
+    columns: tuple
+    label: str  # of the y axis
+    by: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Section:
     """A section. `compute(lab, inputs)` returns the checks; `inputs` maps the name of each item of `assumed` to a
     value. The table shows the two figures of the first check: "theirs" (the paper's) and "ours". Without `compute`, the
-    section cannot be decided, and `why_not` says why. `figure(lab, inputs)` returns the points of a plot, as
-    dictionaries with the same keys, for the page and for the stored row."""
+    section cannot be decided, and `why_not` says why. `figure(lab, inputs)` returns the points of a plot or the rows of a
+    table, as dictionaries with the same keys, for the page and for the stored row. `plot` says how to draw them."""
     id: str
     title: str
     compute: typing.Callable | None = None
@@ -41,6 +51,7 @@ class Section:
     remark: str = ""
     why_not: str = ""
     figure: typing.Callable | None = None
+    plot: Plot | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +100,7 @@ def sentence_of(decided, rows):
     if decided == CONFIRMED:
         return f"All {counted} statements hold." if counted > 1 else "The statement holds."
     parts = [f"{heading}: {'; '.join(named[word])}." for word, heading in
-             (("fails", "Fails"), ("differs", "Another size"), ("is open", "Open")) if named[word]]
+             (("fails", "Fails"), ("differs", "Differs"), ("is open", "Open")) if named[word]]
     good = len(named["holds"]) + len(named["agrees"])
     return f"{good} of {counted} statements hold. " + " ".join(parts) if counted else "Nothing is left to decide."
 
@@ -101,7 +112,7 @@ def undecided(section, paper, sentence):
 
 def listed(section):
     return {"stated": list(section.stated), "used": list(section.used),
-            "assumed": [f"{item.name} = {item.value:g} {item.unit}: {item.why}" for item in section.assumed]}
+            "assumed": [f"{item.name} = {item.value:g} {item.unit}".strip() + f": {item.why}" for item in section.assumed]}
 
 
 def row_of(section, paper, lab):
@@ -122,7 +133,8 @@ def row_of(section, paper, lab):
     return undecided(section, paper, sentence) | {
         "theirs": first.theirs, "ours": first.ours.mean,
         "ratio": first.ours.mean / first.theirs if first.theirs else None,
-        "verdict": decided, "checks": rows, "sensitivity": sensitivity} | ({"figure": points} if points else {})
+        "verdict": decided, "checks": rows, "sensitivity": sensitivity} | ({"figure": points} if points else {}) | (
+        {"plot": dataclasses.asdict(section.plot)} if section.plot else {})
 
 
 def is_decided(row):

@@ -94,6 +94,17 @@ def below(says, theirs, samples, is_used=False):
     return Check(says, Estimate.of(samples), BELOW, theirs, is_used)
 
 
+def claim(gain, least, most=None):
+    """Returns the verdict on a paper's claim about a gain, with the reason. `gain` is the estimate of our gain (0.2 for
+    20 %); the paper claims `least`, or `least` to `most`."""
+    most = least if most is None else most
+    if gain.low <= 0:
+        return f"{CONTRADICTED} (no gain)" if gain.high <= 0 else f"{UNDECIDED} (the interval contains 0)"
+    if gain.mean < (1 - TOLERANCE) * least:
+        return f"{REFINED} (less)"
+    return f"{REFINED} (more)" if gain.mean > (1 + TOLERANCE) * most else CONFIRMED
+
+
 def outcome(check, others):
     """Returns whether a statement of a paper holds. `check` is its check with the chosen inputs, `others` are its
     checks with varied inputs. For a figure (a number of the paper), returns True if all checks agree with it, otherwise

@@ -11,7 +11,7 @@ import unittest
 from run_poise import CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "reproduce")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "bench", "bench/reproduce")]
 import report  # noqa: E402
 from browser import BROWSER, clicked  # noqa: E402
 

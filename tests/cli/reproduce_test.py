@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 import unittest
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "reproduce")]
@@ -66,6 +67,15 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdicts.Estimate.of(2.5), verdicts.Estimate(2.5, 2.5, 2.5))
         with self.assertRaises(ValueError):
             verdicts.Estimate.of([1, float("nan")])
+
+
+    def test_a_claim_of_a_gain_is_confirmed_refined_or_contradicted_by_our_gain(self):
+        def claim(low, high):
+            return verdicts.claim(verdicts.Estimate((low + high) / 2, low, high), 0.2, 0.3)
+        self.assertEqual([claim(0.19, 0.21), claim(0.32, 0.33)], [CONFIRMED, CONFIRMED])
+        self.assertEqual([claim(0.1, 0.11), claim(0.5, 0.6)], [f"{REFINED} (less)", f"{REFINED} (more)"])
+        self.assertRegex(claim(-0.1, -0.05), CONTRADICTED)
+        self.assertRegex(claim(-0.1, 0.1), UNDECIDED)
 
 
 def paper_of(*members):
@@ -145,6 +155,24 @@ class Pages(unittest.TestCase):
         self.assertIn("a | b &amp; &lt;c&gt;", text)
         data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1]
         self.assertEqual([row["title"] for row in json.loads(data)["sections"]], ["Table <1> | one", "Figure 2"])
+
+    def test_the_html_report_draws_the_points_of_a_plot_and_links_to_its_section(self):
+        points = [{"x": x, "c": 2 * x, "our runs": x, "our runs, low": x - 1, "our runs, high": x + 1} for x in (1, 2, 3)]
+        section = sections.Section("s3", "Figure 3", lambda lab, _: [about("f", 1, 1)], figure=lambda lab, _: points,
+                                   plot=sections.Plot("x", ("c", "our runs"), "y"))
+        text = report.page([sections.row_of(section, paper_of(section), None)], {}, STAMP)
+        tags = Tags()
+        tags.feed(text)
+        self.assertEqual(tags.open, [])
+        picture = urllib.parse.unquote(re.search(r'src="data:image/svg\+xml,([^"]*)"', text)[1])
+        self.assertEqual(picture.count("<polyline "), 1)
+        self.assertEqual(picture.count("<circle "), 3 + 1)  # and one in the legend
+        self.assertIn('<a href="#s3">', text)
+
+    def test_an_inequality_is_shown_with_enough_digits_to_see_whether_it_holds(self):
+        section = sections.Section("s4", "Figure 4", lambda lab, _: [above("c", 1, 1.00004), about("f", 1, 1.00004)])
+        cells = report.checks_cells(sections.row_of(section, paper_of(section), None))
+        self.assertEqual([line[1:3] for line in cells], [["> 1", "1.00004"], ["≈ 1", "1"]])
 
     def check_tables(self, text):
         columns = 0
