@@ -346,6 +346,24 @@ def verdicts(whole):
             for formula, groups in whole["verdicts"].items() for group, row in groups.items()]
 
 
+RUNS = {"miniapps": "mini-apps", "miniapps_with_priority": "mini-apps with priority over other programs",
+        "miniapps_disturbed": "mini-apps beside other programs", "lending": "steps that lend tasks",
+        "juggle": "threads under `poise juggle`"}
+
+
+def real_runs(whole):
+    """One row for each kind of held-out runs, and two if some of them ran on a cluster."""
+    for kind, name in RUNS.items():
+        held_out = [row for row in whole.get(kind, {"rows": []})["rows"] if row["held_out"]]
+        for where_run in ("one host", "cluster with slow links"):
+            rows = [row for row in held_out if bool(row.get("cluster")) == (where_run != "one host")]
+            if not rows:
+                continue
+            errors = [abs(row["simulated_s"] / row["measured_s"][0] - 1) for row in rows]
+            yield {"runs": name, "on": where_run, "count": len(rows), "near": sum(row["is_within"] for row in rows),
+                   "median": statistics.median(errors), "worst": max(errors), "measured": whole[kind]["measured"]}
+
+
 def differences(whole):
     return [{**row, "model": model, "measured": whole["measured"]} for model, row in whole["differences"].items()]
 
@@ -447,7 +465,12 @@ PAGES = {
               "intervals of their measured times do not overlap. `near` is the share of maps whose predicted time is within 10 % of the "
               "measured median, or within the width of its interval. Held-out programs were not used to calibrate the model.", verdicts,
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
-               "worst": "{worst_error:.1%}", "near": "{within:.0%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"})]),
+               "worst": "{worst_error:.1%}", "near": "{within:.0%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"}),
+        Table("Runs of the runtimes, simulated", "`poise simulate --engine events` simulates runs of mini-apps on objects (without balancing, balanced, lending, and "
+              "both), steps that lend tasks, and threads under `poise juggle`. The table shows held-out runs: in how many the simulated time is within 10 % "
+              "of the measured median or within the width of its interval, and the relative errors. [How a step is "
+              "simulated](simulate_how.md#how-far-it-can-be-trusted) names the reasons.", real_runs,
+              {"runs": "{runs}", "on": "{on}", "near": "{near} of {count}", "median error": "{median:.1%}", "worst": "{worst:.1%}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "
               "error is the difference between the measured and this nominal time, divided by the nominal time. The table shows the "
