@@ -105,7 +105,9 @@ std::string strategy_with(const std::string& setting) {
   return settings_of(0, setting).choice.text();
 }
 
-bool wants_messages(const std::string& setting) { return need_messages(settings_of(0, setting)); }
+bool wants_messages(std::size_t which, const std::string& setting) {
+  return need_messages(settings_of(which, setting));
+}
 
 std::int32_t bound_core() { return balance::bound_core(); }
 

@@ -40,9 +40,9 @@ struct Decision {
 /// a setting is invalid.
 std::string strategy_with(const std::string& setting);
 
-/// True if the strategy that PoiseLB uses with this `setting`, or the trace that POISE_TRACE asks
-/// for, uses messages. Throws std::runtime_error if a setting is invalid.
-bool wants_messages(const std::string& setting);
+/// True if the strategy that balancer `which` of balancers() uses with this `setting`, or the trace
+/// that POISE_TRACE asks for, uses messages. Throws std::runtime_error if a setting is invalid.
+bool wants_messages(std::size_t which, const std::string& setting);
 
 /// Which PEs a balancer decides for: all of them, or one of several groups of PEs that decide
 /// concurrently. The decisions for a group are not recorded, because a trace describes the whole

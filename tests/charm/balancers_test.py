@@ -279,6 +279,17 @@ class Balancers(unittest.TestCase):
         lines = re.findall(r"poise: PE 0: rotate: (\d+) of 64 objects of 4 PEs move, decided in \S+ s", done.stdout)
         self.assertEqual(lines, 3 * [str(MOVABLE)], done.stdout + done.stderr)
 
+    def test_each_group_of_pes_prints_a_line_per_decision_on_request(self):
+        flags = ["+LBDebug", "1", "+PoiseLB", "rotate"]
+        if HAS_TREES:
+            done = charm("+balancer", "PoiseHybridLB", *flags, pes=6)  # three groups of two PEs
+            lines = re.findall(r"poise: PE [024]: rotate: \d+ of \d+ objects of 2 PEs move", done.stdout)
+            self.assertEqual(len(lines), 3 * 3, done.stdout + done.stderr)
+        if HAS_TREE_LB:
+            done = charm(*self.tree(tree="PE_Root", root={"strategies": ["rotate"]}), *flags)
+            lines = re.findall(rf"poise: PE 0: rotate: {MOVABLE} of 64 objects of 4 PEs move", done.stdout)
+            self.assertEqual(len(lines), 3, done.stdout + done.stderr)
+
     def test_two_balancers_can_be_used_one_after_the_other(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Runs tests/charm/balancers_test.py on several processes of this host, for a Charm++ that is built for a network
-(netlrts). CHARM_NETWORK names its folder. Without CHARM_NETWORK, the builds that `./dev charm` makes are looked for,
-in this order: netlrts-linux-x86_64-smp, whose processes have several PEs and a thread for communication, and
-netlrts-linux-x86_64. Exit status: 77 if there is none."""
+"""Runs tests/charm/balancers_test.py on several processes of this host, for each Charm++ that is built for a network:
+netlrts-linux-x86_64-smp, whose processes have several PEs and a thread for communication, and netlrts-linux-x86_64.
+If CHARM_SOURCE names a checkout of Charm++, both are built there; otherwise the builds that `./dev charm` made are looked
+for. CHARM_NETWORK names the folder of a single build instead. Exit status: 77 if there is none."""
 
 import os
 import pathlib
@@ -12,36 +12,60 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FOLDER = ROOT / "build" / "charm_network"
+BUILDS = ["netlrts-linux-x86_64-smp", "netlrts-linux-x86_64"]
 SKIPPED = 77
+TIMEOUT_S = 3600  # of a command
 
 
-def candidates():
+def run(*command, **variables):
+    """Runs a command; returns its exit status, which is 1 if it takes too long."""
+    try:
+        return subprocess.run(command, cwd=ROOT, env=os.environ | variables, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S,
+                              check=False).returncode
+    except subprocess.TimeoutExpired:
+        print(f"charm: {' '.join(command)} took longer than {TIMEOUT_S} s", file=sys.stderr)
+        return 1
+
+
+def homes():
+    """Returns the folders of the builds, each with a bin/charmc."""
     if "CHARM_NETWORK" in os.environ:
-        return [pathlib.Path(os.environ["CHARM_NETWORK"])]
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-    folders = [cache / "poise" / "charm-6.10"]
-    if "CHARM_SOURCE" in os.environ:
-        folders.insert(0, pathlib.Path(os.environ["CHARM_SOURCE"]))
-    if "CHARM_HOME" in os.environ:
-        folders.insert(0, pathlib.Path(os.environ["CHARM_HOME"]).parent)
-    return [folder / f"netlrts-linux-x86_64{threads}" for folder in folders for threads in ("-smp", "")]
+        folders = [pathlib.Path(os.environ["CHARM_NETWORK"])]
+    elif "CHARM_SOURCE" in os.environ:
+        folders = [pathlib.Path(os.environ["CHARM_SOURCE"]) / build for build in BUILDS
+                   if run("cmake/get_charm", "", build) == 0]
+    else:
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        built = [pathlib.Path(os.environ["CHARM_HOME"]).parent] if "CHARM_HOME" in os.environ else []
+        folders = [folder / build for folder in [*built, cache / "poise" / "charm-6.10"] for build in BUILDS]
+    return list(dict.fromkeys(home.resolve() for home in folders if (home / "bin" / "charmc").exists()))
+
+
+def tested(home):
+    """Returns the exit status of the tests for this Charm++."""
+    folder = str(ROOT / "build" / f"charm_{home.name}")
+    for command in (["cmake", "--preset", "ci", "-B", folder],
+                    ["ninja", "-C", folder, "charm_ring", "poise_command"],
+                    ["ctest", "--test-dir", folder, "-R", "^charm[.]balancers$", "--no-tests=error", "--output-on-failure"]):
+        if status := run(*command, CHARM_HOME=str(home)):
+            return status
+    return 0
 
 
 def main():
-    homes = [home.resolve() for home in candidates() if (home / "bin" / "charmc").exists()]
-    if not homes:
+    found = homes()
+    if not found:
         print("charm: skipped, no Charm++ for a network: CHARM_SOURCE=… ./dev charm netlrts-linux-x86_64-smp builds one",
               file=sys.stderr)
         return SKIPPED
-    print(f"charm: {homes[0]}", file=sys.stderr)
-    for command in (["cmake", "--preset", "ci", "-B", str(FOLDER)],
-                    ["ninja", "-C", str(FOLDER), "charm_ring", "poise_command"],
-                    ["ctest", "--test-dir", str(FOLDER), "-R", "^charm[.]balancers$", "--no-tests=error", "--output-on-failure"]):
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | {"CHARM_HOME": str(homes[0])}, check=False)
-        if done.returncode:
-            return done.returncode
-    return 0
+    failed = []
+    for home in found:
+        print(f"charm: {home}", file=sys.stderr, flush=True)
+        if tested(home):
+            failed.append(home.name)
+    if failed:
+        print(f"charm: failed with {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -79,6 +79,7 @@ class Main : public CBase_Main {
                     counts[kLeftBehind] == 0;
     CkPrintf("ring: %d moves, %d of pinned pieces; %s\n", counts[kMoves], counts[kPinnedMoves],
              ok ? "ok" : "WRONG");
+    CkPrintf("ring: messages are %s\n", _lb_args.traceComm() ? "measured" : "not measured");
     CkExit();
   }
 

@@ -31,10 +31,13 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
 }
 
+/// True if +LBDump asks for a dump of the statistics.
+inline bool will_dump() { return LBSimulation::dumpStep >= 0; }
+
 /// Returns false if Charm++ itself needs the messages after a decision: for a dump, a replay or a
 /// summary.
 inline bool may_free_records() {
-  return LBSimulation::dumpStep < 0 && !LBSimulation::doSimulation && !_lb_args.printSummary();
+  return !will_dump() && !LBSimulation::doSimulation && !_lb_args.printSummary();
 }
 
 /// Calls visit(record) for all messages, from the last to the first, and frees them.
@@ -88,6 +91,7 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
 }
 
+inline bool will_dump() { return LBSimulation::dumpStep >= 0; }
 inline bool may_free_records() { return false; }
 template <typename Visit>
 void consume_records(BaseLB::LDStats&, const Visit&) {}

@@ -140,7 +140,10 @@ void PoiseHybridLB::work(LDStats* stats) {
   }
   poise::charm::add_objects(*stats, statistics);
   if (balancer_->wants_messages()) poise::charm::add_messages(*stats, statistics, false);
-  poise::charm::carry_out(balancer_->decide(statistics), *stats);
+  const poise::charm::Decision decision = balancer_->decide(statistics);
+  poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
+                           statistics.num_objects(), num_children, decision.decide_s});
+  poise::charm::carry_out(decision, *stats);
 }
 
 /// Returns statistics in which each of two groups of PEs counts as one PE. PE 0 is this group, with

@@ -2,6 +2,7 @@
 // Poise's strategies as central balancers of Charm++. This file contains the chare group that
 // Charm++'s runtime calls.
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,11 +23,11 @@ using poise::charm::Statistics;
 /// decide.
 class PoiseLB : public CBase_PoiseLB {
  public:
-  PoiseLB(const CkLBOptions& options, int which);
+  PoiseLB(const CkLBOptions& options, int which, bool with_messages);
   explicit PoiseLB(CkMigrateMessage* message) : CBase_PoiseLB(message) {}
 
   static void create(const CkLBOptions& options, std::size_t which) {
-    CProxy_PoiseLB::ckNew(options, static_cast<int>(which));
+    CProxy_PoiseLB::ckNew(options, static_cast<int>(which), needs_messages(which));
   }
   static PoiseLB* allocate(std::size_t which) {
     auto* balancer = new PoiseLB(static_cast<CkMigrateMessage*>(nullptr));
@@ -44,12 +45,14 @@ class PoiseLB : public CBase_PoiseLB {
   void work(LDStats* stats) override;
 
  private:
+  static bool needs_messages(int which);
   void begin(int which);
   void tell_core();
   void make_balancer();
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
+  bool with_messages_ = false;
   std::vector<int> cores_;  // per PE; -1: not bound, or reported to another PE
   std::unique_ptr<Balancer> balancer_;
 };
@@ -75,16 +78,27 @@ void register_balancers() {
 
 }  // namespace
 
-PoiseLB::PoiseLB(const CkLBOptions& options, int which) : CBase_PoiseLB(options) {
+PoiseLB::PoiseLB(const CkLBOptions& options, int which, bool with_messages)
+    : CBase_PoiseLB(options), with_messages_(with_messages) {
   begin(which);
   tell_core();
+}
+
+/// True if the balancer's strategy or its trace, or a dump of Charm++, needs messages.
+bool PoiseLB::needs_messages(int which) {
+  try {
+    return poise::charm::wants_messages(which, poise::charm::setting()) ||
+           poise::charm::will_dump();
+  } catch (const std::exception& error) {
+    poise::charm::refuse(error.what());
+  }
 }
 
 void PoiseLB::begin(int which) {
   which_ = which;
   lbname = poise::charm::balancers()[static_cast<std::size_t>(which)].name.c_str();
   cores_.assign(static_cast<std::size_t>(CkNumPes()), -1);
-  poise::charm::measure_messages();
+  if (with_messages_) poise::charm::measure_messages();
   if (CkMyPe() == cur_ld_balancer) make_balancer();
 }
 
@@ -98,7 +112,10 @@ void PoiseLB::make_balancer() {
 /// After a restart the number of PEs and their cores may differ, so both are determined again.
 void PoiseLB::pup(PUP::er& p) {
   p | which_;
+  p | with_messages_;
   if (p.isUnpacking()) {
+    // Other settings may hold after a restart, but only the first host may know the variables.
+    with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();
   }
@@ -127,10 +144,8 @@ void PoiseLB::work(LDStats* stats) {
   if (!balancer_) make_balancer();
   const Statistics statistics = rows_of(*stats);
   const poise::charm::Decision decision = balancer_->decide(statistics);
-  std::size_t moves = 0;
-  for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
-    moves += decision.pe_of_object[i] != stats->from_proc[i] ? 1 : 0;
-  poise::charm::summarize(balancer_->strategy(), moves, statistics, decision.decide_s);
+  poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
+                           statistics.num_objects(), statistics.pes.size(), decision.decide_s});
   poise::charm::carry_out(decision, *stats);
 }
 

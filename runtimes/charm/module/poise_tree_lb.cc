@@ -200,8 +200,9 @@ class DecidingLevel : public LevelLogic {
     const poise::charm::Decision decision = balancers_[next_]->decide(subtree.statistics);
     if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
     const std::vector<Move> moves = poise::charm::moves_of(subtree, decision.pe_of_object);
-    poise::charm::summarize(strategies_.texts[next_], moves.size(), subtree.statistics,
-                            decision.decide_s);
+    poise::charm::summarize({strategies_.texts[next_], moves.size(),
+                             subtree.statistics.num_objects(), subtree.statistics.pes.size(),
+                             decision.decide_s});
     if (next_ + 1 < balancers_.size())
       ++next_;
     else if (strategies_.repeat)
@@ -383,7 +384,7 @@ bool PoiseTreeLB::needs_messages(const std::string& configuration) {
   for (const Strategies& level : tree_of(configuration).levels) {
     for (const std::string& text : level.texts) {
       try {
-        needed = poise::charm::wants_messages(text) || needed;
+        needed = poise::charm::wants_messages(0, text) || needed;
       } catch (const std::exception& error) {
         refuse(error.what());
       }

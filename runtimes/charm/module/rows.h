@@ -136,12 +136,26 @@ inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics, bool ma
   };
 }
 
+inline std::size_t num_moves(const Decision& decision, const BaseLB::LDStats& stats) {
+  std::size_t moves = 0;
+  for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
+    moves += decision.pe_of_object[i] != stats.from_proc[i] ? 1 : 0;
+  return moves;
+}
+
+/// What a line about a decision says.
+struct Summary {
+  std::string strategy;
+  std::size_t moves, objects, pes;
+  double decide_s;
+};
+
 /// Prints a line about a decision if +LBDebug asks for it.
-inline void summarize(const std::string& strategy, std::size_t moves, const Statistics& statistics,
-                      double decide_s) {
+inline void summarize(const Summary& summary) {
   if (_lb_args.debug() > 0)
     CkPrintf("poise: PE %d: %s: %zu of %zu objects of %zu PEs move, decided in %g s\n", CkMyPe(),
-             strategy.c_str(), moves, statistics.num_objects(), statistics.pes.size(), decide_s);
+             summary.strategy.c_str(), summary.moves, summary.objects, summary.pes,
+             summary.decide_s);
 }
 
 inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {
