@@ -145,8 +145,6 @@ inline constexpr std::size_t kLoadsPerMessage = 3;
 inline constexpr double kGossipInterval_s = 200e-6;
 /// Maximum number of ranks that a rank remembers. They take 16 KiB.
 inline constexpr std::size_t kMaxPeers = 256;
-/// The hash table that finds a remembered rank has this number of slots per remembered rank.
-inline constexpr std::size_t kIndexPerPeer = 2;
 /// Maximum number of recently updated loads among which a rank chooses those that it passes on.
 inline constexpr std::size_t kMaxRecentLoads = 8;
 static_assert(kLoadsPerMessage < kMaxRecentLoads);

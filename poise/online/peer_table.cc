@@ -30,82 +30,47 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
   });
 }
 
-// Returns the slot of the hash index that holds this rank or, if the index does not contain the
-// rank, the free slot where it belongs. The index must have at least one free slot.
-std::size_t PeerTable::place_of(std::uint32_t rank) const {
-  const std::size_t mask = index_.size() - 1;
-  std::size_t place = mix(rank) & mask;
-  while (index_[place] != 0 && peers_[index_[place] - 1].rank != rank) place = (place + 1) & mask;
-  return place;
-}
-
-void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
-  peers_[peer] = {};
-  peers_[peer].rank = rank;
-  // place_of() compares `rank` with the entries to which the index refers, so it must be called
-  // before the index refers to the new entry.
-  index_[place_of(rank)] = peer + 1;
-}
-
-// Removes a rank from the hash index. Moves later entries back into the freed slot if a search for
-// them would otherwise end there (Knuth, volume 3, 6.4, algorithm R for linear probing).
-void PeerTable::erase(std::uint32_t rank) {
-  const std::size_t mask = index_.size() - 1;
-  std::size_t gap = place_of(rank);
-  for (std::size_t next = (gap + 1) & mask; index_[next] != 0; next = (next + 1) & mask) {
-    const std::size_t wanted = mix(peers_[index_[next] - 1].rank) & mask;
-    if (((next - wanted) & mask) < ((next - gap) & mask)) continue;
-    index_[gap] = index_[next];
-    gap = next;
-  }
-  index_[gap] = 0;
-  std::erase(recent_, rank);
-}
-
-void PeerTable::grow_index() {
-  index_.assign(std::max<std::size_t>(4, 2 * index_.size()), 0);
-  for (std::size_t peer = 0; peer < peers_.size(); ++peer)
-    index_[place_of(peers_[peer].rank)] = static_cast<std::uint32_t>(peer) + 1;
-}
-
 // Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
-// position on that has not been used since it was last checked. Returns nothing if no rank may be
-// forgotten.
+// position on that has not been used since it was last checked. Ranks with tasks in flight are
+// forgotten only if there are no others. Returns nothing if no rank may be forgotten.
 std::optional<std::size_t> PeerTable::one_to_forget() {
-  for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
-    const std::size_t peer = next_to_check_++ % peers_.size();
-    if (peers_[peer].is_pinned()) continue;
-    const bool was_used = peers_[peer].is_used;
-    peers_[peer].is_used = false;
-    if (was_used) continue;
-    return peer;
-  }
+  for (const bool in_flight_too : {false, true})
+    for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
+      const std::size_t place = next_to_check_++ % peers_.size();
+      Peer& peer = peers_[place];
+      if (peer.is_pinned() || (peer.in_flight > 0 && !in_flight_too)) continue;
+      const bool was_used = peer.is_used;
+      peer.is_used = false;
+      if (!was_used) return place;
+    }
   return std::nullopt;
 }
 
 const Peer* PeerTable::find(std::uint32_t rank) const {
-  if (index_.empty()) return nullptr;
-  const std::uint32_t entry = index_[place_of(rank)];
-  return entry == 0 ? nullptr : &peers_[entry - 1];
+  const auto found = std::ranges::lower_bound(peers_, rank, {}, &Peer::rank);
+  return found != peers_.end() && found->rank == rank ? &*found : nullptr;
 }
 
 Peer& PeerTable::at(std::uint32_t rank) {
-  if (const Peer* const known = find(rank)) {
-    Peer& peer = peers_[known - peers_.data()];
-    peer.is_used = true;
-    return peer;
+  auto place = std::ranges::lower_bound(peers_, rank, {}, &Peer::rank);
+  if (place != peers_.end() && place->rank == rank) {
+    place->is_used = true;
+    return *place;
   }
-  std::optional<std::size_t> peer;
-  if (peers_.size() >= capacity_) peer = one_to_forget();
-  if (peer) {
-    erase(peers_[*peer].rank);
-  } else {
-    if (index_.size() < lending_tuning::kIndexPerPeer * (peers_.size() + 1)) grow_index();
-    peer = peers_.size();
-    peers_.emplace_back();
+  const auto forgotten = peers_.size() >= capacity_ ? one_to_forget() : std::nullopt;
+  if (!forgotten) {
+    place = peers_.insert(place, Peer());
+  } else {  // moves the entries between the two places
+    const auto gone = peers_.begin() + *forgotten;
+    std::erase(recent_, gone->rank);
+    if (gone < place)
+      place = std::move(gone + 1, place, gone);
+    else
+      std::move_backward(place, gone, gone + 1);
+    *place = {};
   }
-  insert(rank, *peer);
-  return peers_[*peer];
+  place->rank = rank;
+  return *place;
 }
 
 bool PeerTable::update(const Load& load) {

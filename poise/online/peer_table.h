@@ -51,15 +51,16 @@ struct Peer {
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// True if the entry must not be forgotten, because its counts of tasks and messages in flight
-  /// would be lost.
-  bool is_pinned() const { return in_flight > 0 || unacknowledged > 0; }
+  /// True if the entry must not be forgotten: the other rank counts these tasks as in flight until
+  /// a message reports them.
+  bool is_pinned() const { return unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);
 
-/// Holds at most `capacity` ranks, or more if more ranks have tasks in flight. To add a rank it
-/// forgets another one that has no tasks in flight and has not been used for long. Ranks never
-/// heard of need no memory. References are valid until the next call of at() or update().
+/// Holds at most `capacity` ranks, or more if more ranks have sent tasks that no message has yet
+/// reported. To add a rank it forgets another one that has not been used for long, if possible one
+/// without tasks in flight. The entries are sorted by rank, so the table needs no index, and ranks
+/// never heard of need no memory. References are valid until the next call of at() or update().
 class PeerTable {
  public:
   using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;
@@ -75,9 +76,7 @@ class PeerTable {
   const Peer* find(std::uint32_t rank) const;
   /// Returns the entry of a rank, which is added if it does not exist.
   Peer& at(std::uint32_t rank);
-  std::size_t bytes() const {
-    return peers_.capacity() * sizeof(Peer) + index_.capacity() * sizeof(std::uint32_t);
-  }
+  std::size_t bytes() const { return peers_.capacity() * sizeof(Peer); }
 
   /// Stores a load unless a later one of that rank is known. Returns true if it was stored.
   bool update(const Load& load);
@@ -117,19 +116,14 @@ class PeerTable {
   bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:
-  std::size_t place_of(std::uint32_t rank) const;
-  void insert(std::uint32_t rank, std::size_t peer);
-  void erase(std::uint32_t rank);
-  void grow_index();
   std::optional<std::size_t> one_to_forget();
   void note_recent(const Peer& peer);
 
   std::uint32_t self_, num_ranks_;
   LocalityOf locality_of_;
   std::size_t capacity_, next_to_check_ = 0;
-  std::vector<Peer> peers_;
-  std::vector<std::uint32_t> index_;  // open addressing: 1 + index in peers_, 0 if free
-  std::uint64_t newest_wait_ = 0;     // loads stated in earlier waits are outdated
+  std::vector<Peer> peers_;        // by rank
+  std::uint64_t newest_wait_ = 0;  // loads stated in earlier waits are outdated
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
   // The ranks whose loads are worth passing on, at most kMaxRecentLoads: ranks with tasks first,
