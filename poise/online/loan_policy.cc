@@ -13,6 +13,29 @@ namespace {
 
 using KnownBorrower = std::pair<Borrower, LoanProblem::Known>;
 
+// The order in which ranks will be idle; ties: the nearest first.
+std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
+  return {known.first.busy_s, known.first.distance, known.first.rank};
+}
+
+// Keeps the kMaxIdle ranks that will be idle soonest.
+class SoonestIdle {
+ public:
+  bool may_take(const Peer& peer, double distance) const {
+    const double least_s = peer.busy_s;  // tasks in flight and doubt only add to it
+    return kept_.size() < lending_tuning::kMaxIdle ||
+           std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());
+  }
+  void take(const KnownBorrower& known) {
+    kept_.insert(std::ranges::upper_bound(kept_, order_of(known), {}, order_of), known);
+    if (kept_.size() > lending_tuning::kMaxIdle) kept_.pop_back();
+  }
+  const std::vector<KnownBorrower>& kept() const { return kept_; }
+
+ private:
+  std::vector<KnownBorrower> kept_;  // in this order
+};
+
 // Returns what is known about a rank. A rank that sent a request may have been forgotten; then only
 // its number is known.
 Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t wait) {
@@ -111,7 +134,8 @@ void LoanPolicy::decided(double now_s, double cost_s) {
 void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
                       const Thieves& thieves, const LendingCosts& costs,
                       const LoanMoment& moment) const {
-  std::vector<KnownBorrower> asking, silent;
+  std::vector<KnownBorrower> asking;
+  std::vector<std::uint32_t> thief_ranks;
   const bool takes_all = settings_.sees_all_ranks();
   const auto borrower = [&](const Peer& peer, const Thief* thief) {
     KnownBorrower known{borrower_at(peer, peers.locality_of(peer.rank), queue, costs),
@@ -127,21 +151,21 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
     return known;
   };
   for (const Thief& thief : thieves.all()) {
+    thief_ranks.push_back(thief.rank);
     if (thief.wait != moment.wait) continue;
     const Peer peer = peer_or_unknown(peers, thief.rank, moment.wait);
     if (peer.is_in(moment.wait)) asking.push_back(borrower(peer, &thief));
   }
-  for (const Peer& peer : settings_.push ? peers.all() : std::span<const Peer>{})
-    if (peer.is_in(moment.wait) && !thieves.find(peer.rank))
-      silent.push_back(borrower(peer, nullptr));
-  if (!takes_all && silent.size() > lending_tuning::kMaxIdle) {
-    const auto rank_of = [&](const KnownBorrower& a) {
-      return std::tuple(a.first.busy_s, a.first.distance, a.first.rank);
-    };
-    std::ranges::partial_sort(silent, silent.begin() + lending_tuning::kMaxIdle, {}, rank_of);
-    silent.resize(lending_tuning::kMaxIdle);
+  std::ranges::sort(thief_ranks);
+  SoonestIdle silent;
+  for (const Peer& peer : settings_.push ? peers.all() : std::span<const Peer>{}) {
+    if (!peer.is_in(moment.wait) || std::ranges::binary_search(thief_ranks, peer.rank)) continue;
+    if (takes_all)
+      asking.push_back(borrower(peer, nullptr));
+    else if (silent.may_take(peer, peers.locality_of(peer.rank).distance))
+      silent.take(borrower(peer, nullptr));
   }
-  asking.insert(asking.end(), silent.begin(), silent.end());
+  asking.insert(asking.end(), silent.kept().begin(), silent.kept().end());
   std::ranges::sort(asking, {}, [](const KnownBorrower& a) {
     return std::tuple(a.first.distance, a.first.rank);
   });
