@@ -41,7 +41,7 @@ struct Rank {
   Tasks running;
   double busy_until_s = 0;      // with its task or its messages
   double messages_until_s = 0;  // with messages alone
-  double pause_s = lending_tuning::kMinStealPause_s;
+  double pause_s = lending_tuning::kMinPause_s;
   double slowness = 1;
   std::map<std::uint32_t, std::uint32_t> results;  // by owner, not yet sent
   std::uint64_t messages = 0;
@@ -168,10 +168,10 @@ void Stealing::receive(std::uint32_t thief, const Tasks& tasks, double now_s) {
           tasks.count * scenario_.task_overhead_s;
   if (tasks.count == 0) {
     push(now_s + rank.pause_s, Kind::retry, thief);
-    rank.pause_s = std::min(2 * rank.pause_s, lending_tuning::kMaxStealPause_s);
+    rank.pause_s = std::min(2 * rank.pause_s, lending_tuning::kMaxPause_s);
     return;
   }
-  rank.pause_s = lending_tuning::kMinStealPause_s;
+  rank.pause_s = lending_tuning::kMinPause_s;
   rank.queue.push_back(tasks);
   rank.queued += tasks.count;
   go_on(thief, now_s);

@@ -295,7 +295,7 @@ std::vector<Loan> exploration_loans(const LendingView& view, double least_s, dou
   auto loans = queue.empty() ? cost_aware_loans(hoped, min_gain) : sized_loans(hoped, min_gain);
   if (loans.empty()) return {};
   Loan& loan = loans.front();
-  loan.tasks = std::min(loan.tasks, lending_tuning::kExploredTasks);
+  loan.tasks = std::min<double>(loan.tasks, 1 / lending_tuning::kMaxWeight);
   if (!loan.names.empty()) loan.names.resize(loan.tasks);
   return {std::move(loan)};
 }

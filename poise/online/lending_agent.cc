@@ -76,7 +76,7 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
 bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
   if (!loans_.settings().push && !pull_) return false;  // no rank uses the loads
   if (queue.lendable <= threads_ || now_s < next_gossip_s_) return false;
-  next_gossip_s_ = now_s + lending_tuning::kGossipInterval_s;
+  next_gossip_s_ = now_s + lending_tuning::kNewsDelay_s;
   return true;
 }
 
@@ -176,7 +176,7 @@ void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double exp
                         (steady * peer.num_results);
   const double moved = moved_average(peer.slowness, seconds / expected_s, weight);
   peer.slowness = static_cast<float>(
-      std::clamp(moved, lending_tuning::kMinSlowness, lending_tuning::kMaxSlowness));
+      std::clamp(moved, lending_tuning::kMinSlowness, 1 / lending_tuning::kMinSlowness));
 }
 
 double LendingAgent::slowness_of(std::uint32_t rank) const {

@@ -268,7 +268,7 @@ TEST(ExploratoryLoan, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
     EXPECT_THAT(cost_aware_loans(view, 0.1), IsEmpty());
-    EXPECT_THAT(exploration_loans(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 4}));
+    EXPECT_THAT(exploration_loans(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 8}));
     EXPECT_THAT(exploration_loans(view, 2, 0.1), IsEmpty());
   }
 }

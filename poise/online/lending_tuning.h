@@ -8,32 +8,69 @@
 
 namespace poise::lending_tuning {
 
-// --- Numbers for running tasks and polling ------------------------------------------------------
+// --- Times and fractions that several decisions share -------------------------------------------
 
-/// Limits on how often a busy thread polls although no rank has rung its doorbell.
-struct PollBudget {
-  double max_share;  // maximum fraction of busy time for polls that find nothing
-  // The next poll is due after this fraction of the queued work. So polls become more frequent
-  // towards the end, where they matter more.
-  double max_work_share;
-};
-/// The limits on polling if every other rank can ring the doorbell: a poll without a ring then
-/// rarely finds a message.
-inline constexpr PollBudget kPollBudgetWithDoorbell{0.001, 0.5};
-/// The limits on polling if some rank is on another node. Such a rank cannot ring the doorbell, so
-/// only polls find its messages.
-inline constexpr PollBudget kPollBudgetWithoutDoorbell{0.005, 0.1};
-/// Weight of a new sample in the average cost of a poll.
-inline constexpr double kPollCostWeight = 0.125;
-/// Maximum duration of a batch of tasks in seconds. A batch is timed by two clock readings of 50 ns
-/// each.
-inline constexpr double kBatch_s = 320e-6;
-/// Maximum fraction of the queued tasks in a batch, so that other threads find tasks towards the
-/// end.
-inline constexpr double kBatchShare = 0.1;
-/// Maximum number of tasks in a batch. It is large enough to make the cost of reading the clock
-/// small.
-inline constexpr std::size_t kMaxBatch = 16;
+/// Shortest and longest pause in seconds between two attempts that may fail. The shortest
+/// one holds for decisions about loans without a steal request, for steal requests of a rank and
+/// for rounds in which a rank sends replicas; shorter idle times are left out of traces. After a
+/// longer pause, MPI is probed twice, because the first probe of some MPI libraries reports only
+/// messages that they have already read. The pause between steal requests doubles with every
+/// request, up to the longest one, which also holds for exploratory loans. A thread without work
+/// that has waited for so long no longer yields, but sleeps.
+inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
+static_assert(kMinPause_s < kMaxPause_s);
+/// Longest time in seconds for which news waits: results until they share a message, loads until a
+/// rank sends them to another one, messages while a batch of tasks runs. After such a time without
+/// a poll, the caches are assumed to hold nothing that a poll needs, so its cost is measured.
+inline constexpr double kNewsDelay_s = 200e-6;
+/// Seconds for which a thief waits for the answer of a victim that has tasks before it wakes the
+/// victim's progress thread. A progress thread ignores wake-ups for as long after one that led to
+/// no loan, and for twice as long after each further one, up to kMaxSleep_s. If none were ignored,
+/// idle ranks could keep a busy rank from working.
+inline constexpr double kWakeAfter_s = 0.3e-3;
+/// Longest sleep in seconds of a thread without work and of a progress thread. Waking up and
+/// polling takes 30 us, so these threads use 0.3 % of a core.
+inline constexpr double kMaxSleep_s = 10e-3;
+static_assert(kWakeAfter_s < kMaxSleep_s);
+/// Fraction of time that may be wasted: the cost of exploratory loans, and the
+/// sleeps of a thread that has been idle, relative to its idle time.
+inline constexpr double kWastedShare = 0.01;
+/// After this fraction of its queued work, a rank looks for something new: it ends a batch of
+/// tasks; it polls, if no rank can ring its doorbell; its progress thread wakes up. So this happens
+/// more often towards the end, where it matters more.
+inline constexpr double kWorkShare = 0.1;
+/// Maximum fraction of busy time for polls that find nothing. The first value applies if every
+/// other rank can ring the doorbell: a poll without a ring then rarely finds a message.
+inline constexpr double kPollShareWithDoorbell = 0.001, kPollShareWithoutDoorbell = 0.005;
+static_assert(kPollShareWithDoorbell < kPollShareWithoutDoorbell);
+
+// --- Numbers of things --------------------------------------------------------------------------
+
+/// Maximum number of tasks in a batch, and of headers received in one poll. It is large enough to
+/// make the cost of reading the clock small.
+inline constexpr std::size_t kMaxAtOnce = 16;
+/// Maximum number of entries that a rank searches one by one: unanswered steal requests that a
+/// victim remembers (it declines further ones) or a thief; loads read from the load table before a
+/// decision (the next decision reads others); tasks at the front of a queue where a child of a task
+/// is searched first; shorter borrowed tasks that a longer one overtakes in the queue. Also the
+/// maximum number of groups of ranks whose links are learnt separately.
+inline constexpr std::size_t kMaxSearched = 64;
+/// Number of ranks among which a rank chooses: of the ranks that have not sent a steal request, a
+/// decision considers those that will be idle soonest; of the recently updated loads, a rank passes
+/// some on, and chooses its victim from them.
+inline constexpr std::size_t kMaxCandidates = 8;
+/// Maximum number of other ranks whose loads a message also reports.
+inline constexpr std::size_t kLoadsPerMessage = 3;
+static_assert(kLoadsPerMessage < kMaxCandidates);
+/// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
+/// the victim. After as many declined requests to such victims, an idle rank sends requests only to
+/// its partners, which remember it, and to ranks known to have tasks.
+inline constexpr std::uint32_t kRandomTries = 4;
+/// Maximum number of ranks that a rank remembers. They take 16 KiB.
+inline constexpr std::size_t kMaxPeers = 256;
+/// Number of children of a node of the termination tree. The tree has fewer than 5 levels up to
+/// 65,536 ranks, and no rank handles more than this many messages of a wave.
+inline constexpr std::size_t kTerminationFanOut = 16;
 
 // --- Learning -----------------------------------------------------------------------------------
 
@@ -43,136 +80,48 @@ inline constexpr double kOutlier = 4;
 /// Seconds of work over which a function's time, or a rank's slowness, is averaged. With less, one
 /// preempted task would change the average.
 inline constexpr double kTaskTimeMemory_s = 20e-3;
-/// Maximum weight of a single task in the average time of its function, so that the average covers
-/// at least eight tasks.
-inline constexpr double kMaxTaskTimeWeight = 0.125;
+/// Maximum weight of a new sample in an average, so that the average covers at least eight samples.
+/// Exploratory loans have this many tasks, because smaller ones say little: the message is most of
+/// their cost.
+inline constexpr double kMaxWeight = 0.125;
+/// Weights of a smaller sample in a robust minimum and in the overhead per task, and of a larger
+/// sample in a robust minimum. Disturbances can only increase samples, so smaller ones count more.
+inline constexpr double kFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
+static_assert(kMinFollowsUp < kMaxWeight && kMaxWeight < kFollowsDown);
 /// The slowness of a rank is the run times of its tasks divided by the run times of the same tasks
-/// on this rank, as a moving average. The first number is the maximum weight of a single task in
-/// this average; the others are the smallest and the largest slowness that are plausible.
-inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05, kMaxSlowness = 20;
-static_assert(kMinSlowness < 1 && 1 < kMaxSlowness);
-/// Weights of a new sample in a robust minimum, an estimate that follows small samples fast and
-/// large ones slowly: the first for samples below the estimate, the second for other samples.
-inline constexpr double kMinFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
-static_assert(kMinFollowsUp < kMinFollowsDown);
-/// The fractions of the difference by which the overhead per task moves towards a smaller sample
-/// and towards a larger one. Disturbances can only increase samples, so smaller ones count more.
-inline constexpr double kOverheadFollowsDown = 1.0 / 4, kOverheadFollowsUp = 1.0 / 8;
-static_assert(kOverheadFollowsUp < kOverheadFollowsDown);
+/// on this rank, as an average in which a task has at most the first weight. The second number is
+/// the smallest slowness that is plausible; its reciprocal is the largest.
+inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05;
+static_assert(kMinSlowness < 1);
 /// A loan with at least this many bytes per task updates the overhead per byte; other loans update
 /// the overhead per task.
 inline constexpr double kManyBytesPerTask = 4096;
-/// A loan of at least this many tasks has full weight. In a smaller loan, the message is most of
-/// the cost.
-inline constexpr double kTasksForFullWeight = 8;
-/// Initial overheads in seconds per task and per byte. They are lower than on most machines, so
-/// that lending is tried and its true cost is learnt.
-inline constexpr double kInitialOverheadPerTask_s = 0.1e-6, kInitialOverheadPerByte_s = 0.1e-9;
-/// Initial latency of a link in seconds, and its initial seconds per byte (10 GB/s).
-inline constexpr double kInitialLatency_s = 10e-6, kInitialLinkPerByte_s = 1e-10;
-/// Maximum number of groups of ranks whose links are learnt separately. All links together need
-/// about 4 KiB.
-inline constexpr std::size_t kMaxLinks = 64;
-/// A task that has run for this multiple of its average time is expected to run for as long again.
-inline constexpr double kLongTask = 2;
+/// Initial overhead in seconds per task, initial seconds per byte of overheads and links (10 GB/s),
+/// and initial latency of a link in seconds. The overheads are lower than on most machines, so that
+/// lending is tried and its true cost is learnt.
+inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9,
+                        kInitialLatency_s = 10e-6;
+/// Times, or amounts of work, that differ by at most this factor are similar. A task that has run
+/// for this multiple of its average time is expected to run for as long again.
+inline constexpr double kSimilar = 2;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Minimum time between two decisions while no rank has sent a steal request: the first value, in
-/// seconds, or the second value times the duration of a decision, whichever is longer.
-inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
-/// If lending does not seem to pay, exploratory loans measure its cost again from time to time. The
-/// numbers are the seconds between two such loans, and the maximum fraction of time that they may
-/// cost.
-inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
+/// Minimum time between two decisions, as a multiple of the duration of a decision: while no rank
+/// has sent a steal request, and while one has.
+inline constexpr double kDecisionCostFactor = 20, kAskedCostFactor = 2;
 /// Seconds for which a rank lends tasks of unknown time before it starts one of them, which may be
 /// long. If all are short, they return, and lending was wasted for at most about this time.
 inline constexpr double kUnknownTimeLoan_s = 200e-6;
-/// Maximum number of unanswered steal requests that a victim remembers. It declines further ones.
-inline constexpr std::size_t kMaxPending = 64;
-/// Of the ranks that have not sent a steal request, a decision considers at most this number: those
-/// that will be idle soonest.
-inline constexpr std::size_t kMaxIdle = 8;
-/// Minimum time between two decisions that answer steal requests, as a multiple of the duration of
-/// a decision.
-inline constexpr double kAskedCostFactor = 2;
 /// If at most this many tasks are queued and their costs differ, the tasks to lend are chosen one
 /// by one.
 inline constexpr std::size_t kMaxTasksBySize = 1024;
 /// Number of large tasks that may wait per thread of a borrower, even if their data exceed
 /// `batch_bytes`.
 inline constexpr double kMaxWaitingPerThread = 4;
-
 /// Maximum number of tasks and maximum number of data bytes in one message. A large loan is sent in
 /// several messages, so that the borrower starts to run tasks while the lender packs others.
 inline constexpr std::uint32_t kMaxTasksPerMessage = 256;
 inline constexpr double kMessageBytes = 1 << 19;
-/// Number of tasks in an exploratory loan, which only measures the cost of lending.
-inline constexpr std::uint32_t kExploredTasks = 4;
-
-// --- Borrowing ----------------------------------------------------------------------------------
-
-/// Shortest and longest pause in seconds between two steal requests of a rank. The pause begins
-/// with the shortest value and doubles with every request, up to the longest, until tasks arrive.
-inline constexpr double kMinStealPause_s = 20e-6, kMaxStealPause_s = 1e-3;
-static_assert(kMinStealPause_s < kMaxStealPause_s);
-/// Maximum number of declined requests that are counted per victim. Further ones would not make the
-/// pause longer.
-inline constexpr std::uint8_t kMaxDeclines = 16;
-/// Minimum pause between two steal requests, as a multiple of the latency inside the node.
-inline constexpr double kStealPauseLatencies = 4;
-/// Seconds after which a thief wakes the progress thread of a victim that has tasks but does not
-/// answer.
-inline constexpr double kWakeVictimAfter_s = 0.3e-3;
-/// Number of declined requests to random victims after which an idle rank sends requests only to
-/// its partners, which remember it, and to ranks known to have tasks.
-inline constexpr std::uint32_t kRandomTries = 4;
-/// Maximum number of unanswered steal requests that a thief remembers.
-inline constexpr std::size_t kMaxUnanswered = 8;
-/// If no rank is known to have tasks, this number of random ranks is drawn, and the nearest becomes
-/// the victim.
-inline constexpr int kRandomVictims = 4;
-/// Of the ranks known to have tasks, a thief chooses the nearest whose work per thread is at least
-/// this fraction of the largest work per thread.
-inline constexpr double kSimilarWork = 0.5;
-
-// --- Loads of other ranks -----------------------------------------------------------------------
-
-/// The first number is the maximum number of other ranks whose loads a message also reports. The
-/// second is the minimum time in seconds between two messages that a rank sends only to report
-/// loads.
-inline constexpr std::size_t kLoadsPerMessage = 3;
-inline constexpr double kGossipInterval_s = 200e-6;
-/// Maximum number of ranks that a rank remembers. They take 16 KiB.
-inline constexpr std::size_t kMaxPeers = 256;
-/// Maximum number of recently updated loads among which a rank chooses those that it passes on.
-inline constexpr std::size_t kMaxRecentLoads = 8;
-static_assert(kLoadsPerMessage < kMaxRecentLoads);
-
-// --- Termination --------------------------------------------------------------------------------
-
-/// Number of children of a node of the termination tree. The tree has fewer than 5 levels up to
-/// 65,536 ranks, and no rank handles more than this many messages of a wave.
-inline constexpr std::size_t kTerminationFanOut = 16;
-
-// --- Results ------------------------------------------------------------------------------------
-
-/// Maximum time in seconds for which results wait to share a message. Results of an idle rank do
-/// not wait.
-inline constexpr double kMaxResultDelay_s = 100e-6;
-
-// --- Progress thread ----------------------------------------------------------------------------
-
-/// The progress thread polls again after this fraction of the time that the queued work takes.
-inline constexpr double kProgressShare = 0.2;
-/// Maximum time in seconds for which the progress thread sleeps. The second value applies if other
-/// threads polled during its last sleep.
-inline constexpr double kMaxProgressSleep_s = 10e-3, kMaxUnneededSleep_s = 40e-3;
-static_assert(kMaxProgressSleep_s <= kMaxUnneededSleep_s);
-/// Seconds for which the progress thread ignores wake-ups after a wake-up that led to no loan. This
-/// time starts at the first value and doubles after each such wake-up, up to the second value. If
-/// no wake-ups were ignored, idle ranks could keep a busy rank from working.
-inline constexpr double kMinWakeBackoff_s = 0.5e-3, kMaxWakeBackoff_s = 8e-3;
-static_assert(kMinWakeBackoff_s < kMaxWakeBackoff_s);
 
 }  // namespace poise::lending_tuning

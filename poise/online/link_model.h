@@ -30,7 +30,7 @@ class RobustMin {
   void learn(double value) {
     const double sample = std::min(value, lending_tuning::kOutlier * value_);
     value_ += (sample - value_) *
-              (sample < value_ ? lending_tuning::kMinFollowsDown : lending_tuning::kMinFollowsUp);
+              (sample < value_ ? lending_tuning::kFollowsDown : lending_tuning::kMinFollowsUp);
   }
   double value() const { return value_; }
 
@@ -42,7 +42,7 @@ class RobustMin {
 /// byte are the quantities L and G of the LogGP model.
 struct Link {
   RobustMin latency_s{lending_tuning::kInitialLatency_s};
-  RobustMin seconds_per_byte{lending_tuning::kInitialLinkPerByte_s};
+  RobustMin seconds_per_byte{lending_tuning::kInitialPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the
   /// current wait began: its answer was not read while the program did something else.
@@ -58,7 +58,7 @@ struct Link {
 /// other node. The link to a group is guessed until it is learnt. Inside the node, the guess is the
 /// link of this rank's domain times the Machine's factor; to another node, it is the average of the
 /// links to all other nodes. No link is assumed to be faster than that inside this rank's domain.
-/// At most kMaxLinks groups have links of their own; the ranks of all further nodes have the
+/// At most kMaxSearched groups have links of their own; the ranks of all further nodes have the
 /// average link to another node.
 class LinkModel {
  public:
@@ -73,7 +73,7 @@ class LinkModel {
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);
-    if (known_.contains(to.group) || known_.size() < lending_tuning::kMaxLinks)
+    if (known_.contains(to.group) || known_.size() < lending_tuning::kMaxSearched)
       learn(known_.try_emplace(to.group, guess(to)).first->second);
     if (std::isinf(to.distance)) learn(other_nodes_);
   }

@@ -18,17 +18,17 @@ std::tuple<double, double, std::uint32_t> order_of(const KnownBorrower& known) {
   return {known.first.busy_s, known.first.distance, known.first.rank};
 }
 
-// Keeps the kMaxIdle ranks that will be idle soonest.
+// Keeps the kMaxCandidates ranks that will be idle soonest.
 class SoonestIdle {
  public:
   bool may_take(const Peer& peer, double distance) const {
     const double least_s = peer.busy_s;  // tasks in flight and doubt only add to it
-    return kept_.size() < lending_tuning::kMaxIdle ||
+    return kept_.size() < lending_tuning::kMaxCandidates ||
            std::tuple(least_s, distance, peer.rank) < order_of(kept_.back());
   }
   void take(const KnownBorrower& known) {
     kept_.insert(std::ranges::upper_bound(kept_, order_of(known), {}, order_of), known);
-    if (kept_.size() > lending_tuning::kMaxIdle) kept_.pop_back();
+    if (kept_.size() > lending_tuning::kMaxCandidates) kept_.pop_back();
   }
   const std::vector<KnownBorrower>& kept() const { return kept_; }
 
@@ -51,7 +51,7 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
 bool Thieves::add(const Thief& thief) {
   remove(thief.rank);
   const auto pending = std::ranges::count(thieves_, false, &Thief::is_lasting);
-  if (!thief.is_lasting && std::cmp_greater_equal(pending, lending_tuning::kMaxPending))
+  if (!thief.is_lasting && std::cmp_greater_equal(pending, lending_tuning::kMaxSearched))
     return false;
   thieves_.push_back(thief);
   return true;
@@ -126,8 +126,8 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
 }
 
 void LoanPolicy::decided(double now_s, double cost_s) {
-  next_decision_s_ = now_s + std::max(lending_tuning::kDecisionInterval_s,
-                                      lending_tuning::kDecisionCostFactor * cost_s);
+  next_decision_s_ =
+      now_s + std::max(lending_tuning::kMinPause_s, lending_tuning::kDecisionCostFactor * cost_s);
   next_asked_s_ = now_s + lending_tuning::kAskedCostFactor * cost_s;
 }
 

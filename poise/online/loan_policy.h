@@ -22,7 +22,7 @@ struct Thief {
 };
 
 /// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
-/// kMaxPending; in addition, each rank that has this rank as a partner may have one lasting
+/// kMaxSearched; in addition, each rank that has this rank as a partner may have one lasting
 /// request.
 class Thieves {
  public:
@@ -67,7 +67,7 @@ class LoanPolicy {
  public:
   explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
 
-  /// True if a decision is due. If no rank has sent a request, at least kDecisionInterval_s must
+  /// True if a decision is due. If no rank has sent a request, at least kMinPause_s must
   /// have passed since the last decision; kDecisionCostFactor limits the fraction of time that
   /// these decisions take. If a rank has sent a request, it is enough that kAskedCostFactor times
   /// the duration of the last decision has passed.
@@ -78,8 +78,8 @@ class LoanPolicy {
 
   /// Fills `problem` with the ranks to which tasks may be lent: the ranks that have sent requests
   /// and, if the setting `push` is on, other ranks known to be in the current wait. Policies that
-  /// have to see all ranks get all these other ranks. The other policies get only the kMaxIdle of
-  /// them that will be idle soonest; ties: the nearest.
+  /// have to see all ranks get all these other ranks. The other policies get only the
+  /// kMaxCandidates of them that will be idle soonest; ties: the nearest.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 

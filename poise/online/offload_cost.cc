@@ -70,8 +70,8 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
   memory.next_exploration_s =
-      now_s + std::max(lending_tuning::kExplorationInterval_s,
-                       exploration_cost_s(loans, view) / lending_tuning::kExplorationShare);
+      now_s + std::max(lending_tuning::kMaxPause_s,
+                       exploration_cost_s(loans, view) / lending_tuning::kWastedShare);
   return loans;
 }
 

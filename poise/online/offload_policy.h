@@ -26,7 +26,7 @@ struct QueueState {
   // over lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
-  bool tasks_differ = false;    // in cost, or their functions differ in time by kLongTask
+  bool tasks_differ = false;    // in cost, or their functions differ in time by kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // the same, with the bytes of their results
   TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
@@ -83,7 +83,7 @@ struct OffloadMemory {
 
 struct OffloadPolicy {
   /// The other ranks that the policy gets to see. `nearest_idle` are those that requested tasks and
-  /// the lending_tuning::kMaxIdle others that will be idle soonest.
+  /// the lending_tuning::kMaxCandidates others that will be idle soonest.
   enum class Sight : std::uint8_t { nothing, nearest_idle, all_ranks };
   std::string_view name;
   Sight sight;

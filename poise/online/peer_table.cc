@@ -99,7 +99,7 @@ void PeerTable::note_recent(const Peer& peer) {
                             return !has_tasks(rank, newest_wait_);
                           });
   recent_.insert(spot, peer.rank);
-  if (recent_.size() > lending_tuning::kMaxRecentLoads) recent_.pop_back();
+  if (recent_.size() > lending_tuning::kMaxCandidates) recent_.pop_back();
 }
 
 Load PeerTable::load_of(std::uint32_t rank) const {
@@ -152,7 +152,7 @@ std::optional<std::uint32_t> PeerTable::known_victim(std::uint64_t wait, double 
   }
   const Peer* best = nullptr;
   for (const Peer* const peer : candidates) {
-    if (peer->busy_s < lending_tuning::kSimilarWork * max_s) continue;
+    if (lending_tuning::kSimilar * peer->busy_s < max_s) continue;
     const auto is_better = [&] {
       const double here = locality_of_(peer->rank).distance;
       const double there = locality_of_(best->rank).distance;
@@ -166,7 +166,7 @@ std::optional<std::uint32_t> PeerTable::known_victim(std::uint64_t wait, double 
 std::optional<std::uint32_t> PeerTable::random_victim(double now_s, Random& random) const {
   std::optional<std::uint32_t> best;
   double best_distance = 0;
-  for (int i = 0; i < lending_tuning::kRandomVictims; ++i) {
+  for (std::uint32_t i = 0; i < lending_tuning::kRandomTries; ++i) {
     const std::uint32_t rank = random.below(num_ranks_);
     if (!may_be_victim(rank, now_s)) continue;
     const double distance = locality_of_(rank).distance;

@@ -97,7 +97,7 @@ class PeerTable {
 
   /// Returns the rank to which a thief should send its request in this wait, or nothing. The rank
   /// must be known to have tasks, and do_not_steal_from() must not have excluded it. Of such ranks,
-  /// those with much less work per thread than the busiest are left out (kSimilarWork). Of the
+  /// those with much less work per thread than the busiest are left out (kSimilar). Of the
   /// others, the nearest is returned; ties: the one with the most work.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
   /// Draws a few random ranks that are not excluded, and returns the nearest.
@@ -126,7 +126,7 @@ class PeerTable {
   std::uint64_t newest_wait_ = 0;  // loads stated in earlier waits are outdated
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
-  // The ranks whose loads are worth passing on, at most kMaxRecentLoads: ranks with tasks first,
+  // The ranks whose loads are worth passing on, at most kMaxCandidates: ranks with tasks first,
   // then the most recently updated ones.
   std::vector<std::uint32_t> recent_;
 };

@@ -27,7 +27,7 @@ bool poll_is_due(const PollView& view, double min_s);
 
 /// Returns the average cost of a poll that finds nothing, after one more sample.
 inline double moved_poll_cost_s(double average_s, double sample_s) {
-  return moved_average(average_s, sample_s, lending_tuning::kPollCostWeight);
+  return moved_average(average_s, sample_s, lending_tuning::kMaxWeight);
 }
 
 /// Returns how many tasks of `task_s` seconds to run before the clock is read again.
@@ -36,27 +36,16 @@ std::size_t next_batch(double task_s, std::size_t queued);
 /// True if results should be sent now. Results wait for others with which they can share a message,
 /// but not for long, and not on an idle rank.
 inline bool results_are_due(bool is_idle, double oldest_s) {
-  return is_idle || oldest_s >= lending_tuning::kMaxResultDelay_s;
+  return is_idle || oldest_s >= lending_tuning::kNewsDelay_s;
 }
 
-/// Decides how long the progress thread sleeps between polls. Each time it wakes up, it takes a
-/// core from a task. If idle ranks can wake it, it may sleep long. Otherwise it sleeps for a
-/// fraction of the time that the remaining work takes: while much work remains, a late answer costs
-/// a thief little. If tasks are short, it may sleep long, too, because the threads that run tasks
-/// poll between them.
-class ProgressSleep {
- public:
-  explicit ProgressSleep(double min_s) : min_s_(min_s) {}
-  /// Returns the seconds to sleep. `thread_s` is the queued work per thread in seconds, and
-  /// `task_s` the run time of a queued task, which is 0 if no task is queued.
-  double next_s(bool is_woken, double thread_s, double task_s) const;
-  /// Records whether the poll after the sleep was needed. It was needed if no other thread polled
-  /// during the sleep.
-  void polled(bool needed);
-
- private:
-  double min_s_, max_s_ = lending_tuning::kMaxProgressSleep_s;
-};
+/// Returns the seconds for which the progress thread sleeps between two polls, at least min_s. Each
+/// time it wakes up, it takes a core from a task. If idle ranks can wake it (`is_woken`), it may
+/// sleep long. Otherwise it sleeps for a fraction of the time that the remaining work takes: while
+/// much work remains, a late answer costs a thief little. If tasks are short, it may sleep long,
+/// too, because the threads that run tasks poll between them. `thread_s` is the queued work per
+/// thread in seconds, and `task_s` the run time of a queued task, which is 0 if no task is queued.
+double progress_sleep_s(double min_s, bool is_woken, double thread_s, double task_s);
 
 /// Decides how long the progress thread ignores wake-ups after one that led to no loan. Otherwise
 /// many idle ranks would keep a busy one from working.
@@ -67,7 +56,7 @@ class WakeBackoff {
   double after(std::uint64_t loans);
 
  private:
-  double next_s_ = lending_tuning::kMinWakeBackoff_s;
+  double next_s_ = lending_tuning::kWakeAfter_s;
 };
 
 }  // namespace poise

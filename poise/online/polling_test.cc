@@ -30,48 +30,41 @@ TEST(Polling, becomes_more_frequent_as_less_work_remains) {
 }
 
 TEST(Batches, a_batch_of_tasks_takes_little_time_and_leaves_tasks_for_other_threads) {
-  EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxBatch);
-  EXPECT_EQ(next_batch(100e-6, 100000), 3u);
+  EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxAtOnce);
+  EXPECT_EQ(next_batch(60e-6, 100000), 3u);
   EXPECT_EQ(next_batch(1e-6, 40), 4u);
   EXPECT_EQ(next_batch(1, 100000), 1u);
 }
 
 TEST(ProgressSleep, is_long_if_other_ranks_can_wake_the_progress_thread) {
-  const ProgressSleep sleep(2e-3);
-  EXPECT_EQ(sleep.next_s(true, 1e-3, 1e-3), lending_tuning::kMaxUnneededSleep_s);
+  EXPECT_EQ(progress_sleep_s(2e-3, true, 1e-3, 1e-3), lending_tuning::kMaxSleep_s);
 }
 
 TEST(ProgressSleep, becomes_shorter_as_a_queue_of_long_tasks_runs_empty) {
-  const ProgressSleep sleep(2e-3);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 20e-3, 10e-3), 4e-3);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 20e-3, 1e-6), lending_tuning::kMaxProgressSleep_s);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 1e-3, 1e-3), 2e-3);  // the minimum
+  EXPECT_DOUBLE_EQ(progress_sleep_s(2e-3, false, 40e-3, 10e-3), 4e-3);
+  EXPECT_DOUBLE_EQ(progress_sleep_s(2e-3, false, 10, 2), lending_tuning::kMaxSleep_s);
+  EXPECT_DOUBLE_EQ(progress_sleep_s(2e-3, false, 1e-3, 1e-3), 2e-3);  // the minimum
 }
 
-TEST(ProgressSleep, lasts_twice_as_long_after_a_sleep_during_which_another_thread_polled) {
-  ProgressSleep sleep(2e-3);
-  sleep.polled(false);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 1, 1e-3), 2 * lending_tuning::kMaxProgressSleep_s);
-  for (int i = 0; i < 9; ++i) sleep.polled(false);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 10, 1e-3), lending_tuning::kMaxUnneededSleep_s);
-  sleep.polled(true);
-  EXPECT_DOUBLE_EQ(sleep.next_s(false, 10, 1e-3), lending_tuning::kMaxProgressSleep_s);
+TEST(ProgressSleep, is_long_if_no_task_or_short_tasks_are_queued) {
+  EXPECT_EQ(progress_sleep_s(2e-3, false, 0, 0), lending_tuning::kMaxSleep_s);
+  EXPECT_EQ(progress_sleep_s(2e-3, false, 20e-3, 1e-6), lending_tuning::kMaxSleep_s);
 }
 
 TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_a_loan_resets_it) {
   WakeBackoff backoff;
-  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
-  EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kMinWakeBackoff_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kWakeAfter_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kWakeAfter_s);
   for (int i = 0; i < 9; ++i) backoff.after(0);
-  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMaxWakeBackoff_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMaxSleep_s);
   EXPECT_EQ(backoff.after(1), 0);
-  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kWakeAfter_s);
 }
 
 TEST(Results, an_idle_rank_sends_results_at_once_but_a_busy_rank_first_collects_several) {
   EXPECT_TRUE(results_are_due(true, 0));
-  EXPECT_FALSE(results_are_due(false, 50e-6));
-  EXPECT_TRUE(results_are_due(false, 150e-6));
+  EXPECT_FALSE(results_are_due(false, 0.9 * lending_tuning::kNewsDelay_s));
+  EXPECT_TRUE(results_are_due(false, 1.1 * lending_tuning::kNewsDelay_s));
 }
 
 }  // namespace

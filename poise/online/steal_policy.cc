@@ -9,12 +9,11 @@
 namespace poise {
 
 namespace {
-using lending_tuning::kMaxDeclines;
-using lending_tuning::kMaxStealPause_s;
-using lending_tuning::kMinStealPause_s;
+using lending_tuning::kMaxPause_s;
+using lending_tuning::kMinPause_s;
 
 double pause_after(std::uint8_t declines) {
-  return std::min(kMaxStealPause_s, kMinStealPause_s * (1U << (declines - 1)));
+  return std::min(kMaxPause_s, kMinPause_s * (1U << (declines - 1)));
 }
 }  // namespace
 
@@ -50,14 +49,12 @@ std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wa
   if (!request) return std::nullopt;
   // The victim gets no further request until it has answered, because it may be inside a long task.
   peers.do_not_steal_from(request->victim, std::numeric_limits<double>::infinity());
-  pause_s_ = std::clamp(2 * pause_s_, kMinStealPause_s, kMaxStealPause_s);
-  const double pause_s = peers.has_tasks(request->victim, wait) ? kMaxStealPause_s : pause_s_;
-  next_s_ = now_s + (request->is_lasting
-                         ? 0
-                         : std::max(pause_s, lending_tuning::kStealPauseLatencies * latency_s));
+  pause_s_ = std::clamp(2 * pause_s_, kMinPause_s, kMaxPause_s);
+  const double pause_s = peers.has_tasks(request->victim, wait) ? kMaxPause_s : pause_s_;
+  next_s_ = now_s + (request->is_lasting ? 0 : std::max(pause_s, 2 * latency_s));
   if (request->is_lasting) remembered_by_ |= bit_of(peers, request->victim);
   unanswered_.push_back({request->victim, now_s});
-  if (unanswered_.size() > lending_tuning::kMaxUnanswered) unanswered_.pop_front();
+  if (unanswered_.size() > lending_tuning::kMaxSearched) unanswered_.pop_front();
   return request;
 }
 
@@ -89,7 +86,7 @@ void StealPolicy::was_declined(PeerTable& peers, std::uint32_t from, double now_
   next_s_ = now_s;
   ++declined_;
   Peer& peer = peers.at(from);
-  peer.declines = std::min<std::uint8_t>(kMaxDeclines, peer.declines + 1);
+  if (peer.declines == 0 || pause_after(peer.declines) < kMaxPause_s) ++peer.declines;
   peer.excluded_until_s = now_s + pause_after(peer.declines);
 }
 
@@ -97,7 +94,7 @@ std::vector<std::uint32_t> StealPolicy::unresponsive(const PeerTable& peers, std
                                                      double now_s) {
   std::vector<std::uint32_t> ranks;
   std::erase_if(unanswered_, [&](const Unanswered& request) {
-    if (now_s - request.sent_s < lending_tuning::kWakeVictimAfter_s) return false;
+    if (now_s - request.sent_s < lending_tuning::kWakeAfter_s) return false;
     if (!peers.may_have_tasks(request.rank, wait)) return false;
     ranks.push_back(request.rank);
     return true;

@@ -18,7 +18,7 @@ class TaskOverhead {
     const double count = tasks;
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
-    const double trust = std::min(1.0, count / lending_tuning::kTasksForFullWeight);
+    const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
     if (bytes < lending_tuning::kManyBytesPerTask * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else
@@ -30,12 +30,12 @@ class TaskOverhead {
  private:
   static double follow(double average, double sample, double trust) {
     const bool is_less = sample < average;
-    return moved_average(average, sample,
-                         trust * (is_less ? lending_tuning::kOverheadFollowsDown
-                                          : lending_tuning::kOverheadFollowsUp));
+    return moved_average(
+        average, sample,
+        trust * (is_less ? lending_tuning::kFollowsDown : lending_tuning::kMaxWeight));
   }
-  double task_s_ = lending_tuning::kInitialOverheadPerTask_s;
-  double byte_s_ = lending_tuning::kInitialOverheadPerByte_s;
+  double task_s_ = lending_tuning::kInitialOverhead_s;
+  double byte_s_ = lending_tuning::kInitialPerByte_s;
 };
 
 }  // namespace poise

@@ -15,10 +15,10 @@
 namespace poise {
 
 /// Returns the seconds for which a running task is expected to continue: its average time minus the
-/// time that it has already taken. If it has taken more than kLongTask times the average, the
+/// time that it has already taken. If it has taken more than kSimilar times the average, the
 /// average says nothing about it. Then it is expected to take as long again as it has taken so far.
 inline double remaining_s(double elapsed_s, double expected_s) {
-  if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
+  if (elapsed_s > lending_tuning::kSimilar * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);
 }
 
@@ -39,8 +39,8 @@ class TaskTimes {
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
     // The weight of the batch in the average depends on its expected time, not on its measured
     // time. Otherwise tasks that were preempted would dominate the average.
-    const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
-                                   average * cost / lending_tuning::kTaskTimeMemory_s);
+    const double weight =
+        std::min(lending_tuning::kMaxWeight, average * cost / lending_tuning::kTaskTimeMemory_s);
     const double share = std::max(weight, count / tasks);
     known.tasks.store(tasks, std::memory_order_relaxed);
     known.seconds.store(moved_average(average, seconds / cost, share, count),

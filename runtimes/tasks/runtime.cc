@@ -23,6 +23,7 @@
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -257,7 +258,8 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = wall_now_s();
   const bool was_called = engine_->has_messages();
-  const bool is_cold = now - last_poll_s_.load(std::memory_order_relaxed) > tuning::kColdPoll_s;
+  const bool is_cold =
+      now - last_poll_s_.load(std::memory_order_relaxed) > lending_tuning::kNewsDelay_s;
   engine_locked_here = this;
   engine_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
   engine_locked_here = nullptr;

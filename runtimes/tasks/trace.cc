@@ -11,6 +11,7 @@
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 #include "poise/trace/chrome.h"
 #include "poise/trace/timeline.h"
 
@@ -92,11 +93,11 @@ void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& ra
   for (const Waited& wait : rank.waits) {
     double since_s = wait.begin_s;
     for (; next != busy.end() && next->begin_s < wait.end_s; ++next) {
-      if (next->begin_s - since_s > tuning::kMinIdle_s)
+      if (next->begin_s - since_s > lending_tuning::kMinPause_s)
         trace.slice(row, "idle", kWait, since_s, next->begin_s);
       since_s = std::max(since_s, next->end_s);
     }
-    if (wait.end_s - since_s > tuning::kMinIdle_s)
+    if (wait.end_s - since_s > lending_tuning::kMinPause_s)
       trace.slice(row, "idle", kWait, since_s, wait.end_s);
   }
 }

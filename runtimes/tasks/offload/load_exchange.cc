@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "runtimes/tasks/tuning.h"
-
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -32,7 +31,7 @@ void LoadExchange::publish(const TaskPool::State& state) {
 }
 
 void LoadExchange::read_table() {
-  const std::size_t reads = std::min(node_.size(), tuning::kMaxTableReads);
+  const std::size_t reads = std::min(node_.size(), lending_tuning::kMaxSearched);
   for (std::size_t i = 0; i < reads; ++i) {
     const std::uint32_t rank = node_[next_read_++ % node_.size()];
     if (const auto load = table_.load_of(rank)) messenger_.agent.hear(*load);

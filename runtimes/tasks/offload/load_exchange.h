@@ -20,7 +20,7 @@ class LoadExchange {
   /// Writes this rank's load into the table, unless it had no tasks before and has none now.
   void publish(const TaskPool::State& state);
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
-  /// reads at most kMaxTableReads entries, and continues where the previous call stopped.
+  /// reads at most kMaxSearched entries, and continues where the previous call stopped.
   void read_table();
   /// While this rank has more tasks to lend than threads, sends its load to other ranks, one at a
   /// time. These messages do not wake the receiver's sleeping threads (they ring no doorbell).

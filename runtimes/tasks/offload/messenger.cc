@@ -2,11 +2,11 @@
 
 #include "runtimes/tasks/offload/messenger.h"
 
+#include <limits>
 #include <utility>
 
-#include "runtimes/tasks/tuning.h"
-
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -110,7 +110,9 @@ Message Messenger::open(const Transport::Arrival& arrival) {
 }
 
 bool Messenger::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
-  return bytes >= large_bytes || (bytes > 0 && header.size() + bytes > tuning::kMaxHeaderBytes);
+  // MPI counts the bytes of a message in an int.
+  constexpr std::size_t kMaxHeaderBytes = std::numeric_limits<int>::max() / 2;
+  return bytes >= large_bytes || (bytes > 0 && header.size() + bytes > kMaxHeaderBytes);
 }
 
 }  // namespace poise::tasks

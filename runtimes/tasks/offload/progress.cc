@@ -4,14 +4,13 @@
 #include <chrono>
 
 #include "runtimes/tasks/runtime.h"
-#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
 
 namespace poise::tasks {
 
 void Runtime::progress_in_background() {
-  ProgressSleep sleep(settings_["progress_us"] * 1e-6);
+  const double min_s = settings_["progress_us"] * 1e-6;
   WakeBackoff backoff;
   std::uint32_t wakes = 0;
   std::unique_lock lock(wait_mutex_);
@@ -20,11 +19,11 @@ void Runtime::progress_in_background() {
     if (closing_) return;
     lock.unlock();
     const TaskPool::State state = pool_->state();
-    const double sleep_s = sleep.next_s(engine_->progress_is_woken(),
-                                        state.queued_s / (own_threads_ + team_), state.mean_s());
-    const bool needed = wall_now_s() - last_poll_s_.load(std::memory_order_relaxed) >= sleep_s;
-    if (needed) progress_in_wait();
-    sleep.polled(needed);
+    const double sleep_s =
+        progress_sleep_s(min_s, engine_->progress_is_woken(),
+                         state.queued_s / (own_threads_ + team_), state.mean_s());
+    const double since_s = wall_now_s() - last_poll_s_.load(std::memory_order_relaxed);
+    if (since_s >= sleep_s) progress_in_wait();
     sleep_until_woken(sleep_s, backoff, wakes);
     lock.lock();
   }

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtimes/tasks/tuning.h"
-
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -69,7 +68,7 @@ void Replicas::ask_policy(const TaskPool::State& state, unsigned threads) {
 
 void Replicas::send() {
   if (messenger_.now_s < next_s_) return;
-  next_s_ = messenger_.now_s + tuning::kReplicationInterval_s;
+  next_s_ = messenger_.now_s + lending_tuning::kMinPause_s;
   const auto reached = [this](std::uint32_t rank) { return is_reached(rank); };
   for (auto& task : messenger_.pool.take_to_replicate(reached)) {
     if (!lender_.prepare(task)) continue;

@@ -12,6 +12,7 @@
 #include "poise/base/check.h"
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -123,7 +124,7 @@ void TaskPool::call(Task& task) {
 }
 
 struct TaskPool::Batch {
-  std::array<std::unique_ptr<Task>, lending_tuning::kMaxBatch> tasks;
+  std::array<std::unique_ptr<Task>, lending_tuning::kMaxAtOnce> tasks;
   std::size_t size = 0;
   double cost = 0, seconds = 0;
 
@@ -426,7 +427,7 @@ TaskPool::State TaskPool::state() const {
     state.queued_s += cost * each;
     state.queued_deviation_s += cost * each * times_.deviation(f);
   }
-  state.tasks_differ |= longest_s > lending_tuning::kLongTask * shortest_s;
+  state.tasks_differ |= longest_s > lending_tuning::kSimilar * shortest_s;
   return state;
 }
 

@@ -10,11 +10,12 @@
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kMaxEvents = lending_tuning::kMaxBatch;
+constexpr std::size_t kMaxEvents = lending_tuning::kMaxAtOnce;
 
 class Batches : public ::testing::Test {
  protected:

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -32,7 +32,7 @@ void Queue::push_borrowed(std::unique_ptr<Task> task) {
     return other->function == task->function && other->cost < task->cost;
   };
   auto spot = borrowed_.end();
-  for (int passed = 0; passed < tuning::kMaxPassed; ++passed, --spot)
+  for (std::size_t passed = 0; passed < lending_tuning::kMaxSearched; ++passed, --spot)
     if (spot == borrowed_.begin() || !is_shorter(*std::prev(spot))) break;
   borrowed_.insert(spot, std::move(task));
 }
@@ -76,7 +76,7 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
-  for (const std::size_t near : {tuning::kNearFront, size_})
+  for (const std::size_t near : {lending_tuning::kMaxSearched, size_})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end = tasks->begin() + std::min(near, tasks->size());

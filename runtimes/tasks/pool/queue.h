@@ -17,7 +17,7 @@ namespace poise::tasks {
 
 /// The order in which tasks run:
 /// - Borrowed tasks come first, because other ranks wait for them. A borrowed task is put before at
-/// most kMaxPassed shorter ones of the same function, so that short tasks are left for the end.
+/// most kMaxSearched shorter ones of the same function, so that short tasks are left for the end.
 /// - Then come tasks of higher priority; of the same priority, first the pinned ones, because no
 /// other rank can take them.
 /// - Then come older tasks. But the children of a task are taken newest first: a tree of tasks is

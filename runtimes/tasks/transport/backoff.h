@@ -11,12 +11,14 @@
 #include "runtimes/tasks/tuning.h"
 
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
 /// How long a thread that has been idle for `idle_s` seconds sleeps between two polls.
 inline double idle_sleep_s(double idle_s) {
-  return std::clamp(tuning::kSleepShare * idle_s, tuning::kMinSleep_s, tuning::kMaxSleep_s);
+  return std::clamp(lending_tuning::kWastedShare * idle_s, tuning::kSpin_s,
+                    lending_tuning::kMaxSleep_s);
 }
 
 /// Chooses how to wait according to the time since the first pause() after reset().
@@ -36,7 +38,7 @@ class Backoff {
     if (since_s_ < 0) since_s_ = now_s;
     const double idle_s = now_s - since_s_;
     if (idle_s < spin_s_) return;
-    if (idle_s < tuning::kYield_s)
+    if (idle_s < lending_tuning::kMaxPause_s)
       std::this_thread::yield();
     else
       sleep(idle_sleep_s(idle_s));

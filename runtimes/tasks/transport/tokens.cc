@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -14,16 +14,17 @@ struct Tokens::Pool {
   explicit Pool(Arena& where) : arena(where) {}
   ~Pool() {
     for (std::uint64_t* piece : pieces)
-      arena.deallocate(piece, tuning::kTokensAtOnce * sizeof(std::uint64_t));
+      arena.deallocate(piece, lending_tuning::kMaxTasksPerMessage * sizeof(std::uint64_t));
   }
 
   std::uint64_t* take() {
     const std::lock_guard lock(mutex);
     if (unused.empty()) {
       auto* piece = static_cast<std::uint64_t*>(
-          arena.allocate(tuning::kTokensAtOnce * sizeof(std::uint64_t)));
+          arena.allocate(lending_tuning::kMaxTasksPerMessage * sizeof(std::uint64_t)));
       pieces.push_back(piece);
-      for (std::size_t i = 0; i < tuning::kTokensAtOnce; ++i) unused.push_back(piece + i);
+      for (std::size_t i = 0; i < lending_tuning::kMaxTasksPerMessage; ++i)
+        unused.push_back(piece + i);
     }
     std::uint64_t* const token = unused.back();
     unused.pop_back();

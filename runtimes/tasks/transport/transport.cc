@@ -9,10 +9,10 @@
 
 #include "runtimes/tasks/transport/bytes.h"
 #include "runtimes/tasks/transport/collective.h"
-#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 #include "poise/base/clock.h"
+#include "poise/online/lending_tuning.h"
 
 namespace poise::tasks {
 
@@ -128,9 +128,9 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
 // finds nothing is repeated: the second one finds a message that the first one has read.
 void Transport::receive_headers() {
   const double now_s = wall_now_s();
-  bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
+  bool again = now_s - last_poll_s_ > lending_tuning::kMinPause_s;
   last_poll_s_ = now_s;
-  for (std::size_t i = 0; i < tuning::kMaxHeadersPerPoll; ++i) {
+  for (std::size_t i = 0; i < lending_tuning::kMaxAtOnce; ++i) {
     MPI_Message message;
     MPI_Status status;
     if (!finds_header(message, status) &&
@@ -171,7 +171,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
     else
       handle(receiving->arrival);
   }
-  return arrived.size() >= tuning::kMaxHeadersPerPoll;
+  return arrived.size() >= lending_tuning::kMaxAtOnce;
 }
 
 // For tests: holds back about half of the headers, each for a random time.
