@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs lent tasks into messages, and unpacks borrowed ones.
+// Packs lent tasks into messages, and unpacks borrowed ones: shared memory and payloads. The bytes
+// of a task are in task_format.h.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,11 @@ class TaskCodec {
   void read(Message& message, std::function<void(std::unique_ptr<Task>)> then);
 
  private:
-  std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
-  void read_items(Message& message, std::unique_ptr<Task> task, std::uint32_t num_items,
-                  std::function<void(std::unique_ptr<Task>)> then);
+  std::optional<Spot> spot_of(Task& task, std::size_t i);
 
   Messenger& messenger_;
   LentTasks& lent_;
+  std::vector<std::optional<Spot>> spots_;  // of the items of the task that is being written
 };
 
 }  // namespace poise::tasks

@@ -2,8 +2,9 @@
 
 #include "runtimes/tasks/offload/messenger.h"
 
-#include <limits>
 #include <utility>
+
+#include "runtimes/tasks/offload/task_format.h"
 
 #include "poise/base/clock.h"
 #include "poise/online/lending_tuning.h"
@@ -110,9 +111,7 @@ Message Messenger::open(const Transport::Arrival& arrival) {
 }
 
 bool Messenger::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
-  // MPI counts the bytes of a message in an int.
-  constexpr std::size_t kMaxHeaderBytes = std::numeric_limits<int>::max() / 2;
-  return bytes >= large_bytes || (bytes > 0 && header.size() + bytes > kMaxHeaderBytes);
+  return travels_as_payload(bytes, header.size(), large_bytes);
 }
 
 }  // namespace poise::tasks

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "runtimes/tasks/transport/bytes.h"
+
 namespace poise::tasks {
 
 /// Thread-safe. Each part is an anonymous file (memfd_create). Only pages that were written occupy
@@ -30,12 +32,7 @@ class Arena final : public std::pmr::memory_resource {
   /// True if this rank and another rank, `rank`, share their parts.
   bool shared_with(std::uint32_t rank) const { return part_of_[rank] >= 0 && base_ != nullptr; }
 
-  /// A location in shared memory. It means the same bytes in every process, although each process
-  /// may have mapped them at a different address.
-  struct Spot {
-    std::uint32_t rank = 0;
-    std::uint64_t offset = 0;
-  };
+  using Spot = poise::tasks::Spot;
   /// Returns the location of these bytes, or nothing if they are not in the shared memory.
   std::optional<Spot> find(const void* data, std::size_t bytes) const;
   void* at(const Spot& spot) const;

@@ -31,6 +31,20 @@ inline std::shared_ptr<std::byte> new_bytes(std::size_t bytes) {
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 
+/// Memory that is sent or received without a copy.
+struct Payload {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// A location in the shared memory of a node (arena.h). It means the same bytes in every process,
+/// although each process may have mapped them at a different address.
+struct Spot {
+  std::uint32_t rank = 0;
+  std::uint64_t offset = 0;
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
+
 class Writer {
  public:
   template <typename T>

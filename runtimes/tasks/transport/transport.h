@@ -11,15 +11,11 @@
 #include <span>
 #include <vector>
 
+#include "runtimes/tasks/transport/bytes.h"
+
 #include "poise/base/random.h"
 
 namespace poise::tasks {
-
-/// Memory that is sent or received without a copy.
-struct Payload {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-};
 
 /// No call blocks except the collective ones. Not thread-safe.
 class Transport {
