@@ -70,8 +70,11 @@ void apply_program(Knobs& settings, std::string_view text) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos)
       fail("tasks: \"{}\" is not of the form SETTING=VALUE, such as policy=paired", setting);
-    settings.set("tasks", present_name(std::string(setting.substr(0, equals))),
-                 setting.substr(equals + 1));
+    const std::string name = present_name(std::string(setting.substr(0, equals)));
+    const auto names = names_of(setting_knobs());
+    if (std::ranges::find(names, std::string_view(name)) == names.end())
+      throw Error(unknown_name("setting of tasks", name, names));
+    settings.set("tasks", name, setting.substr(equals + 1));
   }
 }
 

@@ -10,6 +10,7 @@ namespace poise::tasks {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string error_of(const char* variable) {
   Knobs settings(setting_knobs());
@@ -37,6 +38,17 @@ TEST(Settings, can_be_given_by_their_deprecated_names) {
   const char* const environment[] = {"POISE_TASKS_HELPER=on", nullptr};
   apply_environment(settings, environment);
   EXPECT_EQ(settings.text(), "progress_thread=on,progress_us=10");
+}
+
+TEST(Settings, refuse_an_unknown_name_in_the_program_and_suggest_the_nearest) {
+  Knobs settings(setting_knobs());
+  try {
+    apply_program(settings, "polcy=cost");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), StartsWith("unknown setting of tasks \"polcy\"; did you mean "
+                                         "\"policy\"? known: policy, pull, "));
+  }
 }
 
 TEST(Settings, refuse_a_misspelt_environment_variable_and_suggest_the_nearest_name) {
