@@ -28,12 +28,14 @@ void LendingAgent::enter(std::uint64_t wait, double now_s) {
 
 Load LendingAgent::own_load(const QueueState& queue, double now_s) const {
   const float queued = queue.lendable;
+  const double known_s = queue.all_times_known ? queue.mean_s() : 0;
+  const double task_s = queue.lendable > 0 ? known_s : queue.ran_s;
   return {.rank = peers_.self(),
           .version = version_,
           .wait = is_inside_ ? wait_ : 0,
           .stated_at_s = now_s,
           .busy_s = (queue.queued_s + queue.running_s) / threads_,
-          .task_s = queue.all_times_known ? static_cast<float>(queue.mean_s()) : 0,
+          .task_s = static_cast<float>(task_s),
           .queued = queued,
           .threads = static_cast<float>(threads_),
           .stated = stated_load_ ? static_cast<float>(*stated_load_) : queued};
@@ -106,7 +108,7 @@ Borrower LendingAgent::borrower(std::uint32_t rank, const QueueState& queue) con
   const Peer* const known = peers_.find(rank);
   Peer peer = known ? *known : Peer();
   peer.rank = rank;
-  return borrower_at(peer, peers_.locality_of(rank), queue, costs_);
+  return borrower_at(peer, is_thief(rank), peers_.locality_of(rank), queue, costs_);
 }
 
 std::size_t LendingAgent::room_at(std::uint32_t rank, double task_bytes, double now_s) const {

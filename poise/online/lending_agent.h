@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "poise/base/random.h"
@@ -86,7 +87,9 @@ class LendingAgent {
   void got_tasks(std::uint32_t from, double requested_at_s, double now_s);
   /// To be called when all data of `tasks` tasks have arrived.
   void received(std::uint32_t from, std::uint32_t tasks) {
-    peers_.at(from).unacknowledged += tasks;
+    Peer& peer = peers_.at(from);
+    peer.unacknowledged += tasks;
+    peer.has_lent = true;
   }
   /// To be called when a request was declined. Returns false if it was a request of an earlier
   /// wait.
@@ -131,5 +134,17 @@ class LendingAgent {
   unsigned threads_ = 1;
   bool is_inside_ = false;
 };
+
+/// Carries out loans message by message: calls `lend` with each loan and with whether its borrower
+/// has asked, again and again, until it has returned false for each. Every borrower gets its first
+/// message before any gets its second. So all of them start early to run tasks and to lend them on,
+/// although it takes long to pack a large loan.
+template <typename Lend>
+void lend_in_turn(std::vector<Loan>& loans, const LendingAgent& agent, const Lend& lend) {
+  std::vector<std::pair<Loan*, bool>> unfinished;
+  for (Loan& loan : loans) unfinished.emplace_back(&loan, agent.is_thief(loan.rank));
+  while (!unfinished.empty())
+    std::erase_if(unfinished, [&](const auto& next) { return !lend(*next.first, next.second); });
+}
 
 }  // namespace poise

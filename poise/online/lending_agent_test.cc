@@ -29,6 +29,31 @@ TEST(LendingAgent, takes_the_mean_of_the_first_long_tasks_of_a_rank) {
   EXPECT_NEAR(agent.slowness_of(1), 1, 0.01);
 }
 
+TEST(LendingAgent, sends_every_borrower_a_first_message_before_any_gets_a_second) {
+  const LendingAgent agent = agent_of_two_ranks();
+  std::vector<Loan> loans{{1, 2}, {2, 1}, {3, 3}};
+  std::vector<std::uint32_t> messages;
+  lend_in_turn(loans, agent, [&](Loan& loan, bool asked) {
+    EXPECT_FALSE(asked);
+    messages.push_back(loan.rank);
+    return --loan.tasks > 0;
+  });
+  EXPECT_EQ(messages, (std::vector<std::uint32_t>{1, 2, 3, 1, 3, 3}));
+}
+
+TEST(LendingAgent, states_the_time_of_its_queued_tasks_or_of_the_task_that_ran_last) {
+  const LendingAgent agent = agent_of_two_ranks();
+  QueueState queue;
+  EXPECT_EQ(agent.own_load(queue, 1).task_s, 0);
+  queue.ran_s = 3;
+  EXPECT_EQ(agent.own_load(queue, 1).task_s, 3);
+  queue.queued = queue.lendable = 2;
+  queue.queued_s = 8;
+  EXPECT_EQ(agent.own_load(queue, 1).task_s, 4);
+  queue.all_times_known = false;
+  EXPECT_EQ(agent.own_load(queue, 1).task_s, 0);
+}
+
 TEST(LendingAgent, learns_that_a_rank_is_slow_from_many_short_tasks) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 1000; ++task) agent.learn_slowness(1, 200e-6, 100e-6);

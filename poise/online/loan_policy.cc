@@ -46,6 +46,13 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
   return unknown;
 }
 
+double slowness_of(const Peer& peer, bool asks, const QueueState& queue) {
+  const bool has_lent_all = asks && peer.has_lent && queue.all_borrowed && peer.num_results == 0;
+  if (!has_lent_all || peer.task_s <= 0 || queue.mean_s() <= 0) return peer.slowness;
+  return std::clamp(peer.task_s / queue.mean_s(), lending_tuning::kMinSlowness,
+                    1 / lending_tuning::kMinSlowness);
+}
+
 }  // namespace
 
 bool Thieves::add(const Thief& thief) {
@@ -103,11 +110,11 @@ double doubt_s(const Borrower& other, double tasks_there, const QueueState& queu
   return std::hypot(here_s, there_s) * std::sqrt(queue.mean_s() / other.delay_s);
 }
 
-Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,
+Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs) {
   const double bytes = queue.mean_bytes(), threads = peer.threads;
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
-  const double slowness = peer.slowness;
+  const double slowness = slowness_of(peer, asks, queue);
   const double stated_s = peer.busy_s;
   // If the borrower has tasks but has not stated how long they take, the average time of the
   // lender's tasks is used.
@@ -121,7 +128,7 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
           .delay_s = 2 * costs.links.latency_s(at) + data_s,
           .extra_s = costs.overhead_s(queue, bytes) + data_s,
           .byte_s = byte_s,
-          .asks = false,
+          .asks = asks,
           .distance = at.distance};
 }
 
@@ -138,10 +145,10 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
   std::vector<std::uint32_t> thief_ranks;
   const bool takes_all = settings_.sees_all_ranks();
   const auto borrower = [&](const Peer& peer, const Thief* thief) {
-    KnownBorrower known{borrower_at(peer, peers.locality_of(peer.rank), queue, costs),
-                        {peer.queued, peer.in_flight}};
+    KnownBorrower known{
+        borrower_at(peer, thief != nullptr, peers.locality_of(peer.rank), queue, costs),
+        {peer.queued, peer.in_flight}};
     Borrower& other = known.first;
-    other.asks = thief != nullptr;
     // A rank sends a request when it is idle, or when the end of its last task is certain. A
     // lasting request proves neither, because it may have been sent long ago.
     const bool is_certain = takes_all || (thief && !thief->is_lasting);

@@ -118,8 +118,11 @@ double share_remaining(const Peer& peer, double now_s);
 /// returns 0 for an idle borrower and for tasks of equal times.
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
-/// Describes a known rank as a borrower.
-Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,
+/// Describes a known rank as a borrower. Its slowness was learnt from its results. Without a
+/// result, the time that it states for its tasks tells the slowness of a rank that asks for the
+/// tasks that it has lent to this rank. It could not know how slow this rank is; so they may return
+/// to it.
+Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 
 }  // namespace poise

@@ -129,6 +129,28 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   EXPECT_LE(lent * 1e-3, 0.011 * 10 + 1e-3 / lending_tuning::kMaxWeight);  // the latest loan
 }
 
+// Rank 1 lent tasks without knowing how slow this rank is.
+TEST(LoanPolicy, returns_tasks_to_a_rank_that_lent_them_and_asks_if_it_states_that_it_is_faster) {
+  const auto loans = [](bool asks, bool all_borrowed, float task_s) {
+    LoanPolicy policy(LoanSettings{});
+    PeerTable peers = table(3);
+    peers.update({.rank = 1, .version = 1, .wait = 1, .task_s = task_s});
+    peers.at(1).has_lent = true;
+    Thieves thieves;
+    if (asks) thieves.add({1, 1, 0.5, false});
+    QueueState queue = queue_of(2, 10e-3);
+    queue.all_borrowed = all_borrowed;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, thieves, {}, kNow);
+    return policy.loans(problem, queue, {}, 1, kNoNames);
+  };
+  EXPECT_THAT(loans(true, true, 2e-3F), testing::ElementsAre(Loan{1, 2}));
+  EXPECT_THAT(loans(true, true, 10e-3F), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(true, true, 0), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(true, false, 2e-3F), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(false, true, 2e-3F), testing::ElementsAre(Loan{1, 1}));
+}
+
 TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
   const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
   Peer peer;

@@ -26,6 +26,8 @@ struct QueueState {
   // over lendable tasks, and the sum over running tasks.
   double queued_deviation_s = 0, running_deviation_s = 0;
   bool all_times_known = true;  // the times of all lendable tasks are known
+  bool all_borrowed = false;    // all lendable tasks came from other ranks
+  double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
   bool tasks_differ = false;    // in cost, or their functions differ in time by kSimilar
   double bytes_out = 0;         // bytes sent if all lendable tasks are lent
   double bytes_both = 0;        // the same, with the bytes of their results

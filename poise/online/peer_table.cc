@@ -126,7 +126,7 @@ bool PeerTable::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
 
 bool PeerTable::may_have_tasks(std::uint32_t rank, std::uint64_t wait) const {
   const Peer* const peer = find(rank);
-  return !peer || !peer->is_in(wait) || peer->has_tasks(wait);
+  return !peer || !peer->is_in(wait) || peer->has_tasks(wait) || peer->holds_tasks(wait);
 }
 
 std::vector<Load> PeerTable::recent_for(std::uint32_t to, std::size_t max_loads) const {
@@ -161,6 +161,15 @@ std::optional<std::uint32_t> PeerTable::known_victim(std::uint64_t wait, double 
     if (!best || is_better()) best = peer;
   }
   return best ? std::optional(best->rank) : std::nullopt;
+}
+
+std::optional<std::uint32_t> PeerTable::holder(std::uint64_t wait, double now_s) const {
+  const Peer* most = nullptr;
+  for (const Peer& peer : peers_)
+    if (peer.holds_tasks(wait) && may_be_victim(peer.rank, now_s) &&
+        (!most || peer.in_flight > most->in_flight))
+      most = &peer;
+  return most ? std::optional(most->rank) : std::nullopt;
 }
 
 std::optional<std::uint32_t> PeerTable::random_victim(double now_s, Random& random) const {

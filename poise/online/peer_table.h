@@ -23,9 +23,10 @@ struct Load {
   std::uint64_t wait = 0;     // number of the wait that the rank is in; 0: none
   double stated_at_s = 0;     // time of the statement, on the clock of the rank that passes it on
   double busy_s = 0;          // seconds from then until the rank's threads run out of tasks
-  float task_s = 0;           // mean seconds per queued task; 0: unknown
-  float queued = 0;           // number of queued tasks that it may lend
-  float threads = 1;          // number of threads that run tasks
+  // Mean seconds per queued task or, without one, of the task that ran last; 0: unknown.
+  float task_s = 0;
+  float queued = 0;   // number of queued tasks that it may lend
+  float threads = 1;  // number of threads that run tasks
   // The load of the rank as the program's own policy defines it. Without such a policy, `queued`.
   float stated = 0;
 };
@@ -40,17 +41,21 @@ struct Peer {
   std::uint32_t in_flight = 0;       // tasks lent to it that it has not yet reported as received
   std::uint32_t unacknowledged = 0;  // tasks received from it that no message has yet reported
   float busy_s = 0, task_s = 0, queued = 0, stated = 0;
-  float in_flight_s = 0;      // expected seconds of the tasks in flight, on this rank
-  float slowness = 1;         // its time for a task divided by this rank's time
-  std::uint16_t threads = 1;  // at least 1
-  std::uint8_t declines = 0;  // in a row
+  float in_flight_s = 0;          // expected seconds of the tasks in flight, on this rank
+  float slowness = 1;             // its time for a task divided by this rank's time
+  std::uint16_t threads = 1;      // at least 1
+  std::uint8_t declines : 4 = 0;  // in a row
   // Results from which `slowness` was learnt. Further ones are not counted once the average covers
   // as many as it may.
-  std::uint8_t num_results : 7 = 0;
-  bool is_used : 1 = false;  // since the table last looked for one to forget
+  std::uint16_t num_results : 6 = 0;
+  bool is_used : 1 = false;   // since the table last looked for one to forget
+  bool has_lent : 1 = false;  // tasks to this rank
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
+  /// True if it has more tasks of this rank than it can run at once, and has not said so: it is
+  /// probably inside a long task.
+  bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
   /// True if the entry must not be forgotten: the other rank counts these tasks as in flight until
   /// a message reports them.
   bool is_pinned() const { return unacknowledged > 0; }
@@ -100,6 +105,9 @@ class PeerTable {
   /// those with much less work per thread than the busiest are left out (kSimilar). Of the
   /// others, the nearest is returned; ties: the one with the most work.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
+  /// Returns the rank that holds the most tasks of this rank (Peer::holds_tasks) and is not
+  /// excluded.
+  std::optional<std::uint32_t> holder(std::uint64_t wait, double now_s) const;
   /// Draws a few random ranks that are not excluded, and returns the nearest.
   std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
   /// Excludes `rank` as a victim until time `until_s`, at most until the wait ends.
@@ -112,7 +120,8 @@ class PeerTable {
 
   /// True if the rank is in this wait and has stated that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
-  /// True if the rank has stated that it has tasks, or has stated nothing in this wait.
+  /// True if the rank has stated that it has tasks, holds tasks of this rank, or has stated nothing
+  /// in this wait.
   bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:

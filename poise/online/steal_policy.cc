@@ -34,6 +34,7 @@ void StealPolicy::enter(double now_s) {
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
   if (const auto victim = peers.known_victim(wait, now_s)) return StealRequest{*victim, false};
+  if (const auto victim = peers.holder(wait, now_s)) return StealRequest{*victim, false};
   if (declined_ < lending_tuning::kRandomTries)
     if (const auto victim = peers.random_victim(now_s, random)) return StealRequest{*victim, false};
   for (const std::uint32_t partner : peers.partners())

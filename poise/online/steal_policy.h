@@ -20,10 +20,10 @@ struct StealRequest {
 };
 
 /// The thief's side of work stealing. A thief sends requests to ranks known to have tasks,
-/// otherwise to a few random ranks. After kRandomTries declined requests it sends each of its
-/// partners one lasting request. Then it sends no more requests until it hears of a rank with
-/// tasks, so idle ranks become silent. These are the lifelines of Saraswat et al., "Lifeline-based
-/// global load balancing", PPoPP 2011.
+/// otherwise to ranks to which it has lent tasks, otherwise to a few random ranks. After
+/// kRandomTries declined requests it sends each of its partners one lasting request. Then it sends
+/// no more requests until it hears of a rank with tasks, so idle ranks become silent. These are the
+/// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
 /// The pause between requests is learnt from answers without tasks, and the pause for one victim
 /// from that victim's answers. Both are forgotten when tasks arrive.

@@ -69,6 +69,17 @@ TEST(StealPolicy, sends_a_request_to_a_rank_that_is_newly_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
+TEST(StealPolicy, sends_a_request_to_a_rank_that_has_more_of_its_tasks_than_it_can_run_at_once) {
+  Scene scene(100);
+  for (const std::uint32_t rank : {60u, 77u}) scene.peers.at(rank).wait = 1;
+  scene.peers.at(60).in_flight = 1;  // it runs this one
+  scene.peers.at(77).in_flight = 2;
+  const auto request = scene.next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->victim, 77u);
+  EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, 1e-3), std::vector<std::uint32_t>{77});
+}
+
 TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});

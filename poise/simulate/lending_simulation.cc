@@ -85,6 +85,7 @@ struct Rank {
   std::deque<Run> own, borrowed;
   std::uint64_t num_own = 0, num_borrowed = 0;
   double queued_cost = 0;  // of all queued tasks
+  double last_cost = 0;    // of the task that ran last
   Run running;             // count 1 while a task runs
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // of borrowed tasks, not yet sent
@@ -118,7 +119,7 @@ class Simulation {
   void handle(Rank& rank, Mail& mail);
   void send_results(Rank& rank);
   void lend(Rank& rank);
-  void lend_to(Rank& rank, const Loan& loan);
+  bool lend_part(Rank& rank, Loan& loan, bool asked);
   std::vector<Run> take(Rank& rank, std::uint64_t tasks, bool borrowed_too);
   void steal(Rank& rank);
   void replicate(Rank& rank);
@@ -260,6 +261,7 @@ void Simulation::end_task(Rank& rank) {
   rank.did.busy_s += seconds;
   record(rank, rank.began_s, now_s_, task.owner != number_of(rank));
   rank.times.learn(0, seconds, cost_of(task));
+  rank.last_cost = cost_of(task);
   submit(rank, {number_of(rank), task.children, 0, task.task_s});
   if (task.owner == number_of(rank)) {
     ++rank.finished;
@@ -291,6 +293,8 @@ void Simulation::record(Rank& rank, double start_s, double end_s, bool is_borrow
 QueueState Simulation::state_of(const Rank& rank) const {
   QueueState state;
   state.queued = state.lendable = rank.queued();
+  state.all_borrowed = rank.num_own == 0 && rank.num_borrowed > 0;
+  state.ran_s = rank.last_cost * rank.times.per_unit(0);
   const double per_unit = rank.times.per_unit(0);
   state.queued_s = rank.queued_cost * per_unit;
   state.queued_deviation_s = state.queued_s * rank.times.deviation(0);
@@ -484,33 +488,31 @@ std::vector<Run> Simulation::take(Rank& rank, std::uint64_t tasks, bool borrowed
   return taken;
 }
 
-void Simulation::lend_to(Rank& rank, const Loan& loan) {
+// Sends one message with tasks of the loan. Returns whether another one should follow.
+bool Simulation::lend_part(Rank& rank, Loan& loan, bool asked) {
   LendingAgent& agent = rank.agent;
   const double task_bytes = scenario_.bytes_per_task / 2;
-  const bool asked = agent.is_thief(loan.rank);
   const auto most_in_one = static_cast<std::uint32_t>(std::clamp<double>(
       scenario_.message_bytes / task_bytes, 1, lending_tuning::kMaxTasksPerMessage));
-  for (std::uint32_t remaining = loan.tasks; remaining > 0;) {
-    const std::uint32_t part = std::min(remaining, most_in_one);
-    const std::uint64_t most =
-        std::min<std::uint64_t>(part, agent.room_at(loan.rank, task_bytes, now_s_));
-    std::vector<Run> runs = take(rank, most, asked);
-    if (runs.empty()) return;
-    const std::uint32_t tasks = count_of(runs);
-    double cost = 0;
-    for (const Run& run : runs) cost += cost_of(run);
-    const auto thief = agent.lent(loan.rank, tasks, cost * rank.times.per_unit(0));
-    const double seconds = tasks * scenario_.task_overhead_s;
-    agent.costs().packing.learn(tasks, 0, seconds);
-    cpu_s_ += seconds;
-    Mail mail = mail_to(rank, Mail::Kind::tasks, loan.rank);
-    mail.requested_at_s = thief ? thief->requested_at_s : 0;
-    mail.runs = std::move(runs);
-    send(rank, std::move(mail));
-    outcome_.lent += tasks;
-    rank.lent += tasks;
-    remaining -= std::min(remaining, tasks);
-  }
+  const std::uint64_t most = std::min<std::uint64_t>(std::min(loan.tasks, most_in_one),
+                                                     agent.room_at(loan.rank, task_bytes, now_s_));
+  std::vector<Run> runs = take(rank, most, asked);
+  if (runs.empty()) return false;
+  const std::uint32_t tasks = count_of(runs);
+  double cost = 0;
+  for (const Run& run : runs) cost += cost_of(run);
+  const auto thief = agent.lent(loan.rank, tasks, cost * rank.times.per_unit(0));
+  const double seconds = tasks * scenario_.task_overhead_s;
+  agent.costs().packing.learn(tasks, 0, seconds);
+  cpu_s_ += seconds;
+  Mail mail = mail_to(rank, Mail::Kind::tasks, loan.rank);
+  mail.requested_at_s = thief ? thief->requested_at_s : 0;
+  mail.runs = std::move(runs);
+  send(rank, std::move(mail));
+  outcome_.lent += tasks;
+  rank.lent += tasks;
+  loan.tasks -= tasks;
+  return loan.tasks > 0;
 }
 
 void Simulation::lend(Rank& rank) {
@@ -520,11 +522,11 @@ void Simulation::lend(Rank& rank) {
   if (is_due && state.lendable > 0) {
     LoanProblem problem;
     agent.pose(problem, state, now_s_);
-    const auto loans =
-        agent.loans(problem, state, now_s_, [] { return std::vector<QueuedTask>{}; });
+    auto loans = agent.loans(problem, state, now_s_, [] { return std::vector<QueuedTask>{}; });
     if (!problem.others.empty()) cpu_s_ += scenario_.decision_s;
     agent.decided(now_s_, problem.others.empty() ? 0 : scenario_.decision_s);
-    for (const Loan& loan : loans) lend_to(rank, loan);
+    lend_in_turn(loans, agent,
+                 [&](Loan& loan, bool asked) { return lend_part(rank, loan, asked); });
   }
   if (!is_due && state.lendable > 0) return;
   for (const Thief& thief : agent.take_declined()) {

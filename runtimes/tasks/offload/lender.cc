@@ -77,10 +77,11 @@ void LenderSide::step(const TaskPool::State& state) {
   if (is_due) {
     if (state.lendable > 0) loads_.read_table();
     ask_policy_for_load(state);
-    const auto loans = state.lendable > 0 ? decide(state) : std::vector<Loan>{};
+    auto loans = state.lendable > 0 ? decide(state) : std::vector<Loan>{};
     agent.decided(messenger_.now_s, wall_now_s() - messenger_.now_s);
     const double task_bytes = state.bytes_out / std::max<std::size_t>(state.lendable, 1);
-    for (const Loan& loan : loans) lend(loan, task_bytes);
+    lend_in_turn(loans, agent,
+                 [&](Loan& loan, bool asked) { return lend_part(loan, task_bytes, asked); });
   }
   if (!is_due && state.lendable > 0) return;
   is_request_undecided_ = false;
@@ -153,30 +154,23 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
   return false;
 }
 
-// Lends in several messages, so that the borrower starts while this rank packs the next message.
-// Small tasks share a message, because a message costs more than they do.
-void LenderSide::lend(Loan loan, double task_bytes) {
-  const bool asked = messenger_.agent.is_thief(loan.rank);
-  if (!loan.names.empty()) {
-    lend_named(loan, task_bytes, asked);
-    return;
+// Sends one message with tasks of the loan, and removes them from it. Small tasks share a message,
+// because a message costs more than they do. Returns whether another message should follow.
+bool LenderSide::lend_part(Loan& loan, double task_bytes, bool asked) {
+  constexpr std::uint32_t kMost = lending_tuning::kMaxTasksPerMessage;
+  Loan part{loan.rank, std::min(loan.tasks, kMost)};
+  if (loan.names.empty()) {
+    const double fit = lending_tuning::kMessageBytes / std::max(task_bytes, 1.0);
+    part.tasks = std::min<double>(part.tasks, std::max(fit, 1.0));
+    loan.tasks -= part.tasks;
+    return lend_batch(part, task_bytes, asked) == part.tasks && loan.tasks > 0;
   }
-  const auto part = static_cast<std::uint32_t>(
-      std::clamp<double>(lending_tuning::kMessageBytes / std::max(task_bytes, 1.0), 1,
-                         lending_tuning::kMaxTasksPerMessage));
-  for (std::uint32_t remaining = loan.tasks; remaining > 0; remaining -= loan.tasks) {
-    loan.tasks = std::min(remaining, part);
-    if (lend_batch(loan, task_bytes, asked) < loan.tasks) return;
-  }
-}
-
-void LenderSide::lend_named(const Loan& loan, double task_bytes, bool asked) {
-  for (auto next = loan.names.begin(); next != loan.names.end();) {
-    const auto end = next + std::min<std::ptrdiff_t>(lending_tuning::kMaxTasksPerMessage,
-                                                     loan.names.end() - next);
-    lend_batch({loan.rank, static_cast<std::uint32_t>(end - next), {next, end}}, task_bytes, asked);
-    next = end;
-  }
+  const auto end = loan.names.begin() + std::min<std::ptrdiff_t>(kMost, std::ssize(loan.names));
+  part.names.assign(loan.names.begin(), end);
+  part.tasks = part.names.size();
+  loan.names.erase(loan.names.begin(), end);
+  lend_batch(part, task_bytes, asked);
+  return !loan.names.empty();
 }
 
 // Writes the tasks into the message. Returns the number of bytes that the tasks carry to the

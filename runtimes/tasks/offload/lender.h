@@ -42,8 +42,7 @@ class LenderSide {
   std::vector<Loan> decide(const TaskPool::State& state);
   std::vector<Loan> loans_of_policy(const LendingView& view, const TaskPool::State& state);
   void ask_policy_for_load(const TaskPool::State& state);
-  void lend(Loan loan, double task_bytes);
-  void lend_named(const Loan& loan, double task_bytes, bool asked);
+  bool lend_part(Loan& loan, double task_bytes, bool asked);
   std::size_t lend_batch(const Loan& loan, double task_bytes, bool borrowed_too);
   double pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t to, Writer& header,
               std::vector<Payload>& payloads, const Reason& reason);

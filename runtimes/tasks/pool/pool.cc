@@ -213,6 +213,8 @@ double TaskPool::end(Batch& batch, double begin_s) {
 // Counts a task that has run; called while the lock is held. Does not destroy tasks that may hold
 // objects of the program, because their destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
+  last_function_ = task->function;
+  last_cost_ = task->cost;
   if (task->owner != rank_) {
     task->enter(TaskState::ran);
     ++counters_.ran_borrowed;
@@ -408,6 +410,8 @@ TaskPool::State TaskPool::state() const {
     state.running_s += remaining_s(now_s - running.begin_s, running.expected_s);
     state.running_deviation_s += running.deviation_s;
   }
+  state.all_borrowed = queue_.num_borrowed() > 0 && queue_.num_borrowed() == state.lendable;
+  state.ran_s = times_.per_unit(last_function_) * last_cost_;
   state.tasks_differ = queue_.differ();
   state.bytes_out = queue_.bytes().out;
   state.bytes_both = queue_.bytes().both();

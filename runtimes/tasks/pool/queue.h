@@ -60,6 +60,7 @@ class Queue {
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
+  std::size_t num_borrowed() const { return borrowed_.size(); }
   /// Totals over the lendable tasks: their cost per function, and the bytes that travel to another
   /// rank with them and back.
   const std::vector<double>& cost() const { return cost_; }
