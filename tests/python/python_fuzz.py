@@ -206,25 +206,28 @@ def call(arguments, folder):
     return poise.plan(machine, workload, arguments.placement(), arguments.strategy(), seed=arguments.wild(0))
 
 
-def calls(seeds, results):
-    """Makes one call for each seed. Adds the number of calls that returned a result to `results`."""
+def calls(seeds, end_s, counts):
+    """Makes one call for each seed, until the time is over. Counts all calls and those that returned a result."""
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
+            counts[0] += 1
             try:
                 read(call(Arguments(seed), folder))
-                results[:] = (int.from_bytes(results[:], "little") + 1).to_bytes(8, "little")
+                counts[1] += 1
             except REFUSALS as error:
                 assert not isinstance(error, poise.Error) or "\n" not in str(error), error
+            if time.monotonic() >= end_s:
+                return
 
 
-def succeeds(seeds, results):
+def succeeds(seeds, end_s, counts):
     """Makes the calls in a child process, which may crash."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] == 0
     status = 1
     try:
-        calls(seeds, results)
+        calls(seeds, end_s, counts)
         status = 0
     except BaseException:
         traceback.print_exc()
@@ -233,16 +236,17 @@ def succeeds(seeds, results):
 
 def main():
     end_s = time.monotonic() + float(sys.argv[1])
-    first = seed = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns() % 10**9
-    results = mmap.mmap(-1, 8)
-    while time.monotonic() < end_s or seed == first:
-        seeds = range(seed, seed + BATCH)
-        if not succeeds(seeds, results):
-            failed = next((each for each in seeds if not succeeds([each], results)), None)
-            sys.exit(f"a call with one of the seeds {seeds} failed" if failed is None else
-                     f"the call with seed {failed} failed; repeat it: python_fuzz.py 0 {failed}")
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns() % 10**9
+    counts = memoryview(mmap.mmap(-1, 16)).cast("Q")  # shared with the child processes
+    while True:
+        before = counts[0]
+        if not succeeds(range(seed, seed + BATCH), end_s, counts):
+            failed = seed + counts[0] - before - 1
+            sys.exit(f"the call with seed {failed} failed; repeat it: python_fuzz.py 0 {failed}")
         seed += BATCH
-    print(f"Done {seed - first} calls, {int.from_bytes(results[:], 'little')} of them with a result; last seed {seed - 1}")
+        if time.monotonic() >= end_s:
+            break
+    print(f"Done {counts[0]} calls, {counts[1]} of them with a result")
 
 
 if __name__ == "__main__":
