@@ -2,6 +2,10 @@
 // A mesh of deal.II that Zoltan divides among the ranks, or Poise if libpoise_zoltan.so is
 // preloaded (docs/parmetis.md). Prints how even the parts are, and how many faces lie between two
 // parts.
+//
+//   LIBRARIES="-ldeal.ii -ltbb -ltrilinos_teuchoscomm -ltrilinos_teuchoscore"
+//   mpicxx examples/dealii.cc -I/usr/include/trilinos $LIBRARIES -o mesh
+//   mpiexec -n 4 -x LD_PRELOAD=$PWD/libpoise_zoltan.so ./mesh
 #include <algorithm>
 #include <cstdio>
 #include <deal.II/base/mpi.h>
