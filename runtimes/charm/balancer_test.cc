@@ -2,11 +2,9 @@
 
 #include "runtimes/charm/balancer.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <thread>
 
@@ -224,40 +222,6 @@ TEST(Balancer, refuses_an_invalid_checkpoint) {
   EXPECT_THROW(balancer.restart({}), std::runtime_error);
   EXPECT_THROW(balancer.restart(std::vector<char>(50, 'x')), std::runtime_error);
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
-}
-
-/// A ring of 64 objects with very different loads, on eight PEs of four hosts. Each object
-/// exchanges 40 messages of 2 kB with both neighbours, as in Charm++'s program kNeighbor.
-Statistics neighbours() {
-  Statistics statistics;
-  statistics.pes.resize(8);
-  for (std::uint32_t pe = 0; pe < 8; ++pe) statistics.pes[pe].host = pe / 2;
-  for (std::uint64_t i = 0; i < 64; ++i) {
-    const double steps = static_cast<double>(i * i / 64);
-    statistics.objects.push_back({{i, 1}, 5e-5 * steps * steps, 0, static_cast<int>(i / 8), true});
-    for (const std::uint64_t other : {(i + 63) % 64, (i + 1) % 64})
-      statistics.messages.push_back({{i, 1}, {other, 1}, -1, 0, 0, 20, 41'600});
-  }
-  return statistics;
-}
-
-double largest_load_over_mean(const Statistics& statistics, const std::vector<std::int32_t>& pes) {
-  std::vector<double> loads_s(statistics.pes.size());
-  for (std::size_t i = 0; i < pes.size(); ++i) loads_s.at(pes[i]) += statistics.objects[i].wall_s;
-  const double total_s = std::accumulate(loads_s.begin(), loads_s.end(), 0.0);
-  return *std::max_element(loads_s.begin(), loads_s.end()) * loads_s.size() / total_s;
-}
-
-TEST(Balancer, balances_loads_although_messages_take_long_if_other_objects_compute_meanwhile) {
-  ASSERT_EQ(setenv("POISE_MACHINE", "core:2 bandwidth:1.25e6", 1), 0);
-  Balancer balancer(row_of("PoiseLB"), "");
-  unsetenv("POISE_MACHINE");
-  Statistics statistics = neighbours();
-  EXPECT_LT(largest_load_over_mean(statistics, balancer.decide(statistics).pe_of_object), 1.2);
-  // A replay does not say what the program hides. If nothing is hidden, fewer messages between
-  // hosts are worth an imbalance.
-  statistics.pes_are_here = false;
-  EXPECT_GT(largest_load_over_mean(statistics, balancer.decide(statistics).pe_of_object), 1.2);
 }
 
 TEST(Stage, each_host_of_the_job_becomes_a_node_built_like_the_machine_in_the_settings) {

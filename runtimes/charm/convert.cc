@@ -234,16 +234,6 @@ void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& 
     if (message.from >= num_objects) message.from = task_of_pe[message.from - num_objects];
 }
 
-/// Returns Workload::overlap. By the cost model, a place waits for a share 1 - overlap of the time
-/// that its messages take. While the messages of one object travel, a PE computes its other
-/// objects. If n objects per PE send equally much, the PE waits at least for the messages of the
-/// last one, a share of 1/n, and at most for all messages. Which share it is depends on when a
-/// program sends, so the middle is assumed.
-double overlap_of(std::size_t num_objects, std::uint32_t num_places) {
-  const double last_share = num_places / std::max<double>(num_objects, num_places);
-  return (1 - last_share) / 2;
-}
-
 }  // namespace
 
 Converted converted(const Statistics& statistics, const PeMap& pe_map,
@@ -287,7 +277,6 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     workload.messages = resolved(statistics, pe_map, directory);
     add_senders(pe_map, workload, places);
   }
-  if (statistics.pes_are_here) workload.overlap = overlap_of(statistics.num_objects(), num_places);
   result.row_of_task = directory.take_row_of_task();
   result.phase.current = Placement(std::move(places));
   return result;

@@ -65,20 +65,6 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, half_of_the_messages_count_as_hidden_except_those_of_the_last_object_on_a_pe) {
-  Statistics statistics = three_objects();  // one and a half per PE
-  const double speeds[] = {1, 1, 1};
-  const auto overlap = [&](std::uint32_t pes) {
-    statistics.pes.resize(pes);
-    return converted(statistics, plain(pes), std::span(speeds, pes), Messages::convert)
-        .phase.workload.overlap;
-  };
-  EXPECT_DOUBLE_EQ(overlap(2), 1.0 / 6);
-  EXPECT_DOUBLE_EQ(overlap(3), 0);
-  statistics.pes_are_here = false;
-  EXPECT_DOUBLE_EQ(overlap(2), 0);
-}
-
 TEST(Convert, a_place_gets_the_background_load_of_its_pe_or_0_if_that_load_is_negative) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
