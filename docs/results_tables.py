@@ -298,6 +298,16 @@ def tuned_juggle(whole):
             yield {**row, "number": name.removeprefix("juggle:"), "value": value}
 
 
+def tuned_lending(whole):
+    """Yields one row for each tried value of a tuned number of lending that acts in the simulated scenarios."""
+    for row in whole["results"]:
+        kinds = sorted(row["kinds"], key=lambda kind: kind["makespan"])
+        messages = sorted(kind["messages"] for kind in kinds)
+        number, value = row["name"].split("=")
+        if row["acts"]:
+            yield {**row, "number": number, "value": value, "least": kinds[0], "largest": kinds[-1], "messages": messages}
+
+
 def real_programs(whole):
     for row in whole["results"]:
         found, beside = row.get("saving"), "{beside}: {0:.1%} [{1:.1%}, {2:.1%}]".format(*row["beside_saving"], **row) if "beside" in row else ""
@@ -431,6 +441,13 @@ PAGES = {
               "geometric mean over the programs, and in brackets the smallest and the largest ratio.", tuned_juggle,
               {"number": "`{number}`", "value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
+    "lending_tuning": ("What the tuned numbers of lending are worth", [
+        Table("Half and double: lending", "Each row halves or doubles one of the constants of `poise/online/lending_tuning.h`, in simulated steps of nine kinds, 24 of each, in virtual "
+              "time: few and many ranks, tasks of 1 µs to 5 ms, equal or not, slow ranks, competitors, late messages. Each value is the makespan with the changed constant divided by "
+              "the makespan with the unchanged one, the geometric mean over the steps of a kind, for the kinds with the smallest and the largest mean; with standard errors. "
+              "The last column is the same for the number of messages. Constants that do not act in these steps, such as those of threads that poll, are left out.", tuned_lending,
+              {"number": "`{number}`", "value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
+               "longest": "{largest[makespan]:.3f} ± {largest[makespan_error]:.3f} ({largest[kind]})", "messages": "{messages[0]:.2f} to {messages[8]:.2f}"})]),
     "decide": ("How long decisions take", [
         Table("CPU time of one decision", "Each strategy ran once, on one thread. [This plot](../bench/results/growth.svg) shows how the time of a decision grows with the number of tasks.", decisions,
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
