@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "apps/report/page_script.h"
 
@@ -77,12 +78,15 @@ std::string colour_of(std::string_view strategy) {
   const std::string_view name = strategy.substr(0, strategy.find(':'));
   if (name == "keep" || name == "no balancing") return "currentColor";
   constexpr double kGoldenAngle = 137.508;  // neighbours in the table get distant hues
+  // Strategies that are eight rows apart differ by only 20 degrees of hue, so three values of
+  // lightness take turns.
+  constexpr int kLightness[] = {34, 50, 66};
   std::size_t row = 0;
   while (row < strategies().size() && strategies()[row].name != name) ++row;
   if (row == strategies().size())
     for (const char c : strategy) row += static_cast<unsigned char>(c);
   const double hue = std::fmod(210 + kGoldenAngle * row, 360);
-  return fmt::format("hsl({:.0f} 60% {}%)", hue, row % 2 == 0 ? 58 : 42);
+  return fmt::format("hsl({:.0f} 70% {}%)", hue, kLightness[row % std::size(kLightness)]);
 }
 
 std::vector<double> axis_ticks(double top, int most) {

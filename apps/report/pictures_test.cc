@@ -2,6 +2,9 @@
 
 #include "apps/report/pictures.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <regex>
 #include <tuple>
@@ -10,6 +13,7 @@
 #include "apps/report/page_script.h"
 
 #include "poise/machine/text.h"
+#include "poise/strategies/strategy.h"
 
 namespace poise::apps {
 namespace {
@@ -114,6 +118,27 @@ TEST(TradeOff, a_strategy_much_slower_than_the_current_placement_is_drawn_inside
   const std::string picture = trade_off_picture(comparison);
   EXPECT_EQ(count_of(picture, "cy=\"-"), 0u);
   EXPECT_EQ(count_of(picture, "<circle"), 3u);
+}
+
+/// Hue in degrees and lightness in per cent.
+std::pair<int, int> hue_and_lightness(std::string_view strategy) {
+  int hue = 0, saturation = 0, lightness = 0;
+  EXPECT_EQ(
+      std::sscanf(colour_of(strategy).c_str(), "hsl(%d %d%% %d%%)", &hue, &saturation, &lightness),
+      3);
+  return {hue, lightness};
+}
+
+TEST(Colours, strategies_differ_clearly_in_hue_or_in_lightness) {
+  for (const auto& one : strategies())
+    for (const auto& other : strategies()) {
+      if (one.name == other.name || one.name == "keep" || other.name == "keep") continue;
+      const auto [hue, lightness] = hue_and_lightness(one.name);
+      const auto [other_hue, other_lightness] = hue_and_lightness(other.name);
+      const int turn = std::abs(hue - other_hue);
+      EXPECT_TRUE(std::min(turn, 360 - turn) >= 20 || std::abs(lightness - other_lightness) >= 16)
+          << one.name << " and " << other.name;
+    }
 }
 
 TEST(Colours, the_colour_of_a_strategy_does_not_depend_on_its_knobs) {
