@@ -17,11 +17,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench/lending/scenarios.h"
+#include "bench/options.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -118,21 +120,18 @@ const Number& number_called(const std::string& name) {
 
 Options options_of(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
-    const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
-    if (name == "--seeds")
-      options.seeds = std::stoull(value);
-    else if (name == "--only")
-      options.only = value;
-    else if (name == "--set")
-      options.set = value;
-    else if (name == "--benchmark_out")
-      options.out = value;
-    else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; see the head of bench/lending_tuning_bench.cc", argument);
-  }
+  const std::map<std::string, std::string*> texts = {
+      {"--only", &options.only}, {"--set", &options.set}, {"--benchmark_out", &options.out}};
+  bench::for_each_option(argc, argv, "bench/lending_tuning_bench.cc",
+                         [&](const std::string& name, const std::string& value) {
+                           if (name == "--seeds")
+                             options.seeds = std::stoull(value);
+                           else if (const auto text = texts.find(name); text != texts.end())
+                             *text->second = value;
+                           else
+                             return false;
+                           return true;
+                         });
   return options;
 }
 

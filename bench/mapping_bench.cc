@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "bench/mapping/judge.h"
+#include "bench/options.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -60,18 +61,16 @@ Options options_of(int argc, char** argv) {
       {"--limit", &contest.limit},         {"--traces", &selection.traces},
       {"--export", &options.export_to},    {"--import", &contest.import_from},
       {"--benchmark_out", &options.out}};
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = argument.find('=');
-    const auto text = texts.find(argument.substr(0, equals));
-    if (argument == "--quick")
-      selection.quick = true;
-    else if (text != texts.end() && equals != std::string::npos)
-      *text->second = argument.substr(equals + 1);
-    else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; the comment at the top of bench/mapping_bench.cc lists the options",
-           argument);
-  }
+  bench::for_each_option(argc, argv, "bench/mapping_bench.cc",
+                         [&](const std::string& name, const std::string& value) {
+                           if (name == "--quick")
+                             selection.quick = true;
+                           else if (const auto text = texts.find(name); text != texts.end())
+                             *text->second = value;
+                           else
+                             return false;
+                           return true;
+                         });
   return options;
 }
 

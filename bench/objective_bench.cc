@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bench/objective/cases.h"
+#include "bench/options.h"
 
 #include "poise/base/clock.h"
 #include "poise/base/error.h"
@@ -200,30 +201,26 @@ void print_row(const Result& result) {
 
 Options options_of(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
-    const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
-    if (name == "--seed")
-      options.cases.seed = std::stoull(value);
-    else if (name == "--draws")
-      options.cases.draws = std::stoull(value);
-    else if (name == "--only")
-      options.cases.only = value;
-    else if (name == "--model")
-      options.cases.model = value;
-    else if (name == "--ours")
-      options.ours = value;
-    else if (name == "--benchmark_out")
-      options.out = value;
-    else if (argument == "--rows")
-      options.has_rows = true;
-    else if (argument == "--alone")
-      options.is_alone = true;
-    else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; the comment at the top of bench/objective_bench.cc lists the options",
-           argument);
-  }
+  const std::map<std::string, std::string*> texts = {{"--only", &options.cases.only},
+                                                     {"--model", &options.cases.model},
+                                                     {"--ours", &options.ours},
+                                                     {"--benchmark_out", &options.out}};
+  bench::for_each_option(argc, argv, "bench/objective_bench.cc",
+                         [&](const std::string& name, const std::string& value) {
+                           if (name == "--seed")
+                             options.cases.seed = std::stoull(value);
+                           else if (name == "--draws")
+                             options.cases.draws = std::stoull(value);
+                           else if (name == "--rows")
+                             options.has_rows = true;
+                           else if (name == "--alone")
+                             options.is_alone = true;
+                           else if (const auto text = texts.find(name); text != texts.end())
+                             *text->second = value;
+                           else
+                             return false;
+                           return true;
+                         });
   return options;
 }
 

@@ -21,12 +21,14 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bench/objective/cases.h"
+#include "bench/options.h"
 #include "bench/tuning/juggle.h"
 
 #include "poise/base/clock.h"
@@ -149,28 +151,23 @@ std::string text_of(const Ratios& ratios) {
 
 Options options_of(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
-    const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
-    if (name == "--of")
-      options.of = value;
-    else if (name == "--seed")
-      options.cases.seed = std::stoull(value);
-    else if (name == "--draws")
-      options.cases.draws = std::stoull(value);
-    else if (name == "--only")
-      options.cases.only = value;
-    else if (name == "--names")
-      options.names = value;
-    else if (name == "--together")
-      options.together = value;
-    else if (name == "--benchmark_out")
-      options.out = value;
-    else if (!argument.starts_with("--benchmark_"))
-      fail("no option \"{}\"; the comment at the top of bench/tuning_bench.cc lists the options",
-           argument);
-  }
+  const std::map<std::string, std::string*> texts = {{"--of", &options.of},
+                                                     {"--only", &options.cases.only},
+                                                     {"--names", &options.names},
+                                                     {"--together", &options.together},
+                                                     {"--benchmark_out", &options.out}};
+  bench::for_each_option(argc, argv, "bench/tuning_bench.cc",
+                         [&](const std::string& name, const std::string& value) {
+                           if (name == "--seed")
+                             options.cases.seed = std::stoull(value);
+                           else if (name == "--draws")
+                             options.cases.draws = std::stoull(value);
+                           else if (const auto text = texts.find(name); text != texts.end())
+                             *text->second = value;
+                           else
+                             return false;
+                           return true;
+                         });
   return options;
 }
 

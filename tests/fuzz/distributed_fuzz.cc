@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "faces/library/distributed_testing.h"
+#include "tests/fuzz/numbers.h"
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"
@@ -18,28 +19,14 @@ namespace {
 
 using poise::OwnArrays;
 
-/// The fuzzer's input as numbers; after its end, all numbers are 0.
-class Input {
+class Input : public poise::fuzz::Numbers {
  public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  template <typename T>
-  T next() {
-    T value{};
-    const std::size_t bytes = std::min(sizeof value, size_ - at_);
-    if (bytes > 0) std::memcpy(&value, data_ + at_, bytes);
-    at_ += bytes;
-    return value;
-  }
-  std::uint32_t below(std::uint32_t limit) { return next<std::uint8_t>() % limit; }
+  using Numbers::Numbers;
   /// True in one of 128 cases: then the caller takes arbitrary bits.
   bool is_wild() { return below(128) == 127; }
   /// The strategy poise may take 1 % of the time of the coming iterations: most loads are short.
   double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_, at_ = 0;
 };
 
 constexpr std::uint32_t kIdsPerRank = 16;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls libpoise with arbitrary arrays. A call must refuse exactly the arrays that an independent
-// check calls wrong, and a refusal must change nothing. Planning with accepted
-// arrays must either fail and write no places, or return valid places and a finite iteration time.
+// check calls wrong, and a refusal must change nothing. Planning with accepted arrays must either
+// fail and write no places, or return valid places and a finite iteration time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/numbers.h"
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"
@@ -15,19 +16,9 @@
 
 namespace {
 
-/// The fuzzer's input as numbers; after its end, all numbers are 0.
-class Input {
+class Input : public poise::fuzz::Numbers {
  public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  template <typename T>
-  T next() {
-    T value{};
-    const std::size_t bytes = std::min(sizeof value, size_ - at_);
-    if (bytes > 0) std::memcpy(&value, data_ + at_, bytes);
-    at_ += bytes;
-    return value;
-  }
-  std::uint32_t below(std::uint32_t limit) { return next<std::uint8_t>() % limit; }
+  using Numbers::Numbers;
   bool any() { return (next<std::uint8_t>() & 1) != 0; }
   /// Returns a plausible load in most cases, and arbitrary bits in the others. The strategy poise
   /// may take 1 % of the time of the coming iterations, so most loads are short.
@@ -36,10 +27,6 @@ class Input {
   std::uint32_t index(std::uint32_t limit) {
     return below(32) == 0 ? next<std::uint32_t>() : below(limit + (below(16) == 0));
   }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_, at_ = 0;
 };
 
 template <typename Next>
