@@ -53,8 +53,8 @@ struct Peer {
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// True if it has more tasks of this rank than it can run at once, and has not said so: it is
-  /// probably inside a long task.
+  /// True if this rank has lent it more tasks than it has threads, and it has not reported their
+  /// receipt: it is probably inside a long task.
   bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
   /// True if the entry must not be forgotten: the other rank counts these tasks as in flight until
   /// a message reports them.

@@ -112,7 +112,7 @@ LendingScenario one_slow(double news_delay_s) {
   return scenario;
 }
 
-TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_of_the_slow_rank) {
+TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_that_one_is_slow) {
   EXPECT_LT(simulate_lending(one_slow(0)).makespan_s,
             simulate_lending(one_slow(0.2)).makespan_s - 0.1);
 }
