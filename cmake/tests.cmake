@@ -15,6 +15,9 @@ function(compile_quickly target)
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <cstdint> <functional> <limits> <map> <memory>
                               <numeric> <optional> <set> <span> <string> <string_view> <utility> <vector>
                               <fmt/format.h> ${ARGN})
+    # ccache requires these options.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>
+                           $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   endif()
 endfunction()
 

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -50,7 +52,7 @@ double least_traffic(const Machine& machine, const Workload& workload, Distance 
 TEST(MapRanks, finds_the_map_with_the_least_traffic_for_eight_ranks) {
   for (const char* text : {"node:4 core:2 factors:7,1", "rack:2 node:2 numa:2 core:1",
                            "torus:4x2 core:1", "dragonfly:2x2 node:2 core:1 hop:2", "core:8"})
-    for (std::uint64_t seed = 1; seed <= 4; ++seed)
+    for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(4); ++seed)
       for (const Distance distance : {Distance::hops, Distance::factors}) {
         SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
         Random random(seed);
@@ -65,8 +67,9 @@ TEST(MapRanks, finds_the_map_with_the_least_traffic_for_eight_ranks) {
 
 TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
   const Machine machine = machine_from_text("torus:3x3 core:1");
-  int optimal = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  constexpr std::uint64_t seeds = fewer_if_sanitized(10);
+  std::uint64_t optimal = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Random random(seed);
     const Workload workload = random_ranks(9, random);
     const RankDistances distances(machine, Distance::hops);
@@ -78,7 +81,7 @@ TEST(MapRanks, local_search_alone_is_nearly_always_optimal_for_nine_ranks) {
     search_by_swaps(problem, {}, {}, map);
     optimal += traffic(problem, map) <= least_traffic(machine, workload, Distance::hops) + 1e-6;
   }
-  EXPECT_GE(optimal, 8);
+  EXPECT_GE(optimal, seeds * 8 / 10);
 }
 
 TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) {

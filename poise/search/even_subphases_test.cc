@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/brute_force.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -50,16 +51,16 @@ TEST(EvenSubphases, puts_tasks_that_work_in_the_same_subphase_on_different_place
   EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
 }
 
-/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on 40 drawn
+/// Compares greedy's placement with the optimum, before and after even_in_subphases(), on drawn
 /// problems of 8 tasks. Returns the arithmetic mean of the iteration time divided by the shortest
 /// possible one, first before and then after.
 std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule rule,
                                           const std::vector<double>& speed) {
   double sum_before = 0, sum_after = 0;
-  constexpr int kDraws = 40;
-  for (int draw = 0; draw < kDraws; ++draw) {
+  constexpr std::uint64_t draws = fewer_if_sanitized(40);
+  for (std::uint64_t draw = 0; draw < draws; ++draw) {
     SCOPED_TRACE(fmt::format("draw {}", draw));
-    Random random(static_cast<std::uint64_t>(draw));
+    Random random(draw);
     Workload workload = drawn(8, random, rule);
     workload.subphase_speed = speed;
     const Placement current = round_robin(8, machine.num_places());
@@ -73,7 +74,7 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
     sum_before += iteration_s(problem, greedy) / least_s;
     sum_after += after_s / least_s;
   }
-  return {sum_before / kDraws, sum_after / kDraws};
+  return {sum_before / double{draws}, sum_after / double{draws}};
 }
 
 TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
