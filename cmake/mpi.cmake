@@ -10,9 +10,11 @@ endfunction()
 
 # mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. There may be more
 # ranks than cores, so Open MPI is told to oversubscribe, not to bind, and to yield when idle. The
-# first two variables allow Open MPI to run as root.
+# first two variables allow Open MPI to run as root. Without the last one, when a rank exits with an error, Open MPI waits
+# two seconds before it kills the other ranks.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+    OMPI_MCA_odls_base_sigkill_timeout=0)
 if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
   # clang 16 guesses the layout of thread-local storage of shared libraries, and the guess is wrong for this C library.
@@ -39,10 +41,11 @@ function(mpi_test name np target)
 endfunction()
 
 # mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test that runs the Python program SCRIPT.
-# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise.
+# SCRIPT itself launches TARGET on NP ranks, and inspects the result with the command poise. It counts as one processor:
+# most of its jobs are short, and it often waits for a launcher to start or to end.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi ENVIRONMENT
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi ENVIRONMENT
     "${MPI_TEST_ENVIRONMENT};LAUNCH=${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np};PROGRAM=$<TARGET_FILE:${target}>;POISE=$<TARGET_FILE:poise_command>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

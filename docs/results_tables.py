@@ -146,7 +146,8 @@ def sorted_victims(rows):
 
 def tested_parts(whole):
     """Returns the stored rows of ./dev test full with their lists as text."""
-    return [row | {"failures": ", ".join(f"`{name}`" for name in row["failures"]),
+    rounds = {part.word: part.rounds for part in tiers.parts("full")}
+    return [row | {"runs": row["runs"] + (f" ({row['rounds']} so far)" if row.get("rounds", 1) < rounds[row["part"]] else ""), "failures": ", ".join(f"`{name}`" for name in row["failures"]),
                    "second_tries": ", ".join(f"`{name}`" for name in row["second_tries"])} for row in whole["results"]]
 
 

@@ -33,6 +33,9 @@ import keep  # noqa: E402
 
 RESULT = "full_test"
 SKIPPED = 77  # status of a command that could test nothing
+# Tests that run at the same time. MPI tests mostly wait: for launchers, for sleeping tasks and for other ranks. So more
+# ranks than cores run, but a test that measures time gets the machine for itself.
+NUM_JOBS = 2 * len(os.sched_getaffinity(0))
 NUM_SLOWEST = 10  # number of the slowest tests listed at the end
 
 
@@ -43,6 +46,7 @@ class Result:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    rounds: int = 1  # how often all tests of the part have run
     build_s: float = 0
     seconds: float = 0
     failures: list = dataclasses.field(default_factory=list)
@@ -79,7 +83,7 @@ def build(preset, targets):
     return True
 
 
-def ctest(folder, options, environment, jobs=2):
+def ctest(folder, options, environment, jobs=NUM_JOBS):
     """Runs ctest; returns {name: (status, seconds, output)}."""
     report = folder / "Testing" / "report.xml"
     report.unlink(missing_ok=True)
@@ -167,12 +171,31 @@ def print_times(results):
             print(f"passed on the second try: {name} ({result.name})")
 
 
+def earlier_rounds(part):
+    """Returns the stored result of a part if its rounds were interrupted and no test has failed, otherwise None."""
+    for row in keep.stored_rows(RESULT):
+        if row["part"] == part.word and not row["failures"] and row.get("rounds", 1) < part.rounds:
+            return Result(part.word, part.name, row["passed"], row["failed"], row["skipped"], row.get("rounds", 1), row["build_s"],
+                          row["seconds"], [], row["second_tries"])
+    return None
+
+
+def joined(before, last):
+    """Returns the result of the last round together with the rounds before it, if there are any."""
+    if before is None:
+        return last
+    failures = before.failures + last.failures
+    return dataclasses.replace(last, passed=min(before.passed, last.passed), failed=len(failures), rounds=before.rounds + 1,
+                               build_s=before.build_s + last.build_s, seconds=before.seconds + last.seconds, failures=failures,
+                               second_tries=before.second_tries + last.second_tries)
+
+
 def store(result, commit):
     """Stores the last result of a part of the full tier, for those who do not want to run it. The rows of other parts
     stay as they are."""
     measured = keep.stamp() | {"commit": commit}
     row = {"part": result.word, "runs": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
-           "seconds": round(result.seconds), "build_s": round(result.build_s), "failures": result.failures,
+           "rounds": result.rounds, "seconds": round(result.seconds), "build_s": round(result.build_s), "failures": result.failures,
            "second_tries": result.second_tries, "measured": measured}
     order = [part.word for part in tiers.parts("full")]
     rows = [old for old in keep.merged(keep.stored_rows(RESULT), [row], ("part",)) if old["part"] in order]
@@ -194,13 +217,17 @@ def chosen_parts(tier, words):
 
 
 def run_all(parts, is_kept):
-    """Runs the parts and stores each result as soon as it is there, because the full tier may be interrupted."""
+    """Runs the parts and stores each result as soon as it is there, because the full tier may be interrupted. A part of
+    several rounds goes on after the last stored round."""
     commit = keep.commit()
     results = []
     for part in parts:
-        results.append(run(part))
-        if is_kept:
-            store(results[-1], commit)
+        result = earlier_rounds(part) if is_kept else None
+        while result is None or result.rounds < part.rounds:
+            result = joined(result, run(part))
+            if is_kept:
+                store(result, commit)
+        results.append(result)
     return results
 
 

@@ -11,7 +11,6 @@ FUZZ_S = {"usual": "10", "full": "600"}
 NUM_REPEATS = 50
 # The scripts of the profile try both MPIs in every build. The guides show the same commands for both.
 OTHER_MPI = ("-E", r"^profile\.|^mpi\.guides$")
-ONCE = ("-E", "all_nonsense")  # thousands of launches
 NUM_SEEDS = "10000"
 
 # Tests that also run under the address sanitizer: tests of the tasks runtime and of its interfaces for other languages,
@@ -39,6 +38,7 @@ class Part:
     targets: tuple = ()
     options: tuple = ()
     environment: dict = dataclasses.field(default_factory=dict)
+    rounds: int = 1  # how often all its tests run; each round is stored, so that an interrupted run can go on
     packages: tuple = ()  # names of what ./dev installs for it; without them some of its tests are skipped
 
 
@@ -62,17 +62,17 @@ def parts(tier):
         Part("tsan", "thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
         Part("mpich", "the other MPI", ("usual",), preset="mpich", targets=("mpi_tests",),
              options=("-L", "mpi", "-LE", "long", *OTHER_MPI), packages=("clangs",)),
-        Part("mpich", "the other MPI", ("full",), preset="mpich", targets=("mpi_tests",), options=("-L", "mpi"),
-             packages=("clangs",)),
+        Part("mpich", "the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
+             options=("-L", "mpi", *OTHER_MPI), packages=("clangs",)),
         Part("fuzzers", f"fuzzers, {FUZZ_S.get(tier)} s each", usual, ["tests/fuzz/run", FUZZ_S.get(tier)], preset="asan",
              targets=("fuzzers",)),
         Part("docs", "pages as HTML", ("full",), ["./dev", "docs"]),
         Part("seeds", f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], preset="ci",
              targets=("unit_tests",), environment={"POISE_SEEDS": NUM_SEEDS}),
         Part("repeats", f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
-             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
+             options=("-L", "mpi", "-LE", "long"), rounds=NUM_REPEATS, packages=("clangs",)),
         Part("repeats-mpich", f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
-             options=("-L", "mpi", *ONCE, "--repeat", f"until-fail:{NUM_REPEATS}"), packages=("clangs",)),
+             options=("-L", "mpi", "-LE", "long", *OTHER_MPI), rounds=NUM_REPEATS, packages=("clangs",)),
         Part("charm", "Charm++ on several processes", ("full",), [sys.executable, "tests/charm/processes.py"],
              packages=("charm",)),
         Part("vm", "an emulated machine of four memory domains", ("full",), ["bash", "-c", EMULATED],

@@ -203,7 +203,7 @@ TEST(diagnose, recommends_the_remedy_of_the_more_costly_of_two_causes_of_lost_ti
   for (const Cause large : kAll)
     for (const Cause small : kAll) {
       if (!fit(large, small) || large == Cause::network) continue;
-      ++pairs;
+      if (++pairs % 4 != 0 && kSanitized) continue;
       Tally both;
       for (std::uint64_t seed = 1; seed <= kProfiles; ++seed) {
         Random random(seed * 91);

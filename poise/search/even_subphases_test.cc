@@ -74,7 +74,7 @@ std::pair<double, double> against_optimum(const Machine& machine, SubphaseRule r
     sum_before += iteration_s(problem, greedy) / least_s;
     sum_after += after_s / least_s;
   }
-  return {sum_before / double{draws}, sum_after / double{draws}};
+  return {sum_before / draws, sum_after / draws};
 }
 
 TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {

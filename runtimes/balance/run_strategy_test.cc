@@ -88,16 +88,17 @@ TEST(RunStrategy, accepts_a_time_budget_beyond_the_range_of_the_clock) {
 }
 
 TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_exceeds_its_time_budget) {
-  const Outcome outcome =
-      run_strategy(problem_of([](const Problem& problem, const Knobs&) {
-                     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-                     return problem.current;
-                   }),
-                   1e-3);
+  static std::promise<void> may_end, has_ended;
+  const Outcome outcome = run_strategy(problem_of([](const Problem& problem, const Knobs&) {
+                                         may_end.get_future().wait();
+                                         has_ended.set_value_at_thread_exit();
+                                         return problem.current;
+                                       }),
+                                       1e-3);
+  may_end.set_value();
+  has_ended.get_future().wait();  // the detached strategy must not outlive the test
   EXPECT_THAT(outcome.trouble, HasSubstr("longer than its budget of 0.001 s"));
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
-  std::this_thread::sleep_for(
-      std::chrono::milliseconds(400));  // lets the detached strategy end before the test does
 }
 
 TEST(RunStrategy, a_strategy_that_exceeded_its_time_budget_leaves_the_cores_to_others) {

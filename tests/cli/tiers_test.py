@@ -28,6 +28,7 @@ class Tiers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.commit = "aaa"
         self.ran = []
+        self.rounds_left = 10**6  # an interrupt comes after this many rounds of parts that have several
         for patch in (mock.patch.object(run.keep, "RESULTS", self.folder), mock.patch.object(run.keep, "commit", lambda: self.commit),
                       mock.patch.object(run, "run", self.pretend), mock.patch.object(run.subprocess, "run")):
             patch.start()
@@ -36,10 +37,11 @@ class Tiers(unittest.TestCase):
     def pretend(self, part):
         """Stands in for run.run(): a part fails if the test says so, and is interrupted if the test says so."""
         self.ran.append(part.word)
-        if part.word == getattr(self, "interrupted", None):
+        self.rounds_left -= part.rounds > 1
+        if part.word == getattr(self, "interrupted", None) or self.rounds_left < 0:
             raise KeyboardInterrupt
         failures = ["a test"] if part.word == getattr(self, "failing", None) else []
-        return run.Result(part.word, part.name, passed=3, failed=len(failures), failures=failures)
+        return run.Result(part.word, part.name, passed=3, failed=len(failures), seconds=2, failures=failures)
 
     def main(self, *words):
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
@@ -60,7 +62,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual(self.ran, ["format", "fuzzers"])
         self.ran.clear()
         self.main("full")
-        self.assertEqual(self.ran, [part.word for part in tiers.parts("full")])
+        self.assertEqual(self.ran, [part.word for part in tiers.parts("full") for _ in range(part.rounds)])
 
     def test_an_unknown_part_is_refused_in_one_line_before_anything_runs(self):
         status, out, err = self.main("full", "format", "fuzers")
@@ -87,6 +89,32 @@ class Tiers(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             self.main("full", "format", "asan", "fuzzers")
         self.assertEqual(self.stored(), [("format", 0, "aaa")])
+
+    def test_a_part_of_several_rounds_goes_on_after_its_last_stored_round(self):
+        part = next(part for part in tiers.parts("full") if part.rounds > 1)
+        self.rounds_left = 3
+        with self.assertRaises(KeyboardInterrupt):
+            self.main("full", part.word)
+        row, = run.keep.stored_rows(run.RESULT)
+        self.assertEqual((row["rounds"], row["passed"], row["seconds"]), (3, 3, 6))
+        self.assertIn("(3 so far)", results.page(self.folder))
+        self.rounds_left = part.rounds
+        self.main("full", part.word)
+        self.assertEqual(len(self.ran), part.rounds + 1)  # one of them was interrupted
+        self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["rounds"], part.rounds)
+        self.assertNotIn("so far", results.page(self.folder))
+
+    def test_a_part_with_a_failed_round_starts_anew(self):
+        part = next(part for part in tiers.parts("full") if part.rounds > 1)
+        self.failing, self.rounds_left = part.word, 2
+        with self.assertRaises(KeyboardInterrupt):
+            self.main("full", part.word)
+        self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["failures"], ["a test"] * 2)
+        self.failing, self.rounds_left = None, 1
+        with self.assertRaises(KeyboardInterrupt):
+            self.main("full", part.word)
+        row, = run.keep.stored_rows(run.RESULT)
+        self.assertEqual((row["rounds"], row["failures"]), (1, []))
 
     def test_other_tiers_store_no_result(self):
         self.assertEqual(self.main("quick")[0], 0)

@@ -41,7 +41,7 @@ class Nonsense(unittest.TestCase):
     def check(self, name, value, arguments):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as here:
             command = [*os.environ["LAUNCH"].split(), *wrong_settings_test.TO_FILES, os.environ["PROGRAM"], *arguments]
-            environment = {**os.environ, **wrong_settings_test.QUICK_END, **QUICK_START, "OUTPUT": folder, name: value}
+            environment = {**os.environ, **QUICK_START, "OUTPUT": folder, name: value}
             done = subprocess.run(command, env=environment, cwd=here, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             texts = {path.name: path.read_text(errors="replace") for path in pathlib.Path(folder).iterdir()}

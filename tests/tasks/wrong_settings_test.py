@@ -19,9 +19,6 @@ RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 # Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
-# Without this setting, when a rank exits with an error, Open MPI waits two seconds before it kills the other ranks.
-QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
-
 # Each entry consists of environment variables with wrong values, and of texts that the printed error line contains.
 NUMBER, RANGE = "is not a number; give a number from", "is out of range; give a number from"
 CHOICE = "is not allowed; the choices are"
@@ -91,7 +88,7 @@ def printed(folder):
 class WrongSettings(unittest.TestCase):
     def run_with(self, variables, *before):
         command = [*os.environ["LAUNCH"].split(), *before, os.environ["PROGRAM"], *sys.argv[2:]]
-        return subprocess.run(command, env={**os.environ, **QUICK_END, **variables}, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
+        return subprocess.run(command, env={**os.environ, **variables}, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
 
     def check(self, variables, parts):
