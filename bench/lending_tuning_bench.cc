@@ -40,7 +40,7 @@ using nlohmann::json;
 // A mean ratio that differs from 1 by more than this counts as an effect.
 constexpr double kEffect = 0.005;
 
-struct Options {
+struct LendingTuningOptions {
   std::uint64_t seeds = 24;
   std::string only, set, out;
 };
@@ -118,8 +118,8 @@ const Number& number_called(const std::string& name) {
   fail("no tuned number \"{}\"; poise/online/lending_tuning.h lists them", name);
 }
 
-Options options_of(int argc, char** argv) {
-  Options options;
+LendingTuningOptions options_of(int argc, char** argv) {
+  LendingTuningOptions options;
   const std::map<std::string, std::string*> texts = {
       {"--only", &options.only}, {"--set", &options.set}, {"--benchmark_out", &options.out}};
   bench::for_each_option(argc, argv, "bench/lending_tuning_bench.cc",
@@ -135,7 +135,7 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-json rows_of(const Options& options) {
+json rows_of(const LendingTuningOptions& options) {
   const Results usual = simulate_all(options.seeds);
   json rows = json::array();
   const auto add = [&](const std::string& name) {
@@ -169,7 +169,7 @@ json rows_of(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options = options_of(argc, argv);
+    const LendingTuningOptions options = options_of(argc, argv);
     const json rows = rows_of(options);
     if (rows.empty()) fail("--only={}: no tuned number has this name", options.only);
     if (!options.out.empty())

@@ -35,7 +35,7 @@ using namespace poise;
 using namespace poise::mapping;
 using nlohmann::json;
 
-struct Options {
+struct MappingOptions {
   Selection selection;
   Contest contest{usual_peers(), {}, {}};
   std::string export_to, out;
@@ -48,8 +48,8 @@ void write_report(const json& rows, const std::string& path) {
   write_file(path, json{{"context", context}, {"benchmarks", rows}}.dump(1));
 }
 
-Options options_of(int argc, char** argv) {
-  Options options;
+MappingOptions options_of(int argc, char** argv) {
+  MappingOptions options;
   Selection& selection = options.selection;
   Contest& contest = options.contest;
   if (const char* data = std::getenv("POISE_TEST_DATA"))
@@ -78,7 +78,7 @@ Options options_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options = options_of(argc, argv);
+    const MappingOptions options = options_of(argc, argv);
     if (!options.export_to.empty()) {
       for_each_instance(options.selection,
                         [&](Instance&& instance) { write_instance(options.export_to, instance); });

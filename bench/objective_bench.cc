@@ -39,7 +39,7 @@ using namespace poise;
 using namespace poise::bench;
 using nlohmann::json;
 
-struct Options {
+struct ObjectiveOptions {
   CaseChoice cases;
   std::string ours = "poise", out;
   bool has_rows = false, is_alone = false;
@@ -98,7 +98,7 @@ std::vector<Answer> others(const Case& of, bool only_keep) {
   return answers;
 }
 
-Result result_of(const Case& of, const std::string& kind, const Options& options) {
+Result result_of(const Case& of, const std::string& kind, const ObjectiveOptions& options) {
   const std::string& ours = options.ours;
   Result result{of.name, kind, of.start, of.formula, of.size_factor, of.steps, {}, {}, {}};
   const Choice choice = parse_strategy(
@@ -199,8 +199,8 @@ void print_row(const Result& result) {
   std::fflush(stdout);
 }
 
-Options options_of(int argc, char** argv) {
-  Options options;
+ObjectiveOptions options_of(int argc, char** argv) {
+  ObjectiveOptions options;
   const std::map<std::string, std::string*> texts = {{"--only", &options.cases.only},
                                                      {"--model", &options.cases.model},
                                                      {"--ours", &options.ours},
@@ -240,7 +240,7 @@ void print_summary(const json& row) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options = options_of(argc, argv);
+    const ObjectiveOptions options = options_of(argc, argv);
     std::vector<Result> results;
     for_each_case(options.cases, [&](const Case& one, const Kind& kind) {
       results.push_back(result_of(one, std::string(kind.name), options));

@@ -92,7 +92,7 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   const auto make = [&](ObjectId id) {
     return Block{std::vector<double>(bytes_each / sizeof(double), id)};
   };
-  Options options;
+  CollectionOptions options;
   options.strategy = strategy;
   Collection<Block> objects(MPI_COMM_WORLD, num_objects, make, options);
   BalanceResult best;

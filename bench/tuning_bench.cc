@@ -49,7 +49,7 @@ using nlohmann::json;
 // A ratio that differs from 1 by more than this counts as an effect.
 constexpr double kEffect = 0.005;
 
-struct Options {
+struct TuningOptions {
   CaseChoice cases{.seed = 14, .draws = 1, .only = {}, .model = "physical"};
   std::string of, names, together, out;
 };
@@ -149,8 +149,8 @@ std::string text_of(const Ratios& ratios) {
                      ratios.least, ratios.largest, ratios.cpu());
 }
 
-Options options_of(int argc, char** argv) {
-  Options options;
+TuningOptions options_of(int argc, char** argv) {
+  TuningOptions options;
   const std::map<std::string, std::string*> texts = {{"--of", &options.of},
                                                      {"--only", &options.cases.only},
                                                      {"--names", &options.names},
@@ -171,12 +171,12 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-std::vector<std::string> settings_of(std::span<const Knob> knobs, const Options& options) {
+std::vector<std::string> settings_of(std::span<const Knob> knobs, const TuningOptions& options) {
   return options.together.empty() ? settings_of(knobs, options.names)
                                   : std::vector{options.together};
 }
 
-void add_rows_of_poise(const Options& options, json& rows) {
+void add_rows_of_poise(const TuningOptions& options, json& rows) {
   std::vector<Variant> variants;
   for (const std::string& setting : settings_of(kTuningKnobs, options))
     variants.push_back({.setting = setting, .total = {}, .from_scratch = {}});
@@ -190,7 +190,7 @@ void add_rows_of_poise(const Options& options, json& rows) {
   }
 }
 
-void add_rows_of_juggle(const Options& options, json& rows) {
+void add_rows_of_juggle(const TuningOptions& options, json& rows) {
   for (const json& row : juggle_rows(settings_of(kJuggleKnobs, options))) {
     rows.push_back(row);
     fmt::print("{:<32} {:>4} cases  {:>3} decided differently  work {:.4f} from {:.4f} to {:.4f}\n",
@@ -204,7 +204,7 @@ void add_rows_of_juggle(const Options& options, json& rows) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options = options_of(argc, argv);
+    const TuningOptions options = options_of(argc, argv);
     json rows = json::array();
     if (options.of != "juggle") add_rows_of_poise(options, rows);
     if (options.of != "poise") add_rows_of_juggle(options, rows);

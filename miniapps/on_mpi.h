@@ -33,7 +33,7 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
 /// Runs all steps. Collective. Rank 0 checks and prints the results, and returns false if they are
 /// wrong; other ranks return true.
 template <Program P>
-bool run_objects(const P& program, objects::Options options) {
+bool run_objects(const P& program, objects::CollectionOptions options) {
   if constexpr (requires { program.waits(); })
     if (program.waits()) options.clock = objects::Clock::wall;
   if constexpr (requires { program.subphase_of(std::uint64_t{}); })
@@ -54,7 +54,7 @@ bool run_objects(const P& program, objects::Options options) {
 /// Runs a program whose options have been parsed. Returns the exit status: 0, 1 if the results are
 /// wrong, or 2 for settings that contradict each other.
 template <Program P>
-int status_of_run(P& program, const objects::Options& options, const ByOpenMP& by_openmp,
+int status_of_run(P& program, const objects::CollectionOptions& options, const ByOpenMP& by_openmp,
                   int rank) {
   try {
     if constexpr (requires { program.prepare(); }) program.prepare();
@@ -78,7 +78,7 @@ int run_on_mpi(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   P program;
-  objects::Options options;
+  objects::CollectionOptions options;
   ByOpenMP by_openmp;
   Arguments arguments(P::kSummary, P::kName);
   program.add_options(arguments);

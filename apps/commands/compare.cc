@@ -30,7 +30,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
   InputOptions input;
   std::optional<std::string> strategies;  // nothing: all strategies
   std::vector<std::string> also;
@@ -42,7 +42,7 @@ struct Options {
 
 constexpr std::size_t kColumns = 80;  // width of tables if stdout is not a terminal
 
-std::vector<Contender> contenders_of(const Options& options) {
+std::vector<Contender> contenders_of(const CompareOptions& options) {
   std::vector<Contender> contenders;
   if (options.strategies)
     contenders = parse_contenders(*options.strategies, limit_s(options.limit));
@@ -61,7 +61,7 @@ std::vector<Contender> contenders_of(const Options& options) {
 }
 
 std::string text_of_comparison(const Comparison& comparison, const std::vector<CurvePoint>& curve,
-                               const Options& options, const Phase& phase) {
+                               const CompareOptions& options, const Phase& phase) {
   const Table table = comparison_table(comparison, options.every, options.wide);
   const std::size_t width = terminal_width() > 0 ? terminal_width() : options.wide ? 0 : kColumns;
   std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
@@ -81,7 +81,7 @@ std::string text_of_comparison(const Comparison& comparison, const std::vector<C
   return text;
 }
 
-std::string markdown_of_comparison(const Comparison& comparison, const Options& options,
+std::string markdown_of_comparison(const Comparison& comparison, const CompareOptions& options,
                                    const Phase& phase) {
   return fmt::format("{}, on {}:\n\n", trace_text(options.input, phase),
                      comparison.machine.name()) +
@@ -101,7 +101,7 @@ Table::Row summary_row(const Comparison& comparison) {
 
 nlohmann::ordered_json json_of_comparison(const Comparison& comparison,
                                           const std::vector<CurvePoint>& curve,
-                                          const Options& options, const Phase& phase) {
+                                          const CompareOptions& options, const Phase& phase) {
   auto results = nlohmann::ordered_json::array();
   for (const Comparison::Row& row : comparison.rows) {
     nlohmann::ordered_json json{{"strategy", row.strategy}};
@@ -144,7 +144,7 @@ Comparison compare_on(const Problem& problem, const std::vector<Contender>& cont
   return comparison;
 }
 
-void compare(const Options& options) {
+void compare(const CompareOptions& options) {
   const std::vector<Contender> contenders = contenders_of(options);
   if (!options.html.empty()) check_writable(options.html);
   std::vector<Timeline> timelines;
@@ -185,7 +185,7 @@ void compare(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   CLI::App* command =
       app.add_subcommand("compare", "Compare strategies side by side, with lower bounds");
   add_input_options(*command, options->input, "--placement");

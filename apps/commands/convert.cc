@@ -19,7 +19,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string input, output, to, placement;
   ReadOptions reading;
   std::optional<std::uint64_t> phase;
@@ -53,19 +53,19 @@ void place(Trace& trace, const std::string& path) {
 /// True if the output is a table of tasks instead of a trace: with --to csv, with --to json, or
 /// without --to if the file name ends with .csv. Without --to, a name with .json means a trace in
 /// the vt format.
-bool is_table(const Options& options) {
+bool is_table(const ConvertOptions& options) {
   return options.to == "csv" || options.to == "json" ||
          (options.to.empty() && options.output.ends_with(".csv"));
 }
 
-void write(const Trace& trace, const Options& options) {
+void write(const Trace& trace, const ConvertOptions& options) {
   if (is_table(options))
     write_file(options.output, options.to == "json" ? json_of_tasks(trace) : csv_of_tasks(trace));
   else
     write_trace(trace, options.output, options.to);
 }
 
-void convert(const Options& options) {
+void convert(const ConvertOptions& options) {
   if (!is_table(options)) check_form(options.output, options.to);
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);
@@ -99,7 +99,7 @@ std::string list_of_formats() {
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = app.add_subcommand("convert", "Convert a trace to another format");
   command->add_option("IN", options->input, "A trace in one of the formats below, or - for stdin")
       ->required();

@@ -20,13 +20,13 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct DiagnoseOptions {
   std::vector<std::string> files;
   std::string html;
   bool json = false;
 };
 
-void run(const Options& options) {
+void run(const DiagnoseOptions& options) {
   if (!options.html.empty()) {
     if (options.files.size() == 2)
       fail("--html works with one profile; two profiles are only compared as text");
@@ -48,7 +48,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_diagnose(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiagnoseOptions>();
   CLI::App* command = app.add_subcommand(
       "diagnose", "Say why a profiled run lost time and what would help; or compare two runs");
   command->add_option("profile", options->files, "One or two traces written by poise profile")

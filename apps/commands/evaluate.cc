@@ -16,13 +16,13 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct EvaluateOptions {
   InputOptions input;
   std::string placement;
   bool json = false;
 };
 
-void evaluate_placement(const Options& options) {
+void evaluate_placement(const EvaluateOptions& options) {
   std::vector<std::string> files = options.input.files();
   files.push_back(options.placement);
   check_stdin(files);
@@ -54,7 +54,7 @@ void evaluate_placement(const Options& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = app.add_subcommand("evaluate", "Print all metrics of a given placement");
   add_input_options(*command, options->input, "--from");
   command

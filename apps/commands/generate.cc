@@ -27,7 +27,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct GenerateOptions {
   std::string kind, machine, placement, output;
   std::optional<std::uint64_t> tasks;
   std::uint64_t places = 64, phases = 1, seed = 0;
@@ -81,7 +81,7 @@ std::uint32_t narrow(std::uint64_t value, const char* flag) {
   return value;
 }
 
-Trace trace_of(const Options& options) {
+Trace trace_of(const GenerateOptions& options) {
   const Recipe recipe = parse_recipe(options.kind);
   Trace trace;
   if (!options.machine.empty()) trace.machine = find_machine(options.machine);
@@ -105,7 +105,7 @@ Trace trace_of(const Options& options) {
   return trace;
 }
 
-std::string summary_of(const Options& options, const Trace& trace) {
+std::string summary_of(const GenerateOptions& options, const Trace& trace) {
   const Phase& first = trace.phases.front();
   const Machine machine = trace.machine.value_or(flat_machine(trace.num_places));
   const Metrics metrics =
@@ -117,7 +117,7 @@ std::string summary_of(const Options& options, const Trace& trace) {
                      digits(metrics.imbalance));
 }
 
-void run(const Options& options) {
+void run(const GenerateOptions& options) {
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("KIND is missing; poise generate --list shows the kinds");
   parse_recipe(options.kind);  // an unknown kind is reported before missing options
@@ -133,7 +133,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand("generate", "Write a trace of a synthetic workload");
   command->add_option("KIND", options->kind, "KIND or KIND:KNOB=VALUE,... (see --list)")
       ->type_name("");

@@ -33,7 +33,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct JuggleOptions {
   std::vector<std::string> command;
   std::optional<std::uint64_t> threads, skip_thread, attach;
   std::string period{variable("POISE_JUGGLE_PERIOD").initial}, cpus,
@@ -107,7 +107,7 @@ juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
 }
 
 /// If some of the given cpus can be used and others cannot, reports which cannot.
-void note_unusable(const juggle::Options& options, const std::string& asked) {
+void note_unusable(const juggle::BalancerOptions& options, const std::string& asked) {
   if (options.cpus.empty()) return;
   const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));
   juggle::Cpus unusable;
@@ -137,8 +137,8 @@ bool stays_in_domain(const std::string& numa) {
   return numa == "within";
 }
 
-juggle::Options options_from(const Options& options) {
-  juggle::Options result;
+juggle::BalancerOptions options_from(const JuggleOptions& options) {
+  juggle::BalancerOptions result;
   result.settings.policy = parsed("POISE_JUGGLE_POLICY", options.policy, juggle_policy_named);
   if (options.diagnose) result.settings.policy = JugglePolicy::off;
   result.settings.period_s = parsed("POISE_JUGGLE_PERIOD", options.period, period_s);
@@ -168,8 +168,8 @@ juggle::Options options_from(const Options& options) {
   return result;
 }
 
-void run(const Options& options) {
-  const juggle::Options settings = options_from(options);
+void run(const JuggleOptions& options) {
+  const juggle::BalancerOptions settings = options_from(options);
   if (options.attach.has_value() == !options.command.empty())
     fail(
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
@@ -200,7 +200,7 @@ void add_variable(CLI::App& command, const char* flag, std::string& value, const
   if (!value.empty()) option->capture_default_str();
 }
 
-void add_reports(CLI::App& command, Options& options) {
+void add_reports(CLI::App& command, JuggleOptions& options) {
   command.add_flag("--summary", options.summary,
                    "Print a summary on stderr at the end: what was done and what it cost");
   command.add_flag(
@@ -219,7 +219,7 @@ void add_reports(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_juggle(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JuggleOptions>();
   CLI::App* command =
       app.add_subcommand("juggle", "Run a program while its threads are kept in balance");
   command

@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* kOwnStrategy = "map";
 
-struct Options {
+struct MapOptions {
   InputOptions input;
   std::string strategy = kOwnStrategy, output, distance = "hops";
   std::uint64_t capacity = 1, cores = 1;
@@ -51,7 +51,7 @@ std::vector<std::string> hosts_of(const std::string& list) {
   return hosts;
 }
 
-RankMapOptions rank_map_options(const Options& options) {
+RankMapOptions rank_map_options(const MapOptions& options) {
   RankMapOptions map{.distance = distance_named(options.distance)};
   const auto most = std::uint64_t{1} << 20;
   map.shape.ranks_per_place = std::min(options.capacity, most);
@@ -66,7 +66,7 @@ RankMapOptions rank_map_options(const Options& options) {
 /// recorded one. If there is neither, or if the recorded one puts more ranks on a place than
 /// allowed, returns the map in block order. Throws Error if the user's map puts more ranks on a
 /// place than allowed.
-Placement before(const Options& options, const Inputs& inputs, const Problem& problem,
+Placement before(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                  const RankMapOptions& map) {
   const bool is_given = !options.input.current.empty();
   const bool is_known = is_given || inputs.phase().placement.num_tasks() > 0;
@@ -82,7 +82,7 @@ Placement before(const Options& options, const Inputs& inputs, const Problem& pr
 /// Returns the chosen strategy as a contender whose placement is a map of ranks. A strategy for
 /// load balancing treats all ranks as equally loaded. If it puts more ranks on a place than the
 /// place has slots, the surplus ranks are moved to the nearest free slots.
-Contender mapper(const Options& options, const RankMapOptions& map) {
+Contender mapper(const MapOptions& options, const RankMapOptions& map) {
   if (options.strategy == kOwnStrategy)
     return {kOwnStrategy, [map](const Problem& problem) {
               return map_ranks(problem.machine, problem.workload, &problem.current, map);
@@ -126,7 +126,7 @@ struct Result {
   LaunchPlan launch;
 };
 
-std::string text_of(const Options& options, const Inputs& inputs, const Problem& problem,
+std::string text_of(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                     const Result& result) {
   std::string text =
       heading_text(options.input, inputs.phase(), problem.machine) +
@@ -137,7 +137,7 @@ std::string text_of(const Options& options, const Inputs& inputs, const Problem&
   return result.launch.commands.empty() ? text : text + "\n";
 }
 
-std::string json_text(const Options& options, const Inputs& inputs, const Problem& problem,
+std::string json_text(const MapOptions& options, const Inputs& inputs, const Problem& problem,
                       const Result& result) {
   nlohmann::ordered_json json{{"strategy", result.strategy}, {"distance", options.distance}};
   json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
@@ -154,7 +154,7 @@ std::string json_text(const Options& options, const Inputs& inputs, const Proble
   return json.dump(2) + "\n";
 }
 
-void map_trace(Options& options) {
+void map_trace(MapOptions& options) {
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
@@ -191,7 +191,7 @@ void map_trace(Options& options) {
 }  // namespace
 
 void add_map(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MapOptions>();
   CLI::App* command =
       app.add_subcommand("map", "Map the ranks of an MPI program to places, one rank each");
   add_input_options(*command, options->input, "--placement");

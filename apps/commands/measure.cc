@@ -31,7 +31,7 @@ constexpr DomainId kMaxDomainsInFull = 4;
 // A warning is printed if the interquartile range divided by the median is larger than this.
 constexpr double kMaxSpread = 0.2;
 
-struct Options {
+struct MeasureCommandOptions {
   std::string output, launcher;
   std::uint64_t seconds = 20;
   bool json = false, ranks_as_hosts = false;
@@ -118,7 +118,7 @@ double largest_spread(const Measurement& measured) {
 }
 
 std::vector<std::string> notes_on(const Machine& machine, const std::vector<std::string>& hosts,
-                                  const Options& options) {
+                                  const MeasureCommandOptions& options) {
   std::vector<std::string> notes;
   if (const double most = largest_spread(machine.parts().facts.measurement); most > kMaxSpread)
     notes.push_back(fmt::format(
@@ -136,7 +136,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
 bool is_xml(const std::string& path) { return path.ends_with(".xml"); }
 
 /// Returns the path for the result and checks it before the long measurement.
-std::string destination(const Options& options, const Machine& discovered) {
+std::string destination(const MeasureCommandOptions& options, const Machine& discovered) {
   if (!options.output.empty()) {
     if (is_xml(options.output) && !options.launcher.empty())
       fail(
@@ -160,7 +160,7 @@ std::string destination(const Options& options, const Machine& discovered) {
   return path;
 }
 
-void measure(const Options& options) {
+void measure(const MeasureCommandOptions& options) {
   const Machine discovered = discover_machine();
   const std::string path = destination(options, discovered);
   Progress progress;
@@ -190,7 +190,7 @@ void measure(const Options& options) {
 }  // namespace
 
 void add_measure(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureCommandOptions>();
   CLI::App* command = app.add_subcommand(
       "measure", "Measure this machine: factors between domains, cores and hosts");
   command

@@ -20,14 +20,14 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct PlanOptions {
   InputOptions input;
   std::string strategy = "poise", output;
   std::uint64_t every = 10;
   bool json = false;
 };
 
-std::string text_of_plan(const Options& options, const Inputs& inputs, const Problem& problem,
+std::string text_of_plan(const PlanOptions& options, const Inputs& inputs, const Problem& problem,
                          const Contender& contender, const Decision& decision,
                          const Metrics& after) {
   const Metrics before =
@@ -42,7 +42,7 @@ std::string text_of_plan(const Options& options, const Inputs& inputs, const Pro
                      seconds_text(amortised_s(after, decision.cpu_s, options.every)));
 }
 
-nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs,
+nlohmann::ordered_json json_of_plan(const PlanOptions& options, const Inputs& inputs,
                                     const Problem& problem, const Contender& contender,
                                     const Decision& decision, const Metrics& after) {
   nlohmann::ordered_json json{{"strategy", contender.name}};
@@ -56,7 +56,7 @@ nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs
   return json;
 }
 
-void plan(const Options& options) {
+void plan(const PlanOptions& options) {
   const Contender contender = contender_named(options.strategy);
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
@@ -80,7 +80,7 @@ void plan(const Options& options) {
 }  // namespace
 
 void add_plan(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "Let one strategy decide once where tasks run");
   add_input_options(*command, options->input, "--placement");
   add_capacity(*command, options->input);

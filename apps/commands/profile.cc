@@ -27,7 +27,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct ProfileOptions {
   std::vector<std::string> command;
   std::string output = "run.poise", json, html;
   std::string period;  // of time slices; empty or auto: chosen
@@ -47,7 +47,7 @@ std::int64_t period_ns_of(const std::string& text) {
 }
 
 /// Prints the diagnosis on stderr, because stdout belongs to the program.
-void report(const Profiled& profiled, const Options& options) {
+void report(const Profiled& profiled, const ProfileOptions& options) {
   std::uint64_t error_ns = 0;
   for (const profile::RankProfile& rank : profiled.ranks)
     error_ns = std::max(error_ns, rank.clock_error_ns);
@@ -61,14 +61,14 @@ void report(const Profiled& profiled, const Options& options) {
   fmt::print(stderr, "\n{}", diagnosis_text(run, diagnosis, options.output));
 }
 
-void write_trace_of(const Profiled& profiled, const Options& options) {
+void write_trace_of(const Profiled& profiled, const ProfileOptions& options) {
   write_file(options.output, profiled.file());
   note(fmt::format("{}: {}, {}", options.output, count_text(profiled.ranks.size(), "rank"),
                    count_text(profiled.trace.phases.size(), "phase")));
   report(profiled, options);
 }
 
-void run(const Options& options) {
+void run(const ProfileOptions& options) {
   if (options.command.empty())
     fail("COMMAND is missing; example: poise profile -- mpirun -np 4 ./program");
   for (const std::string& file : {options.output, options.json, options.html})
@@ -97,7 +97,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_profile(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileOptions>();
   CLI::App* command = app.add_subcommand(
       "profile", "Run an unmodified MPI program and record where its ranks' time goes");
   command->add_option("command", options->command, "The launcher, after --, and its arguments")

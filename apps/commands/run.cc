@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "run";
 
-struct Options {
+struct RunOptions {
   std::vector<std::string> command;
   std::string history;
 };
@@ -181,7 +181,7 @@ class Launch {
  public:
   /// If the profile's library or the map cannot be used, the user's command is launched unchanged,
   /// and a note says why.
-  Launch(const Options& options, const RunHistory& history, RunKind kind)
+  Launch(const RunOptions& options, const RunHistory& history, RunKind kind)
       : words_(options.command), kind_(kind) {
     try {
       if (kind == RunKind::profiled) {
@@ -231,7 +231,7 @@ class Launch {
   juggle::end_like(ending);
 }
 
-void run(Options& options) {
+void run(RunOptions& options) {
   if (options.command.empty())
     fail("COMMAND is missing; example: poise run -- mpirun -np 4 ./program");
   if (options.history.empty()) options.history = usual_history_file(options.command);
@@ -266,7 +266,7 @@ void run(Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand(
       "run", "Run an unmodified MPI program, and map its ranks if that makes it faster");
   command->add_option("command", options->command, "The launcher, after --, and its arguments")

@@ -31,7 +31,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct SimulateOptions {
   InputOptions input;
   std::string strategies, html, timeline, beyond = "hold", decision_time = "measured";
   std::string engine = "formula", sharing = "fluid", loads, subphases = "no_wait";
@@ -66,7 +66,7 @@ constexpr std::string_view kSubphases[] = {"no_wait", "wait", "overlap"};  // as
 /// Maximum number of spans (activities of a place) in a timeline. It limits the memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
-void check_engine(const Options& options) {
+void check_engine(const SimulateOptions& options) {
   if (!options.uses_events() && options.engine != kEngines[0])
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
@@ -84,7 +84,7 @@ void check_engine(const Options& options) {
     fail("--engine events computes message times by the physical model; leave out --model nuco");
 }
 
-LendingOptions lending_of(const Options& options) {
+LendingOptions lending_of(const SimulateOptions& options) {
   LendingOptions lending = options.lending;
   if (!lending.is_on() && !options.news_delay.empty())
     fail("--news-delay has an effect only on places that help one another; add --lend");
@@ -97,13 +97,13 @@ LendingOptions lending_of(const Options& options) {
   return lending;
 }
 
-Routing routing_of(const Options& options) {
+Routing routing_of(const SimulateOptions& options) {
   Routing routing{.link_bytes_per_s = options.link_bytes_per_s};
   if (!options.routing.empty()) routing.policy = routing_named(options.routing);
   return routing;
 }
 
-std::optional<EngineOptions> events_of(const Options& options) {
+std::optional<EngineOptions> events_of(const SimulateOptions& options) {
   if (!options.uses_events()) return std::nullopt;
   const auto period_s = options.juggle.empty() ? 0 : parse_duration_s(options.juggle);
   if (!period_s || (!options.juggle.empty() && *period_s == 0))
@@ -117,7 +117,7 @@ std::optional<EngineOptions> events_of(const Options& options) {
                        .has_barrier = options.barrier};
 }
 
-Ranges ranges_of(const Options& options) {
+Ranges ranges_of(const SimulateOptions& options) {
   Ranges ranges;
   ranges.every = options.every == "auto" ? usual_periods(options.steps)
                                          : parse_counts("--every", options.every, 1);
@@ -136,7 +136,7 @@ SubphaseRule subphases_of(const std::string& name) {
   return static_cast<SubphaseRule>(found - std::begin(kSubphases));
 }
 
-ReplayPlan plan_of(const Options& options) {
+ReplayPlan plan_of(const SimulateOptions& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
   if (options.steps > kMaxSteps)
@@ -350,7 +350,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
 }
 
 /// Adds the options of the simulation.
-void add_plan(Json& json, const Options& options) {
+void add_plan(Json& json, const SimulateOptions& options) {
   json["steps"] = options.steps;
   json["beyond"] = options.beyond;
   json["engine"] = options.engine;
@@ -374,7 +374,7 @@ void add_plan(Json& json, const Options& options) {
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
 
-Json json_of(const Simulation& simulation, const Options& options, const Json& problem) {
+Json json_of(const Simulation& simulation, const SimulateOptions& options, const Json& problem) {
   Json json = problem;
   add_plan(json, options);
   json["every"] = simulation.plan.every;
@@ -432,7 +432,7 @@ std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
   return timelines;
 }
 
-void check_timeline(const Options& options, const Replayer& replayer) {
+void check_timeline(const SimulateOptions& options, const Replayer& replayer) {
   // With lending, every task may add a span (one activity of a place) to the timeline in every
   // step.
   const double rows = static_cast<double>(replayer.machine().num_places()) +
@@ -443,7 +443,7 @@ void check_timeline(const Options& options, const Replayer& replayer) {
          options.steps, replayer.machine().num_places());
 }
 
-void simulate_once(const Options& options, const std::vector<Contender>& contenders,
+void simulate_once(const SimulateOptions& options, const std::vector<Contender>& contenders,
                    const ReplayPlan& plan) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
   for (const std::string& path : {options.html, options.timeline})
@@ -470,7 +470,7 @@ void simulate_once(const Options& options, const std::vector<Contender>& contend
 }
 
 /// Replays the trace on one machine with every combination of balancing period and seed.
-void sweep_on(const Options& options, const Ranges& ranges,
+void sweep_on(const SimulateOptions& options, const Ranges& ranges,
               const std::vector<Contender>& contenders, Inputs& inputs, Sweep& sweep) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
   Progress progress;
@@ -491,7 +491,7 @@ void sweep_on(const Options& options, const Ranges& ranges,
   }
 }
 
-void simulate_sweep(const Options& options, const Ranges& ranges,
+void simulate_sweep(const SimulateOptions& options, const Ranges& ranges,
                     const std::vector<Contender>& contenders) {
   Sweep sweep{.seeds = ranges.seeds, .rows = {}};
   std::vector<std::string> notes;
@@ -521,7 +521,7 @@ void simulate_sweep(const Options& options, const Ranges& ranges,
         notes);
 }
 
-void simulate(Options options) {
+void simulate(SimulateOptions options) {
   check_engine(options);
   if (options.uses_events() && !options.has_model) options.input.model = "physical";
   const std::vector<Contender> contenders = contenders_of(options.strategies);
@@ -533,7 +533,7 @@ void simulate(Options options) {
   simulate_once(options, contenders, plan);
 }
 
-void add_engine_options(CLI::App& command, Options& options) {
+void add_engine_options(CLI::App& command, SimulateOptions& options) {
   command
       .add_option("--engine", options.engine,
                   "How to time an iteration: by the cost formula (formula), or event by event "
@@ -591,7 +591,7 @@ void add_engine_options(CLI::App& command, Options& options) {
       ->type_name("MODEL");
 }
 
-void add_lending_options(CLI::App& command, Options& options) {
+void add_lending_options(CLI::App& command, SimulateOptions& options) {
   command.add_flag("--lend", options.lending.lends,
                    "Places lend tasks to one another within a step, as with the tasks runtime");
   command
@@ -609,7 +609,7 @@ void add_lending_options(CLI::App& command, Options& options) {
       ->type_name("TIME");
 }
 
-void add_ranges(CLI::App& command, Options& options) {
+void add_ranges(CLI::App& command, SimulateOptions& options) {
   command
       .add_option("--every", options.every,
                   "Steps between two decisions; a list such as 5,10,20 or auto finds the best")
@@ -632,7 +632,7 @@ void add_ranges(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_simulate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateOptions>();
   CLI::App* command =
       app.add_subcommand("simulate", "Replay a trace with each strategy over many steps");
   add_input_options(*command, options->input, "--placement");

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct TheoryOptions {
   std::optional<std::uint64_t> threads, cpus;
   std::string phase, period = "100ms", figure;
   std::uint64_t phases = 1, domains = 1, seed = 0;
@@ -40,7 +40,7 @@ double seconds(const char* flag, const std::string& text) {
   return *duration_s;
 }
 
-OutlookQuestion question_from(const Options& options) {
+OutlookQuestion question_from(const TheoryOptions& options) {
   if (!options.threads || !options.cpus || options.phase.empty())
     fail(
         "--threads, --cpus and --phase must all be given; example: --threads 8 --cpus 7 --phase "
@@ -136,7 +136,7 @@ std::string csv_of(const Figure& figure) {
   return text;
 }
 
-void run(const Options& options) {
+void run(const TheoryOptions& options) {
   if (!options.figure.empty()) {
     const Figure& figure = figure_named(options.figure);
     print(options.json ? json_of(figure) : csv_of(figure));
@@ -149,7 +149,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_theory(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TheoryOptions>();
   CLI::App* command = app.add_subcommand(
       "theory", "Predict the gain of balancing threads: bounds, idealised simulation, advice");
   auto* threads = add_count(*command, "--threads", "N", options->threads, "Threads of the program");

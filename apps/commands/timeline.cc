@@ -24,7 +24,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct TimelineOptions {
   std::vector<std::string> files;
   std::string html;
   bool json = false;
@@ -57,7 +57,7 @@ nlohmann::ordered_json json_of(const Timeline& timeline) {
   return {{"title", timeline.title}, {"end_s", end_s(timeline)}, {"places", std::move(places)}};
 }
 
-void show(const Options& options) {
+void show(const TimelineOptions& options) {
   if (!options.html.empty()) check_writable(options.html);
   std::vector<Timeline> timelines;
   std::string text;
@@ -75,7 +75,7 @@ void show(const Options& options) {
 }  // namespace
 
 void add_timeline(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TimelineOptions>();
   CLI::App* command =
       app.add_subcommand("timeline", "Show what every place did over time in a run");
   command

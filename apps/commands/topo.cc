@@ -14,7 +14,7 @@ namespace poise::apps {
 
 namespace {
 
-struct Options {
+struct TopoOptions {
   std::string machine = "live";
   bool json = false;
 };
@@ -22,7 +22,7 @@ struct Options {
 }  // namespace
 
 void add_topo(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopoOptions>();
   CLI::App* command =
       app.add_subcommand("topo", "Draw a machine: levels, domains, factors, caches, speeds");
   command

@@ -35,7 +35,7 @@ constexpr std::chrono::microseconds kSleep(10);
 constexpr std::size_t kMinStretches = 9;
 constexpr double kMaxStretches = 20000, kStretchNs = 20000;
 
-struct Options {
+struct PingpongOptions {
   double seconds = 10;
   bool ranks_as_hosts = false;
 };
@@ -205,7 +205,7 @@ void print_line(const std::string& line) {
 }
 
 /// On rank 0: starts the measurements of one pair after another.
-void direct(const std::vector<std::string>& host_of_rank, const Options& options) {
+void direct(const std::vector<std::string>& host_of_rank, const PingpongOptions& options) {
   std::vector<std::string> hosts;
   std::vector<int> player;  // first rank of each host
   for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
@@ -235,8 +235,8 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
   print_line(R"({"done":true})");
 }
 
-Options options_of(int argc, char** argv) {
-  Options options;
+PingpongOptions options_of(int argc, char** argv) {
+  PingpongOptions options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--ranks-as-hosts")

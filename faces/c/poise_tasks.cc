@@ -169,7 +169,7 @@ int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context) {
   return guarded([&] {
     if (!context) poise::fail("poise_tasks_create: context must not be null");
-    tasks::Options options;
+    tasks::ContextOptions options;
     options.threads = threads < 0 ? 0 : threads;
     if (settings) options.settings = settings;
     *context = reinterpret_cast<poise_tasks*>(new tasks::Context(communicator, std::move(options)));

@@ -302,7 +302,7 @@ void start() {
   if (!ids) ids.emplace(rank, num_ranks);
   face::tool_finds_tasks_by(find_task);
   face::start_tool(rank, num_ranks);
-  tasks::Options options;
+  tasks::ContextOptions options;
   options.policy = face::policy_of_tool();
   options.policy.cancelled = [rank](std::span<const tasks::Item> items, const tasks::Self& self) {
     cancelled(items, self, rank);

@@ -115,13 +115,13 @@ double length_s(const std::string& text) {
   return *length;
 }
 
-struct Options {
+struct PhasesOptions {
   std::uint32_t threads = 3, phases = 1, memory_kib = 0;
   std::string phase = "1s", wait = "sleep";
   bool bound = false;
 };
 
-void run(const Options& options) {
+void run(const PhasesOptions& options) {
   const double phase_s = length_s(options.phase);
   Barrier barrier(options.threads, waiting_named(options.wait));
   cpu_set_t allowed;
@@ -154,7 +154,7 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   poise::miniapps::Arguments arguments("Threads that compute and wait at barriers.", "phases");
-  Options options;
+  PhasesOptions options;
   arguments.add("--threads", options.threads, "number of threads", 1, 10000);
   arguments.add("--phases", options.phases, "number of phases", 1, 1000000);
   arguments.add("--phase", options.phase, "CPU time of each thread per phase, like 1s or 50ms");

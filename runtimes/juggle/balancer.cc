@@ -25,7 +25,7 @@ std::unique_ptr<CpuProbe> make_probe() { return std::make_unique<SpeedProbe>(); 
 
 }  // namespace
 
-Balancer::Balancer(const Options& options, AffinityStore& store, Kernel& kernel)
+Balancer::Balancer(const BalancerOptions& options, AffinityStore& store, Kernel& kernel)
     : options_(options),
       kernel_(kernel),
       watcher_(kernel),

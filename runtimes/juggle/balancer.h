@@ -26,7 +26,7 @@
 
 namespace poise::juggle {
 
-struct Options {
+struct BalancerOptions {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
   // If set, the balancer ignores one thread of each process: the thread with this index. Index 0 is
@@ -48,7 +48,7 @@ struct Options {
 class Balancer {
  public:
   /// Throws if the system refuses something that balancing needs.
-  Balancer(const Options& options, AffinityStore& store, Kernel& kernel);
+  Balancer(const BalancerOptions& options, AffinityStore& store, Kernel& kernel);
 
   /// Balances once, at the end of a period.
   void round();
@@ -87,7 +87,7 @@ class Balancer {
   void copy_counts();
   void update_thread_tallies();
 
-  const Options& options_;
+  const BalancerOptions& options_;
   Kernel& kernel_;
   Watcher watcher_;
   Affinities affinities_;

@@ -39,7 +39,7 @@ class BalancerTest : public testing::Test {
   const Cpus kCpus = {0, 1};
   SimulatedKernel kernel{kCpus};
   SimulatedStore store;
-  Options options;
+  BalancerOptions options;
   std::vector<std::string> notes;
 };
 

@@ -17,7 +17,7 @@ std::string summary_json(const Tally& tally);
 
 /// Returns a timeline for the viewers Perfetto and Chrome that shows when each thread was on which
 /// cpu. Each cpu has a group of rows, with a row for each thread. The tally must have been recorded
-/// with Options::wants_stays.
+/// with BalancerOptions::wants_stays.
 std::string trace_json(const Tally& tally);
 
 /// Returns one line per thread, for at most `max_threads` threads: its share of the time, how far

@@ -81,7 +81,7 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
   return wake_up;
 }
 
-void say_not_balanced(const Options& options, const std::exception& reason) {
+void say_not_balanced(const BalancerOptions& options, const std::exception& reason) {
   if (options.on_note)
     options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
@@ -90,7 +90,7 @@ void say_not_balanced(const Options& options, const std::exception& reason) {
 /// without it.
 class Watch {
  public:
-  Watch(Program& program, Guard& guard, const Signals& signals, const Options& options,
+  Watch(Program& program, Guard& guard, const Signals& signals, const BalancerOptions& options,
         WaitWatch* waits)
       : program_(program), guard_(guard), signals_(signals), options_(options), waits_(waits) {}
 
@@ -112,7 +112,7 @@ class Watch {
   Program& program_;
   Guard& guard_;
   const Signals& signals_;
-  const Options& options_;
+  const BalancerOptions& options_;
   WaitWatch* waits_;  // null: threads do not report that they wait
   std::optional<Linux> kernel_;
   std::optional<Balancer> balancer_;
@@ -204,7 +204,7 @@ Outcome Watch::run() {
   }
 }
 
-void check(const Options& options) {
+void check(const BalancerOptions& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
   fail("this process may use none of cpus {}; it may use cpus {}", cpu_list_text(options.cpus),
        cpu_list_text(allowed_cpus()));
@@ -212,7 +212,7 @@ void check(const Options& options) {
 
 /// If the policy reacts to waits, creates the WaitWatch to which the program's threads report when
 /// they wait. If that fails, the balancer reads from /proc which threads wait.
-void listen_to_waits(const Options& options, std::optional<WaitWatch>& waits) {
+void listen_to_waits(const BalancerOptions& options, std::optional<WaitWatch>& waits) {
   if (!is_reacting(options.settings.policy)) return;
   try {
     waits.emplace(options.waits_library);
@@ -225,7 +225,7 @@ void listen_to_waits(const Options& options, std::optional<WaitWatch>& waits) {
 
 }  // namespace
 
-Outcome run_balanced(const std::vector<std::string>& command, const Options& options) {
+Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options) {
   std::optional<Signals> signals;
   std::optional<Guard> guard;
   try {
@@ -246,7 +246,7 @@ Outcome run_balanced(const std::vector<std::string>& command, const Options& opt
   return Watch(program, *guard, *signals, options, waits ? &*waits : nullptr).run();
 }
 
-Outcome attach_balanced(pid_t pid, const Options& options) {
+Outcome attach_balanced(pid_t pid, const BalancerOptions& options) {
   check(options);
   const Signals signals;
   Program program = Program::attach(pid);

@@ -21,10 +21,10 @@ struct Outcome {
 /// command, and a guard process restores affinities if this process is killed or stopped. If the
 /// system refuses something that balancing needs, the command runs unbalanced, and on_note tells
 /// why. Throws Error for cpus that are not allowed.
-Outcome run_balanced(const std::vector<std::string>& command, const Options& options);
+Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options);
 
 /// Balances a running process and its children until it ends or a signal (INT, TERM, HUP, QUIT)
 /// tells the balancer to leave it. Throws Error if that process cannot be balanced.
-Outcome attach_balanced(pid_t pid, const Options& options);
+Outcome attach_balanced(pid_t pid, const BalancerOptions& options);
 
 }  // namespace poise::juggle

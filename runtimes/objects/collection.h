@@ -48,7 +48,7 @@ class Collection {
  public:
   /// make(id) returns an object. It is called on the rank where the object starts.
   template <typename Make>
-  Collection(MPI_Comm comm, ObjectId num_objects, Make make, const Options& options = {})
+  Collection(MPI_Comm comm, ObjectId num_objects, Make make, const CollectionOptions& options = {})
       : engine_(comm, num_objects, factory(std::move(make)), agreed_options(comm, options)) {}
 
   void step() { engine_.step(); }

@@ -208,7 +208,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const std::string path =
       broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_kinds_{}.poise", ::getpid()));
-  Options options{.strategy = "rotate", .period = 6, .trace = path, .threads = 2};
+  CollectionOptions options{.strategy = "rotate", .period = 6, .trace = path, .threads = 2};
   options.subphase_of_step = [](std::uint64_t step) { return step % 3 == 1 ? 1u : 0u; };
   for (const bool offloads : {false, true})
     for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
@@ -238,7 +238,7 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
 }
 
 TEST(Collection, refuses_subphase_numbers_of_64_and_above) {
-  Options options;
+  CollectionOptions options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
   objects.run(2);

@@ -24,7 +24,7 @@ std::uint64_t hash_of(const Placement& placement) {
 
 }  // namespace
 
-Mode chosen_mode(const JobLayout& layout, const Options& options) {
+Mode chosen_mode(const JobLayout& layout, const CollectionOptions& options) {
   if (options.mode != Mode::automatic) return options.mode;
   const std::uint32_t places = layout.machine.num_places();
   const bool is_large =
@@ -37,7 +37,7 @@ Mode chosen_mode(const JobLayout& layout, const Options& options) {
 }
 
 Decider::Decider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
-                 const Options& options, std::uint32_t threads_per_place)
+                 const CollectionOptions& options, std::uint32_t threads_per_place)
     : comm_(comm),
       directory_(directory),
       layout_(directory.layout()),

@@ -20,7 +20,7 @@
 namespace poise::objects {
 
 /// The mode that Mode::automatic stands for in this job; other modes stay as they are.
-Mode chosen_mode(const JobLayout& layout, const Options& options);
+Mode chosen_mode(const JobLayout& layout, const CollectionOptions& options);
 
 /// The result of a decision. Equal on all ranks, except for `plan`, `phase` and `failure`.
 struct Decision {
@@ -43,7 +43,7 @@ class Decider {
   /// All arguments must outlive this object. `options.mode` must not be Mode::automatic. If it is
   /// Mode::hierarchical, `directory` must be distributed over the ranks.
   Decider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
-          const Options& options, std::uint32_t threads_per_place);
+          const CollectionOptions& options, std::uint32_t threads_per_place);
 
   /// Decides on a placement. Keeps the current placement if the strategy fails, exceeds its time
   /// budget, or returns different placements on different ranks. Collective.
@@ -60,7 +60,7 @@ class Decider {
   MPI_Comm comm_;
   const ObjectDirectory& directory_;
   const JobLayout& layout_;
-  const Options& options_;
+  const CollectionOptions& options_;
   std::uint32_t threads_per_place_;
   Choice choice_;
   std::optional<JointDecider> joint_;              // only for Mode::hierarchical

@@ -58,7 +58,7 @@ TEST(Decider, balances_loads_if_all_ranks_decide_together) {
   expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
 }
 
-void expect_no_change(const Options& options, const char* why) {
+void expect_no_change(const CollectionOptions& options, const char* why) {
   SCOPED_TRACE(options.strategy);
   Job job(options, lopsided(), start);
   const Decision decision = job.decide();
@@ -72,8 +72,8 @@ void expect_no_change(const Options& options, const char* why) {
 TEST(Decider, nothing_moves_if_the_strategy_fails_or_exceeds_its_budget) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
-      const Options base{.mode = mode, .ranks_per_host = ranks_per_host};
-      Options late = base, lost = base;
+      const CollectionOptions base{.mode = mode, .ranks_per_host = ranks_per_host};
+      CollectionOptions late = base, lost = base;
       late.strategy = "greedy";
       late.budget_s = 1e-9;
       lost.strategy = "orb";  // the strategy needs positions, which these objects do not have

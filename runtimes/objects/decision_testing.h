@@ -16,7 +16,7 @@ namespace poise::objects {
 /// A job with one place per rank. Collective.
 class Job {
  public:
-  Job(Options options, Workload workload, Placement (*start)(const JobLayout&))
+  Job(CollectionOptions options, Workload workload, Placement (*start)(const JobLayout&))
       : options_(std::move(options)),
         workload_(std::move(workload)),
         layout_(discover_layout(MPI_COMM_WORLD, {1, options_.ranks_per_host})),
@@ -81,7 +81,7 @@ class Job {
     return {layout_, current_.num_tasks(), std::move(ghosts)};
   }
 
-  Options options_;
+  CollectionOptions options_;
   Workload workload_;
   JobLayout layout_;
   Placement current_;

@@ -33,7 +33,7 @@ MPI_Comm duplicate(MPI_Comm comm) {
   return own;
 }
 
-int threads_of(const Options& options) {
+int threads_of(const CollectionOptions& options) {
 #ifdef _OPENMP
   if (options.threads > 0) return options.threads;
   return std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : 1;
@@ -43,22 +43,22 @@ int threads_of(const Options& options) {
 #endif
 }
 
-std::uint32_t threads_per_place(const Options& options) {
+std::uint32_t threads_per_place(const CollectionOptions& options) {
   return options.place_per_thread ? 1 : threads_of(options);
 }
 
-JobLayout layout_of(MPI_Comm comm, const Options& options) {
+JobLayout layout_of(MPI_Comm comm, const CollectionOptions& options) {
   const int places = options.place_per_thread ? threads_of(options) : 1;
   return discover_layout(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
 }
 
-Options with_mode(Options options, const JobLayout& layout) {
+CollectionOptions with_mode(CollectionOptions options, const JobLayout& layout) {
   options.mode = chosen_mode(layout, options);
   return options;
 }
 
 ObjectDirectory directory_of(const JobLayout& layout, ObjectId num_objects,
-                             const Options& options) {
+                             const CollectionOptions& options) {
   const std::uint32_t num_places = layout.machine.num_places();
   if (options.mode != Mode::hierarchical)
     return {layout, initial_placement(options.placement, num_objects, num_places, options.seed)};
@@ -78,7 +78,8 @@ bool is_mpi_finalized() {
 
 }  // namespace
 
-Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory, const Options& options)
+Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
+               const CollectionOptions& options)
     : comm_(duplicate(comm)),
       layout_(layout_of(comm_, options)),
       options_(with_mode(options, layout_)),

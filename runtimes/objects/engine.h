@@ -33,7 +33,8 @@ namespace poise::objects {
 class Engine {
  public:
   /// `options` must be the same on all ranks.
-  Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory, const Options& options);
+  Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory,
+         const CollectionOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -71,7 +72,7 @@ class Engine {
 
   MPI_Comm comm_;
   JobLayout layout_;
-  Options options_;
+  CollectionOptions options_;
   ObjectFactory factory_;
   int num_threads_;
   ObjectDirectory directory_;

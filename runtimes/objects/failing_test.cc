@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   failure = argc > 1 ? argv[1] : "step";
   int level = failure == "unthreaded" ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
   MPI_Init_thread(&argc, &argv, level, &level);
-  Options options;
+  CollectionOptions options;
   options.name = "luck";
   options.strategy = "rotate";
   options.period = 3;

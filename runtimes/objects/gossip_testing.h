@@ -84,7 +84,7 @@ class SerialHost final : public MessageRouter {
 };
 
 /// Returns the number of migrations. Collective.
-inline std::uint64_t expect_serial_results(const Options& options) {
+inline std::uint64_t expect_serial_results(const CollectionOptions& options) {
   SCOPED_TRACE(options.strategy);
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
   objects.run(kSteps);

@@ -92,7 +92,7 @@ struct JointDecider::HereAfter {
 };
 
 JointDecider::JointDecider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
-                           const Options& options, std::uint32_t threads_per_place)
+                           const CollectionOptions& options, std::uint32_t threads_per_place)
     : comm_(comm),
       ranks_(ranks),
       directory_(directory),

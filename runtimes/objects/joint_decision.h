@@ -30,7 +30,7 @@ class JointDecider {
   /// All arguments must outlive this object. In `ranks`, ranks are numbered in the order of their
   /// places.
   JointDecider(MPI_Comm comm, Communicator& ranks, const ObjectDirectory& directory,
-               const Options& options, std::uint32_t threads_per_place);
+               const CollectionOptions& options, std::uint32_t threads_per_place);
 
   /// Collective. No object moves if the strategy fails on a rank. A decision that exceeds
   /// `options.budget_s` is discarded; it cannot be interrupted, because ranks wait for each other.
@@ -51,7 +51,7 @@ class JointDecider {
   Communicator& ranks_;
   const ObjectDirectory& directory_;
   const JobLayout& layout_;
-  const Options& options_;
+  const CollectionOptions& options_;
   std::uint32_t threads_per_place_;
   Choice choice_;
   Machine machine_;  // one place per rank

@@ -18,7 +18,7 @@ namespace {
 
 /// Expects the results of a serial run, and migrations if there are several ranks. Objects move at
 /// every decision, which may leave some ranks without objects.
-void expect_serial_results_and_migrations(const Options& options) {
+void expect_serial_results_and_migrations(const CollectionOptions& options) {
   int num_ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   EXPECT_EQ(expect_serial_results(options) > 0, num_ranks > 1);

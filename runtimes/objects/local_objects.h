@@ -23,7 +23,7 @@ struct LocalObject {
 
   // Measurements of the object since the last decision.
   double wall_s = 0;                    // of all its steps
-  std::vector<double> subphase_s = {};  // loads by subphase, measured by Options::clock
+  std::vector<double> subphase_s = {};  // loads by subphase, measured by CollectionOptions::clock
 
   /// Moving average of the time that a step of the object takes, in seconds, with one entry per
   /// subphase; 0 if it is unknown. Maintained only if steps may be offloaded.

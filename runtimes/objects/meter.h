@@ -10,7 +10,7 @@
 namespace poise::objects {
 
 /// Times of one rank, in seconds. An object's load is the time that its steps take, measured by
-/// Options::clock.
+/// CollectionOptions::clock.
 struct RankTimes {
   std::uint64_t steps = 0;
   double wall_s = 0;        // time in steps; for the whole run, also in balancing
@@ -27,7 +27,7 @@ class Meter {
   /// Returns the number of completed steps. The reference stays valid as long as the meter exists.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
-  /// The current subphase, as Options::subphase_of_step numbers it for the current step.
+  /// The current subphase, as CollectionOptions::subphase_of_step numbers it for the current step.
   /// num_subphases() is 0 until a step with a subphase has begun.
   std::uint32_t subphase() const { return subphase_; }
   std::uint32_t num_subphases() const { return num_subphases_; }

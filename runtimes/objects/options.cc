@@ -20,45 +20,45 @@ using Text = std::string_view;
 // for its header.
 constexpr std::size_t kMinPieceBytes = 64;
 
-void set_strategy(Options& options, Text text, const Variable&) {
+void set_strategy(CollectionOptions& options, Text text, const Variable&) {
   options.strategy = parse_strategy(text).text();
   if (options.period == 0) options.is_automatic = true;
 }
 
-void set_period(Options& options, Text text, const Variable& row) {
+void set_period(CollectionOptions& options, Text text, const Variable& row) {
   options.is_automatic = text == "auto";
   options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
 // Variables are applied in this order, because a given period takes precedence over the period that
 // a given strategy implies.
-constexpr balance::Setter<Options> kSetters[] = {
+constexpr balance::Setter<CollectionOptions> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
-    {"POISE_TRACE", [](Options& o, Text text, const Variable&) { o.trace = text; }},
-    {"POISE_TIMELINE", [](Options& o, Text text, const Variable&) { o.timeline = text; }},
-    {"POISE_LOG", [](Options& o, Text text, const Variable&) { o.log = text; }},
-    {"POISE_BUDGET",
-     [](Options& o, Text text, const Variable& row) { o.budget_s = duration_s_of(row, text); }},
+    {"POISE_TRACE", [](CollectionOptions& o, Text text, const Variable&) { o.trace = text; }},
+    {"POISE_TIMELINE", [](CollectionOptions& o, Text text, const Variable&) { o.timeline = text; }},
+    {"POISE_LOG", [](CollectionOptions& o, Text text, const Variable&) { o.log = text; }},
+    {"POISE_BUDGET", [](CollectionOptions& o, Text text,
+                        const Variable& row) { o.budget_s = duration_s_of(row, text); }},
     {"POISE_CLOCK",
-     [](Options& o, Text text, const Variable& row) {
+     [](CollectionOptions& o, Text text, const Variable& row) {
        o.clock = static_cast<Clock>(choice_of(row, text));
      }},
-    {"POISE_MODE", [](Options& o, Text text,
+    {"POISE_MODE", [](CollectionOptions& o, Text text,
                       const Variable& row) { o.mode = static_cast<Mode>(choice_of(row, text)); }},
-    {"POISE_PLACES", [](Options& o, Text text,
+    {"POISE_PLACES", [](CollectionOptions& o, Text text,
                         const Variable& row) { o.place_per_thread = choice_of(row, text) == 1; }},
-    {"POISE_LEND",
-     [](Options& o, Text text, const Variable& row) { o.lend = choice_of(row, text) == 1; }},
-    {"POISE_RANKS_PER_HOST",
-     [](Options& o, Text text, const Variable& row) { o.ranks_per_host = count_of(row, text); }},
+    {"POISE_LEND", [](CollectionOptions& o, Text text,
+                      const Variable& row) { o.lend = choice_of(row, text) == 1; }},
+    {"POISE_RANKS_PER_HOST", [](CollectionOptions& o, Text text,
+                                const Variable& row) { o.ranks_per_host = count_of(row, text); }},
 };
 
 }  // namespace
 
-Options with_environment(Options options,
-                         const std::function<const char*(const char*)>& environment) {
-  balance::apply<Options>(options, kSetters, environment);
+CollectionOptions with_environment(CollectionOptions options,
+                                   const std::function<const char*(const char*)>& environment) {
+  balance::apply<CollectionOptions>(options, kSetters, environment);
   if (options.lend && options.place_per_thread)
     fail(
         "POISE_LEND=1 needs POISE_PLACES=rank, because steps are offloaded between ranks, not "

@@ -25,7 +25,7 @@ enum class Mode : std::uint8_t {
 };
 
 /// New members come last, because designated initializers depend on the order of members.
-struct Options {
+struct CollectionOptions {
   /// The name that messages to the user give to these objects.
   std::string name = "objects";
   /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
@@ -71,10 +71,13 @@ struct Options {
   std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
+/// The earlier name of CollectionOptions.
+using Options [[deprecated("call it CollectionOptions")]] = CollectionOptions;
+
 /// Returns the options after the environment variables have been applied to them. POISE_STRATEGY
 /// without POISE_PERIOD means POISE_PERIOD=auto, unless the program sets a period. If a setting is
 /// invalid, throws an Error that names the setting and says what would be valid.
-Options with_environment(Options options,
-                         const std::function<const char*(const char*)>& environment);
+CollectionOptions with_environment(CollectionOptions options,
+                                   const std::function<const char*(const char*)>& environment);
 
 }  // namespace poise::objects

@@ -13,7 +13,7 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-Options read(const Environment& environment, const Options& options = {}) {
+CollectionOptions read(const Environment& environment, const CollectionOptions& options = {}) {
   return with_environment(options, [&](const char* name) -> const char* {
     const auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second.c_str();
@@ -29,19 +29,19 @@ std::string error_of(const Environment& environment) {
   }
 }
 
-TEST(Options, the_environment_overrides_the_program) {
-  const Options options = read({{"POISE_STRATEGY", "nuco:alpha=1e-3"},
-                                {"POISE_PERIOD", "25"},
-                                {"POISE_CLOCK", "wall"},
-                                {"POISE_MODE", "hierarchical"},
-                                {"POISE_PLACES", "thread"},
-                                {"POISE_LEND", "0"},
-                                {"POISE_BUDGET", "100ms"},
-                                {"POISE_TRACE", "a.poise"},
-                                {"POISE_TIMELINE", "t.json"},
-                                {"POISE_LOG", "-"},
-                                {"POISE_RANKS_PER_HOST", "4"}},
-                               {.strategy = "greedy", .period = 5});
+TEST(CollectionOptions, the_environment_overrides_the_program) {
+  const CollectionOptions options = read({{"POISE_STRATEGY", "nuco:alpha=1e-3"},
+                                          {"POISE_PERIOD", "25"},
+                                          {"POISE_CLOCK", "wall"},
+                                          {"POISE_MODE", "hierarchical"},
+                                          {"POISE_PLACES", "thread"},
+                                          {"POISE_LEND", "0"},
+                                          {"POISE_BUDGET", "100ms"},
+                                          {"POISE_TRACE", "a.poise"},
+                                          {"POISE_TIMELINE", "t.json"},
+                                          {"POISE_LOG", "-"},
+                                          {"POISE_RANKS_PER_HOST", "4"}},
+                                         {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "nuco:alpha=0.001");
   EXPECT_EQ(options.period, 25u);
   EXPECT_EQ(options.clock, Clock::wall);
@@ -54,9 +54,9 @@ TEST(Options, the_environment_overrides_the_program) {
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
-TEST(Options, defaults_equal_those_in_the_table_of_environment_variables) {
-  const Options initial;
-  const auto unchanged = [&](const Options& options) {
+TEST(CollectionOptions, defaults_equal_those_in_the_table_of_environment_variables) {
+  const CollectionOptions initial;
+  const auto unchanged = [&](const CollectionOptions& options) {
     return options.period == initial.period && options.is_automatic == initial.is_automatic &&
            options.clock == initial.clock && options.mode == initial.mode &&
            options.place_per_thread == initial.place_per_thread && options.lend == initial.lend &&
@@ -69,7 +69,7 @@ TEST(Options, defaults_equal_those_in_the_table_of_environment_variables) {
   }
 }
 
-TEST(Options, offloading_needs_one_place_per_rank) {
+TEST(CollectionOptions, offloading_needs_one_place_per_rank) {
   EXPECT_FALSE(read({}).lend);
   EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
   EXPECT_NE(error_of({{"POISE_LEND", "yes"}})
@@ -79,23 +79,24 @@ TEST(Options, offloading_needs_one_place_per_rank) {
             std::string::npos);
 }
 
-TEST(Options, unset_and_empty_variables_change_nothing) {
-  const Options options = read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
+TEST(CollectionOptions, unset_and_empty_variables_change_nothing) {
+  const CollectionOptions options =
+      read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "greedy");
   EXPECT_EQ(options.period, 5u);
   EXPECT_FALSE(options.is_automatic);
 }
 
-TEST(Options, the_library_decides_when_to_balance_if_only_a_strategy_is_given) {
+TEST(CollectionOptions, the_library_decides_when_to_balance_if_only_a_strategy_is_given) {
   EXPECT_TRUE(read({{"POISE_STRATEGY", "greedy"}}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}}, {.period = 5}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}, {"POISE_PERIOD", "5"}}).is_automatic);
-  const Options automatic = read({{"POISE_PERIOD", "auto"}}, {.period = 5});
+  const CollectionOptions automatic = read({{"POISE_PERIOD", "auto"}}, {.period = 5});
   EXPECT_TRUE(automatic.is_automatic);
   EXPECT_EQ(automatic.period, 0u);
 }
 
-TEST(Options, errors_name_the_variable_and_suggest_valid_values) {
+TEST(CollectionOptions, errors_name_the_variable_and_suggest_valid_values) {
   using testing::AllOf;
   using testing::HasSubstr;
   EXPECT_THAT(error_of({{"POISE_STRATEGY", "gredy"}}),

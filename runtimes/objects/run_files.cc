@@ -31,7 +31,7 @@ void check_timeline_path(const std::string& path) {
 
 }  // namespace
 
-RunFiles::RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout)
+RunFiles::RunFiles(MPI_Comm comm, const CollectionOptions& options, const JobLayout& layout)
     : comm_(comm),
       name_(options.name),
       strategy_(options.strategy),

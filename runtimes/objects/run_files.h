@@ -21,7 +21,7 @@ class RunFiles {
  public:
   /// Rank 0 opens the files, so that a path that is not writable ends the job at its start.
   /// Collective.
-  RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout);
+  RunFiles(MPI_Comm comm, const CollectionOptions& options, const JobLayout& layout);
 
   /// True as long as a trace is recorded and not finished. Every rank gets the same answer.
   bool wants_phases() const { return wants_phases_; }

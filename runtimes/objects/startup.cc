@@ -18,7 +18,7 @@ namespace poise::objects {
 namespace {
 
 template <typename Archive>
-void visit_options(Archive& archive, Options& o) {
+void visit_options(Archive& archive, CollectionOptions& o) {
   archive(o.name, o.strategy, o.period, o.is_automatic, o.expected_steps, o.placement, o.clock,
           o.mode, o.trace, o.timeline, o.log, o.budget_s, o.threads, o.place_per_thread,
           o.ranks_per_host, o.lend, o.seed, o.max_piece_bytes);
@@ -26,10 +26,10 @@ void visit_options(Archive& archive, Options& o) {
 
 }  // namespace
 
-Options agreed_options(MPI_Comm comm, const Options& options) {
+CollectionOptions agreed_options(MPI_Comm comm, const CollectionOptions& options) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  Options agreed = options;
+  CollectionOptions agreed = options;
   std::string problem;
   std::vector<std::byte> bytes;
   try {

@@ -10,6 +10,6 @@ namespace poise::objects {
 
 /// Returns the options with the environment of rank 0 applied, the same on every rank. An invalid
 /// setting ends the job: rank 0 prints one line, and the exit status is 2. Collective.
-Options agreed_options(MPI_Comm comm, const Options& options);
+CollectionOptions agreed_options(MPI_Comm comm, const CollectionOptions& options);
 
 }  // namespace poise::objects

@@ -17,7 +17,7 @@ struct RunState {
 
   // Measurements of the whole run.
   std::uint64_t total_steps = 0;
-  std::uint64_t expected_steps = 0;  // Options::expected_steps; 0: unknown
+  std::uint64_t expected_steps = 0;  // CollectionOptions::expected_steps; 0: unknown
 
   // Measurements of the last decision.
   double reachable_imbalance = 1;  // predicted imbalance of its placement

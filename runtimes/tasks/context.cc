@@ -31,7 +31,7 @@ Self self_of(const Task& task) {
   return {task.owner, task.replicated, annotations ? *annotations : none};
 }
 
-Context::Context(MPI_Comm communicator, Options options)
+Context::Context(MPI_Comm communicator, ContextOptions options)
     : runtime_(std::make_unique<Runtime>(*this, communicator, options)) {}
 
 Context::~Context() = default;

@@ -42,13 +42,16 @@ class TaskFailed : public std::runtime_error {
 };
 
 /// How a context runs tasks.
-struct Options {
+struct ContextOptions {
   unsigned threads = 1;  // threads that run tasks, including the one that waits
   // Settings as text, for example "policy=paired,pull=0"; settings.cc lists all settings. If a
   // setting is also given by a POISE_TASKS_* variable, the variable wins.
   std::string settings = {};
   Policy policy = {};
 };
+
+/// The earlier name of ContextOptions.
+using Options [[deprecated("call it ContextOptions")]] = ContextOptions;
 
 /// Properties of a task besides its arguments.
 struct With {
@@ -105,7 +108,7 @@ class Context {
   /// Needs MPI with at least MPI_THREAD_FUNNELED. Throws Error on all ranks if the program's
   /// settings are wrong or the ranks registered different functions. Wrong POISE_TASKS_* variables
   /// end the job with one line on stderr and exit status 2.
-  explicit Context(MPI_Comm communicator, Options options = {});
+  explicit Context(MPI_Comm communicator, ContextOptions options = {});
   /// Waits for all tasks and drops their exceptions. While an exception unwinds the stack the
   /// destructor does not wait, because other ranks may never reach it.
   ~Context();

@@ -92,7 +92,7 @@ void abandon(std::unique_ptr<OffloadEngine> engine) {
 
 }  // namespace
 
-Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
+Runtime::Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& options)
     : owner_(owner),
       settings_((check_mpi(), agreed_settings(communicator, options))),
       engine_mutex_(thread_level() == MPI_THREAD_MULTIPLE ? own_mutex_ : mutex_of_mpi()) {

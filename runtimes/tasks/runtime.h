@@ -25,7 +25,7 @@ namespace poise::tasks {
 
 class Runtime {
  public:
-  Runtime(Context& owner, MPI_Comm communicator, const Options& options);
+  Runtime(Context& owner, MPI_Comm communicator, const ContextOptions& options);
   ~Runtime();
 
   /// Submits a task with the options `with`, whose members are moved from. Null means the default

@@ -114,7 +114,7 @@ std::string next_trace_path(MPI_Comm communicator) {
   return path;
 }
 
-Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
+Knobs agreed_settings(MPI_Comm communicator, const ContextOptions& options) {
   Knobs settings(setting_knobs());
   throw_if_any_failed(communicator, error_of([&] {
                         if (!options.settings.empty()) apply_program(settings, options.settings);

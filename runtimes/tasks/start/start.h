@@ -25,7 +25,7 @@ bool wants_progress_thread(const Knobs& settings);
 /// The program's settings, overridden by the environment. Collective. Throws Error on all ranks if
 /// the program's settings are wrong on some rank, or differ between ranks although they must be
 /// equal. Ends the job if settings of the environment are wrong or differ.
-Knobs agreed_settings(MPI_Comm communicator, const Options& options);
+Knobs agreed_settings(MPI_Comm communicator, const ContextOptions& options);
 
 /// Returns the path of the trace of a new context, or an empty path if no trace is wanted. The path
 /// is the value of POISE_TASKS_TRACE on rank 0 of `communicator`. If that process is not rank 0 of
