@@ -25,7 +25,7 @@ import poise
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from guide_blocks import blocks_run_by  # noqa: E402
 
-HAS = {name: importlib.util.find_spec(name) is not None for name in ("scipy", "networkx", "pandas", "matplotlib")}
+HAS = {name: importlib.util.find_spec(name) is not None for name in ("scipy", "networkx", "pandas", "matplotlib", "mypy")}
 MACHINE = "node:2 numa:2 core:2"
 
 
@@ -39,6 +39,16 @@ def ring(n=40, seed=1):
     random = np.random.default_rng(seed)
     messages = (np.arange(n), (np.arange(n) + 1) % n, np.full(n, 1000))
     return poise.Workload(random.random(n), random.integers(1, 10**6, n), messages)
+
+
+class Types(unittest.TestCase):
+    @needs("mypy")
+    def test_the_package_passes_mypy_strict(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", root / "pyproject.toml", "--cache-dir", cache,
+                                   root / "faces" / "python" / "poise"], capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Decisions(unittest.TestCase):

@@ -247,6 +247,13 @@ def view(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray | None:
     return np.asarray(_Memory(pointer, shape, owner))
 
 
+def column(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
+    """Returns the array at a typed pointer that is not null, as view() does."""
+    array = view(pointer, shape, owner)
+    assert array is not None
+    return array
+
+
 def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray:
     """Returns the data as a C-contiguous array; copies them only if necessary. Raises Error if a number cannot be
     represented or if the shape is wrong (None in `shape` accepts any size)."""
@@ -261,6 +268,10 @@ def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -
     if np.issubdtype(dtype, np.integer):
         _check_integers(given, dtype, name)
     return np.ascontiguousarray(given, dtype=dtype)
+
+
+def optional_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray | None:
+    return None if data is None else as_array(data, dtype, shape, name)
 
 
 def _check_integers(given: np.ndarray, dtype: type, name: str) -> None:

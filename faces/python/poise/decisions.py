@@ -202,7 +202,7 @@ class _Callbacks:
     def error_of(self, row: Any) -> str | None:
         if row.error is None:
             return None
-        return self.errors.get(row.strategy.decode(), row.error.decode(errors="replace"))
+        return self.errors.get(row.strategy.decode(), str(row.error.decode(errors="replace")))
 
 
 def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | None, list[Callable[[Problem], Any]]]:
@@ -332,7 +332,8 @@ def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strateg
     runs, taken = [], lib.value("simulation_num_steps", done.pointer)
     for i in range(lib.value("simulation_num_rows", done.pointer)):
         raw = lib.value("simulation_get", done.pointer, i).contents
-        per_step = [lib.view(getattr(raw, f"step_{what}_s"), (taken,), done) for what in ("iteration", "decision", "migration")]
+        per_step = [lib.column(getattr(raw, f"step_{what}_s"), (taken,), done)
+                    for what in ("iteration", "decision", "migration")]
         runs.append(Run(raw.strategy.decode(), callbacks.error_of(raw), raw.total_s, raw.iteration_s, raw.migration_s,
                         raw.decision_s, raw.decisions, raw.migrations, raw.migrated_bytes, *per_step))
     return Simulation(runs)

@@ -120,14 +120,15 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
         raise lib.Error("messages must be a tuple (indptr, neighbours[, bytes[, counts]])")
     indptr, neighbours, sent, counts = (tuple(messages or ()) + (None,) * 4)[:4]
     n, edges = (len(ids),), (None if neighbours is None else np.size(neighbours),)
-    optional = lambda data, dtype, shape, name: None if data is None else lib.as_array(data, dtype, shape, name)
+    optional = lib.optional_array
+    starts = optional(indptr, np.uint64, (len(ids) + 1,), "messages.indptr")
+    receivers = optional(neighbours, np.uint64, edges, "messages.neighbours")
+    if starts is not None and receivers is not None and len(receivers) != starts[-1]:
+        raise lib.Error(f"messages.indptr ends with {starts[-1]}, but there are {len(receivers)} neighbours")
     arrays = [ids, lib.as_array(load_s, np.float64, n, "load_s"), optional(size_bytes, np.uint64, n, "size_bytes"),
-              optional(pinned, np.uint8, n, "pinned"), optional(indptr, np.uint64, (len(ids) + 1,), "messages.indptr"),
-              optional(neighbours, np.uint64, edges, "messages.neighbours"),
+              optional(pinned, np.uint8, n, "pinned"), starts, receivers,
               optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),
               optional(counts, np.uint64, edges, "messages.counts"), optional(sent, np.uint64, edges, "messages.bytes")]
-    if indptr is not None and len(arrays[5]) != arrays[4][-1]:
-        raise lib.Error(f"messages.indptr ends with {arrays[4][-1]}, but there are {len(arrays[5])} neighbours")
     return lib.COwnTasks(len(ids), *map(lib.address, arrays), background_s), arrays
 
 
@@ -151,7 +152,8 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
     with _ranks_of(ranks) as communication:
         table = _Table(communication)
         wrong: Exception | None = None
-        handle, name, number, own, _arrays = None, b"", 0, lib.COwnTasks(), []
+        handle, name, number, own = None, b"", 0, lib.COwnTasks()
+        _arrays: list[Any] = []  # the arrays to which `own` points
         try:
             places, name, number = as_machine(machine), lib.text(strategy, "strategy"), lib.whole(seed, "seed")
             handle = places._handle.pointer
@@ -165,7 +167,8 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             lib.call("plan_distributed", ctypes.byref(table.table), handle, ctypes.byref(own), name, number,
                      lib.address(rank_of_task), ctypes.byref(exports), ctypes.byref(imports))
         except lib.Error:
-            if table.raised or wrong:
-                raise (table.raised or wrong) from None
+            first = table.raised or wrong
+            if first is not None:
+                raise first from None
             raise
         return OwnPlan(rank_of_task, moves_in(exports), moves_in(imports))

@@ -76,20 +76,18 @@ class Machine:
 
     @property
     def num_places(self) -> int:
-        return self._problem.num_places
+        return int(self._problem.num_places)
 
     @property
     def num_domains(self) -> int:
-        return self._problem.num_domains
+        return int(self._problem.num_domains)
 
     @property
     def num_nodes(self) -> int:
-        return self._problem.num_nodes
+        return int(self._problem.num_nodes)
 
     def _per_place(self, column: str) -> np.ndarray:
-        array = lib.view(getattr(self._problem, column), (self.num_places,), self._arrays)
-        assert array is not None
-        return array
+        return lib.column(getattr(self._problem, column), (self.num_places,), self._arrays)
 
     @property
     def speed(self) -> np.ndarray:
@@ -110,7 +108,7 @@ class Machine:
     def levels(self) -> dict[str, np.ndarray]:
         """Maps the name of each level of the hierarchy, such as "node", to an array with the number of the group to
         which each place belongs on this level. The coarsest level comes first."""
-        groups = lib.view(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
+        groups = lib.column(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
         return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}
 
     def _factors(self, column: str) -> np.ndarray | None:

@@ -27,8 +27,10 @@ def work_s(machine: Any, workload: Any, placement: Any) -> np.ndarray:
     where = lib.as_array(placement, np.uint32, (tasks.num_tasks,), "placement")
     if len(where) and where.max() >= places.num_places:
         raise lib.Error(f"placement[{where.argmax()}] is {where.max()}, but the machine has {places.num_places} places")
-    sums = np.bincount(where, weights=tasks.load_s, minlength=places.num_places) / places.speed
-    return sums if tasks.background_s is None else sums + tasks.background_s
+    sums: np.ndarray = np.bincount(where, weights=tasks.load_s, minlength=places.num_places) / places.speed
+    if tasks.background_s is not None:
+        sums += tasks.background_s
+    return sums
 
 
 def loads(machine: Any, workload: Any, placements: dict[str, Any], ax: Any = None) -> Any:

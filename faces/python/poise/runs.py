@@ -60,7 +60,7 @@ def theory(threads: int, cpus: int, phase_s: float, *, period_s: float = 0.1, ph
                            lib.number(jitter, "jitter"), lib.whole(seed, "seed"))
     found = lib.COutlook()
     lib.call("theory", ctypes.byref(program), ctypes.byref(found))
-    columns = {name: getattr(found, name) for name, _ in lib.COutlook._fields_}
+    columns = {field[0]: getattr(found, field[0]) for field in lib.COutlook._fields_}
     return Outlook(**columns | {"advice": found.advice.decode()})
 
 

@@ -229,7 +229,7 @@ class Problem:
         if name == "level_name":
             return [raw.level_name[i].decode() for i in range(raw.num_levels)]
         if name not in self.COLUMNS:
-            if name in dict(lib.Problem._fields_):
+            if name in (field[0] for field in lib.Problem._fields_):
                 return getattr(raw, name)
             raise AttributeError(f"a problem has no attribute {name!r}")
         if name == "indptr":
