@@ -10,17 +10,23 @@
 namespace poise {
 
 /// Gives the same results as Machine::message_factor() and byte_factor(). Stores one number per
-/// pair of domains for up to 2,048 domains (64 MB); for more domains it calls the machine, to which
-/// it keeps a reference.
+/// pair of nodes for up to 2,048 nodes (32 MB); for more nodes it calls the machine, to which it
+/// keeps a reference.
 class FactorTable {
  public:
-  explicit FactorTable(const Machine& machine);
+  /// On a torus of hundreds of nodes, filling the table takes longer than a short decision may. If
+  /// hardly any query is about two nodes, leave their factors to be computed at each query.
+  enum class PairsOfNodes : std::uint8_t { tabulated, computed };
+
+  explicit FactorTable(const Machine& machine, PairsOfNodes pairs = PairsOfNodes::tabulated);
 
   double message(PlaceId from, PlaceId to) const {
     const DomainId domain_from = domain_of_[from], domain_to = domain_of_[to];
     if (domain_from == domain_to) return inside(from, to);
-    if (message_.empty()) return machine_.latency_factor(domain_from, domain_to);
-    return message_[std::size_t{domain_from} * num_domains_ + domain_to];
+    const NodeId node_from = machine_.node_of(domain_from), node_to = machine_.node_of(domain_to);
+    if (message_.empty() || node_from == node_to)
+      return machine_.latency_factor(domain_from, domain_to);
+    return message_[std::size_t{node_from} * num_nodes_ + node_to];
   }
 
   double byte(PlaceId from, PlaceId to) const;
@@ -35,10 +41,10 @@ class FactorTable {
   }
 
   const Machine& machine_;
-  std::size_t num_domains_;
+  std::size_t num_nodes_;
   bool is_flat_inside_;  // all messages inside a domain have factor 1
   std::vector<DomainId> domain_of_;
-  std::vector<double> message_;
+  std::vector<double> message_;  // per pair of nodes; empty: computed
 };
 
 }  // namespace poise

@@ -16,13 +16,15 @@ TEST(FactorTable, gives_the_same_cost_factors_as_the_machine_from_which_it_was_b
         "node:2100 core:2"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
-    const FactorTable factors(machine);
+    const FactorTable tabulated(machine);
+    const FactorTable computed(machine, FactorTable::PairsOfNodes::computed);
     const PlaceId step = machine.num_places() > 100 ? 97 : 1;
     for (PlaceId from = 0; from < machine.num_places(); from += step)
-      for (PlaceId to = 0; to < machine.num_places(); to += step) {
-        ASSERT_EQ(factors.message(from, to), machine.message_factor(from, to));
-        ASSERT_EQ(factors.byte(from, to), machine.byte_factor(from, to));
-      }
+      for (PlaceId to = 0; to < machine.num_places(); to += step)
+        for (const FactorTable* factors : {&tabulated, &computed}) {
+          ASSERT_EQ(factors->message(from, to), machine.message_factor(from, to));
+          ASSERT_EQ(factors->byte(from, to), machine.byte_factor(from, to));
+        }
   }
 }
 

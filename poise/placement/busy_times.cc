@@ -30,15 +30,19 @@ struct Crossing {
 
 }  // namespace
 
+BusyTimes::Shared::Shared(const Machine& machine, const Workload& workload, const CostModel& costs)
+    : arcs(workload), costs(machine, costs, workload.loads_include) {}
+
 BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
-                     const Placement& placement, std::shared_ptr<const Arcs> arcs)
+                     const Placement& placement, std::shared_ptr<const Shared> shared)
     : machine_(machine),
       workload_(workload),
       model_(costs),
-      costs_(machine, costs, workload.loads_include),
+      shared_(shared ? std::move(shared)
+                     : std::make_shared<const Shared>(machine, workload, costs)),
+      costs_(shared_->costs),
       places_(placement.places().begin(), placement.places().end()),
-      busy_s_(work_s(machine, workload, placement)),
-      arcs_(arcs ? std::move(arcs) : std::make_shared<const Arcs>(workload)) {
+      busy_s_(work_s(machine, workload, placement)) {
   if (costs.formula == CostFormula::physical) {
     resources_.emplace(machine, costs);
     const MessageTimes times = message_times_without_waiting(machine, workload, costs, placement);

@@ -41,10 +41,17 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
-  /// `arcs` must be those of `workload` (arcs.h); several objects may share them. If `arcs` is
-  /// null, the constructor computes them.
+  /// Does not depend on the placement, so several objects for the same problem may share it.
+  struct Shared {
+    Shared(const Machine& machine, const Workload& workload, const CostModel& costs);
+    Arcs arcs;
+    PairCosts costs;
+  };
+
+  /// `shared` must have been made from the same machine, workload and costs. If it is null, the
+  /// constructor makes it.
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
-            const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
+            const Placement& placement, std::shared_ptr<const Shared> shared = nullptr);
 
   SpotId num_spots() const { return busy_s_.size(); }
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
@@ -74,13 +81,13 @@ class BusyTimes {
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
-  Arcs::Row arcs_of(TaskId t) const { return arcs_->of(t); }
+  Arcs::Row arcs_of(TaskId t) const { return shared_->arcs.of(t); }
   const PairCosts& costs() const { return costs_; }
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
   /// Number of arcs, summed over all tasks.
-  std::size_t num_arcs() const { return arcs_->count(); }
+  std::size_t num_arcs() const { return shared_->arcs.count(); }
 
   /// Lower bound on the busy time of place `to` if t moved there. Takes less time than try_move().
   double least_busy_s(TaskId t, PlaceId to) const;
@@ -121,7 +128,8 @@ class BusyTimes {
   const Machine& machine_;
   const Workload& workload_;
   CostModel model_;
-  PairCosts costs_;
+  std::shared_ptr<const Shared> shared_;
+  const PairCosts& costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
   bool has_moved_ = true;          // a task, since X and A were computed
@@ -130,7 +138,6 @@ class BusyTimes {
   std::vector<double> exposed_s_;  // per place: X; empty: nuco
   std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
   std::vector<double> weight_;     // per spot; empty: nuco
-  std::shared_ptr<const Arcs> arcs_;
   std::vector<double> change_s_;
   std::vector<bool> is_touched_;
   std::vector<SpotId> touched_;

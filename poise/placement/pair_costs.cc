@@ -5,7 +5,10 @@
 namespace poise {
 
 PairCosts::PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include)
-    : factors_(machine) {
+    // Under `physical`, factors matter only for messages inside a node.
+    : factors_(machine, costs.formula == CostFormula::physical
+                            ? FactorTable::PairsOfNodes::computed
+                            : FactorTable::PairsOfNodes::tabulated) {
   for (PlaceId p = 0; p < machine.num_places(); ++p) node_of_.push_back(machine.node_of_place(p));
   if (costs.formula == CostFormula::nuco) {
     receive_inside_ = {costs.seconds_per_message, costs.seconds_per_byte, true};

@@ -25,14 +25,14 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
-                         std::shared_ptr<const Arcs> arcs, std::uint64_t place_cap_bytes,
-                         const Tuning& tuning)
+                         std::shared_ptr<const BusyTimes::Shared> shared,
+                         std::uint64_t place_cap_bytes, const Tuning& tuning)
     : machine_(problem.machine),
       problem_(problem),
       workload_(problem.workload),
       home_(problem.current),
       tuning_(tuning),
-      times_(problem.machine, problem.workload, problem.costs, start, std::move(arcs)),
+      times_(problem.machine, problem.workload, problem.costs, start, std::move(shared)),
       around_(problem, times_),
       room_(problem, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),

@@ -31,10 +31,10 @@ namespace poise {
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room (room.h). `arcs` must be those of the problem's workload
-  /// (arcs.h).
-  LocalSearch(const Problem& problem, const Placement& start, std::shared_ptr<const Arcs> arcs,
-              std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
+  /// moves to a place without room (room.h). `shared` must have been made from the same problem.
+  LocalSearch(const Problem& problem, const Placement& start,
+              std::shared_ptr<const BusyTimes::Shared> shared, std::uint64_t place_cap_bytes,
+              const Tuning& tuning = kTuning);
 
   struct Stage {
     int exponent;  // of the potential; places below 1 - 1 / exponent of the busiest give no tasks

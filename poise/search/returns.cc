@@ -22,7 +22,7 @@ class Returns {
   Returns(const Way& way, const Outcome& far)
       : problem_(way.problem),
         outcome_(far),
-        times_(problem_.machine, problem_.workload, problem_.costs, far.placement, way.arcs),
+        times_(problem_.machine, problem_.workload, problem_.costs, far.placement, way.shared),
         room_(problem_, far.placement, way.place_cap_bytes) {
     for (TaskId t = 0; t < problem_.workload.num_tasks(); ++t)
       if (far.placement.of(t) != problem_.current.of(t)) away_.push_back(t);
@@ -74,7 +74,7 @@ class SingleReturns {
       : problem_(way.problem),
         steps_(way.steps),
         outcome_(std::move(outcome)),
-        times_(problem_.machine, problem_.workload, problem_.costs, outcome_.placement, way.arcs),
+        times_(problem_.machine, problem_.workload, problem_.costs, outcome_.placement, way.shared),
         moved_(problem_, outcome_.placement),
         room_(problem_, outcome_.placement, way.place_cap_bytes),
         trials_(max_trials) {}
@@ -171,7 +171,8 @@ Way::Way(const Problem& its_problem, double its_steps, std::uint64_t cap_bytes)
     : problem(its_problem),
       steps(its_steps),
       place_cap_bytes(cap_bytes),
-      arcs(std::make_shared<const Arcs>(its_problem.workload)),
+      shared(std::make_shared<const BusyTimes::Shared>(its_problem.machine, its_problem.workload,
+                                                       its_problem.costs)),
       current(outcome_of(its_problem, its_problem.current)) {}
 
 Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials) {

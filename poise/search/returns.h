@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "poise/placement/arcs.h"
+#include "poise/placement/busy_times.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
@@ -32,7 +32,7 @@ struct Way {
   const Problem& problem;
   double steps;                   // iterations that follow
   std::uint64_t place_cap_bytes;  // 0: none
-  std::shared_ptr<const Arcs> arcs;
+  std::shared_ptr<const BusyTimes::Shared> shared;
   Outcome current;
 };
 

@@ -106,7 +106,8 @@ class Search {
         is_within_room_(fitted(problem.current) == problem.current),
         bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
-        entries_(problem.workload.num_tasks() + way_.arcs->count() + problem.machine.num_places()),
+        entries_(problem.workload.num_tasks() + way_.shared->arcs.count() +
+                 problem.machine.num_places()),
         budget_(allowed_s(tuning_, steps_, best_.iteration_s, problem.workload.num_tasks()) /
                 (entries_ > tuning_.cached_entries ? 2 * tuning_.scan_s : tuning_.scan_s)) {
     budget_.spend(kCosts.prepare_scans * entries_);
@@ -246,7 +247,7 @@ class Search {
 
   LocalSearch from(const Placement& start) {
     budget_.spend(kCosts.build_scans * entries_);
-    return LocalSearch(problem_, start, way_.arcs, options_.memory_bytes, tuning_);
+    return LocalSearch(problem_, start, way_.shared, options_.memory_bytes, tuning_);
   }
 
   bool may_spend(double scans_per_entry) const {
@@ -319,8 +320,8 @@ class Search {
     Tuning quick = tuning_;
     quick.refining_passes = std::min(1, quick.refining_passes);
     const Effort effort{.attempts = tuning_.attempts, .climbs = 0, .threads = options_.threads};
-    Outcome fresh =
-        outcome_of(problem_, fitted(placed_from_scratch(problem_, effort, quick, way_.arcs.get())));
+    Outcome fresh = outcome_of(
+        problem_, fitted(placed_from_scratch(problem_, effort, quick, &way_.shared->arcs)));
     return total_s(blocks) < total_s(fresh) ? blocks : fresh;
   }
 
@@ -349,7 +350,7 @@ class Search {
   }
 
   Outcome perturbed(Random& draws) const {
-    LocalSearch descent(problem_, best_.placement, way_.arcs, options_.memory_bytes, tuning_);
+    LocalSearch descent(problem_, best_.placement, way_.shared, options_.memory_bytes, tuning_);
     descent.perturb(draws);
     descent.run(sharp(tuning_), std::numeric_limits<double>::max());
     return outcome_of(problem_, descent.placement());
