@@ -5,7 +5,8 @@
 // stays where it is.
 //
 //     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
-//                     [--ours=STRATEGY] [--rows] [--alone] [--benchmark_out=FILE]
+//                     [--ours=STRATEGY] [--few] [--rows] [--alone]
+//                     [--benchmark_out=FILE]
 //
 // A cell is a kind of workload, one of four machines, and one of four numbers of tasks. From each
 // cell, --draws cases are drawn at random with --seed. In a case, the sizes of all tasks are
@@ -13,7 +14,8 @@
 // usual initial placement of the kind ("fresh"), or a placement that was balanced before the loads
 // drifted. Totals are predictions, so they are the same in every run; only the CPU seconds of
 // Poise's decisions are measured. --rows prints every case. --alone compares only with keeping the
-// placement, for use under a profiler.
+// placement, for use under a profiler. --few draws other cases instead: fewer tasks than places,
+// all of them on 1 to 4 places of a large machine.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -213,6 +215,8 @@ ObjectiveOptions options_of(int argc, char** argv) {
                              options.cases.draws = std::stoull(value);
                            else if (name == "--rows")
                              options.has_rows = true;
+                           else if (name == "--few")
+                             options.cases.has_few_tasks = true;
                            else if (name == "--alone")
                              options.is_alone = true;
                            else if (const auto text = texts.find(name); text != texts.end())

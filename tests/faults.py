@@ -2,25 +2,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Puts faults into poise/, one at a time, and counts those that the tests kill.
 
-    tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [-o FILE.json]
+    tests/faults.py [--seed 1] [--faults 200] [--jobs 2] [--only poise/search] [--minutes M] [-o FILE.json]
 
 A fault changes one operator, number or statement of a .cc file. Faults are drawn by the seed from all places where
-such a change is possible. A fault is killed if the unit tests of the library fail or do not end. A fault that the
-compiler refuses is replaced by another one. The sources are first copied to build/faults, where each job has its own
-build, so that the working tree does not change. If a fault survives, either a test is missing, or the change has no
-effect (for example, because one of two equal candidates is chosen). The survivors are printed, so that somebody can
-decide which it is.
+such a change is possible. A fault is killed if the unit tests of the library fail or do not end. The tests of the
+fault's own folder are built and run first, and the others only if these pass. A fault that the compiler refuses is
+replaced by another one. The sources are first copied to build/faults, where each job has its own build, so that the
+working tree does not change. If a fault survives, either a test is missing, or the change has no effect (for example,
+because one of two equal candidates is chosen). The survivors are printed, so that somebody can decide which it is.
+
+Each verdict is stored in FILE.json at once. With the same FILE, a later run judges only the faults that the file does
+not hold yet, and those that survived in a file or with tests that have changed since. So a run of hours may be divided
+into short ones (--minutes).
 """
 import argparse
 import concurrent.futures
 import datetime
+import hashlib
 import json
 import pathlib
 import platform
 import queue
-import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -91,10 +96,12 @@ class Job:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(content)
                 copy.chmod((ROOT / name).stat().st_mode)
+        # Each fault is built once and then undone; ccache remembers what the sources were before.
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         subprocess.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DPOISE_ASSERTIONS=2", "-DPOISE_BENCH=OFF",
-                        "-DPOISE_CHARM=OFF"], check=True, stdout=subprocess.DEVNULL)
-        if subprocess.run(self.ninja(threads), stdout=subprocess.DEVNULL).returncode != 0:
+                        "-DPOISE_CHARM=OFF", *launcher], check=True, stdout=subprocess.DEVNULL)
+        if subprocess.run(self.ninja(PROGRAMS, threads), stdout=subprocess.DEVNULL).returncode != 0:
             sys.exit(f"faults: the unchanged sources do not build; run ninja -C {self.build} to see why")
         for program in PROGRAMS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -103,8 +110,8 @@ class Job:
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def ninja(self, threads=1):
-        return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in PROGRAMS)]
+    def ninja(self, programs, threads=1):
+        return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in programs)]
 
     def killer(self, program):
         """Runs a test program. Returns the program's name and the test that failed first (or else the exit status), or
@@ -134,28 +141,126 @@ class Job:
         lines[fault["line"] - 1] = fault["new"] + "\n"
         path.write_text("".join(lines))
         try:
-            if subprocess.run(self.ninja(), capture_output=True).returncode != 0:
-                return fault | {"verdict": "refused"}
-            own = fault["file"].split("/")[1]
-            for program in sorted(PROGRAMS, key=lambda name: name != own):
-                if killer := self.killer(program):
-                    return fault | {"verdict": "killed", "by": killer}
+            folder = fault["file"].split("/")[1]
+            own = [program for program in PROGRAMS if program == folder] or PROGRAMS[:1]
+            for programs in own, [program for program in PROGRAMS if program not in own]:
+                if subprocess.run(self.ninja(programs), capture_output=True).returncode != 0:
+                    return fault | {"verdict": "refused"}
+                for program in programs:
+                    if killer := self.killer(program):
+                        return fault | {"verdict": "killed", "by": killer}
             return fault | {"verdict": "survived"}
         finally:
             path.write_text(text)
 
 
+def sha1_of(text):
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+def content_of(paths):
+    """Returns a number that changes when one of these files changes."""
+    return sha1_of("".join(path.read_text() for path in sorted(paths)))[:12]
+
+
 def draw(seed, only):
-    """Returns all possible faults in the order in which they are tried."""
-    faults = []
+    """Returns all possible faults in the order in which they are tried. A change of one file leaves the order of the
+    other files' faults as it is. If a line has several equal faults, they are one."""
+    faults = {}
     for path in sorted(ROOT.glob("poise/**/*.cc")):
         name = str(path.relative_to(ROOT))
         if name.endswith("_test.cc") or not name.startswith(only):
             continue
-        faults += [{"file": name, "line": line + 1, "old": old.strip(), "new": new}
-                   for line, old, new in sites(path)]
-    random.Random(seed).shuffle(faults)
-    return faults
+        tested = content_of([path, *path.parent.glob("*_test.cc")])
+        for line, old, new in sites(path):
+            fault = {"file": name, "line": line + 1, "old": old.strip(), "new": new, "content": tested}
+            faults[sha1_of(f"{seed} {key_of(fault)}")] = fault
+    return [faults[number] for number in sorted(faults)]
+
+
+def key_of(fault):
+    """Identifies a fault even if lines before it were added or removed."""
+    return f"{fault['file']}: {fault['old']} -> {fault['new'].strip()}"
+
+
+class Verdicts:
+    """The verdicts so far, stored in a file after each fault if there is a file."""
+
+    def __init__(self, path, seed):
+        self.path, self.seed, self.of_key = path, seed, {}
+        if path and path.exists():
+            kept = json.loads(path.read_text())
+            if kept["seed"] != seed:
+                sys.exit(f"faults: {path} holds faults drawn with --seed {kept['seed']}; give this seed or another file")
+            self.of_key = {key_of(fault): fault for fault in kept["faults"]}
+
+    def known(self, fault):
+        """Returns the stored verdict, or None. A fault that survived is judged again after a change of its file or of
+        the tests beside it."""
+        kept = self.of_key.get(key_of(fault))
+        if kept and kept["verdict"] == "survived" and kept["content"] != fault["content"]:
+            return None
+        return kept and kept | {"line": fault["line"]}
+
+    def store(self, fault):
+        self.of_key[key_of(fault)] = fault
+        if not self.path:
+            return
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        whole = {"name": "faults", "commit": commit, "date": datetime.date.today().isoformat(),
+                 "machine": platform.processor() or platform.machine(), "seed": self.seed,
+                 "faults": list(self.of_key.values())}
+        partial = self.path.with_suffix(".partial")
+        partial.write_text(json.dumps(whole, indent=1) + "\n")
+        partial.replace(self.path)
+
+
+def show(number, fault):
+    print(f"{number:4} {fault['verdict']:8} {fault['file']}:{fault['line']}  {fault['old']}  ->  "
+          f"{fault['new'].strip()}  {fault.get('by', '')}", flush=True)
+
+
+def judge_all(faults, args, verdicts):
+    """Returns the first args.faults faults that compile, with their verdicts, and the number of those refused; fewer
+    if the time ends."""
+    end = time.monotonic() + 60 * args.minutes
+    idle, judged, refused = queue.Queue(), [], 0
+    known = {key_of(fault): kept for fault in faults if (kept := verdicts.known(fault))}
+    if sum(fault["verdict"] != "refused" for fault in known.values()) < args.faults:
+        for number in range(args.jobs):
+            job = Job(ROOT / "build" / "faults" / str(number))
+            job.prepare(args.jobs)
+            idle.put(job)
+
+    def judge(fault):
+        if key_of(fault) in known:
+            return known[key_of(fault)]
+        if time.monotonic() >= end:
+            return None
+        job = idle.get()
+        try:
+            return job.judge(fault)
+        finally:
+            idle.put(job)
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        candidates = iter(faults)
+        running = {pool.submit(judge, fault) for fault, _ in zip(candidates, range(args.jobs))}
+        while running and len(judged) < args.faults:
+            done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                if (fault := future.result()) is None:
+                    continue
+                if key_of(fault) not in known:
+                    verdicts.store(fault)
+                if fault["verdict"] == "refused":
+                    refused += 1
+                else:
+                    judged.append(fault)
+                    show(len(judged), fault)
+                if len(judged) + len(running) < args.faults and (another := next(candidates, None)):
+                    running.add(pool.submit(judge, another))
+    return judged, refused
 
 
 def main():
@@ -164,52 +269,22 @@ def main():
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="poise/", help="only files whose path begins with this")
-    parser.add_argument("-o", "--output", type=pathlib.Path)
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="file of verdicts; a later run continues it")
     args = parser.parse_args()
 
     faults = draw(args.seed, args.only)
     if not faults:
         parser.error(f"--only {args.only}: no .cc file in poise/ has a path that begins with {args.only}; try poise/search")
     print(f"{len(faults)} faults are possible; {args.faults} are tried, seed {args.seed}", flush=True)
-    idle = queue.Queue()
-    for number in range(args.jobs):
-        job = Job(ROOT / "build" / "faults" / str(number))
-        job.prepare(args.jobs)
-        idle.put(job)
-
-    def judge(fault):
-        job = idle.get()
-        try:
-            return job.judge(fault)
-        finally:
-            idle.put(job)
-
-    judged, refused, start = [], 0, time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        candidates = iter(faults)
-        running = {pool.submit(judge, fault) for fault, _ in zip(candidates, range(args.jobs))}
-        while running and len(judged) < args.faults:
-            done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                fault = future.result()
-                if fault["verdict"] == "refused":
-                    refused += 1
-                else:
-                    judged.append(fault)
-                    print(f"{len(judged):4} {fault['verdict']:8} {fault['file']}:{fault['line']}  {fault['old']}"
-                          f"  ->  {fault['new'].strip()}  {fault.get('by', '')}", flush=True)
-                if len(judged) + len(running) < args.faults and (another := next(candidates, None)):
-                    running.add(pool.submit(judge, another))
+    start = time.monotonic()
+    judged, refused = judge_all(faults, args, Verdicts(args.output, args.seed))
     survivors = [fault for fault in judged if fault["verdict"] == "survived"]
     killed = len(judged) - len(survivors)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     print(f"killed {killed} of {len(judged)} ({100 * killed / max(1, len(judged)):.1f} %); {refused} more did not "
           f"compile; {time.monotonic() - start:.0f} s")
-    if args.output:
-        args.output.write_text(json.dumps({
-            "name": "faults", "commit": commit, "date": datetime.date.today().isoformat(),
-            "machine": platform.processor() or platform.machine(), "seed": args.seed, "num_faults": len(judged),
-            "killed": killed, "survivors": survivors}, indent=1) + "\n")
+    for fault in survivors:
+        show(0, fault)
 
 
 if __name__ == "__main__":

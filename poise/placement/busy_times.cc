@@ -30,8 +30,8 @@ struct Crossing {
 
 }  // namespace
 
-BusyTimes::Shared::Shared(const Machine& machine, const Workload& workload, const CostModel& costs)
-    : arcs(workload), costs(machine, costs, workload.loads_include) {}
+BusyTimes::Shared::Shared(const Machine& machine, const Workload& workload, const CostModel& model)
+    : arcs(workload), costs(machine, model, workload.loads_include) {}
 
 BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
                      const Placement& placement, std::shared_ptr<const Shared> shared)

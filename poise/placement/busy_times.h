@@ -43,7 +43,7 @@ class BusyTimes {
 
   /// Does not depend on the placement, so several objects for the same problem may share it.
   struct Shared {
-    Shared(const Machine& machine, const Workload& workload, const CostModel& costs);
+    Shared(const Machine& machine, const Workload& workload, const CostModel& model);
     Arcs arcs;
     PairCosts costs;
   };
