@@ -10,6 +10,7 @@
 #include "faces/library/arrays.h"
 #include "faces/library/handles.h"
 
+#include "poise/base/huge_pages.h"
 #include "poise/base/text.h"
 #include "poise/placement/subphases.h"
 #include "poise/workload/checks.h"
@@ -82,7 +83,7 @@ int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_worklo
     const auto loads_s = array(load_s, num_tasks, "load_s");
     poise::library::check_seconds(loads_s, "load_s");
     auto handle = std::make_unique<poise_workload>();
-    handle->workload.tasks.reserve(loads_s.size());
+    poise::reserve_in_huge_pages(handle->workload.tasks, loads_s.size());
     for (const double s : loads_s) handle->workload.tasks.push_back({.load_s = s});
     result = handle.release();
   });
@@ -122,7 +123,7 @@ int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* in
     const auto to = array(indices, starts.back(), "indices");
     MessageTotals totals(counts, bytes);
     std::vector<poise::Message> messages;
-    messages.reserve(to.size());
+    poise::reserve_in_huge_pages(messages, to.size());
     // Entries are checked in blocks, just before they are converted, so that memory is read once.
     constexpr poise::TaskId kBlock = 1024;
     for (poise::TaskId begin = 0, end = 0; begin < w.num_tasks(); begin = end) {
@@ -150,7 +151,7 @@ int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
     poise::library::check_below(receivers, w.num_tasks(), "to", "tasks");
     MessageTotals(counts, bytes).add(0, num_messages);
     std::vector<poise::Message> messages;
-    messages.reserve(senders.size());
+    poise::reserve_in_huge_pages(messages, senders.size());
     for (std::size_t i = 0; i < senders.size(); ++i)
       messages.push_back(message(senders[i], receivers[i], counts, bytes, i));
     w.messages = std::move(messages);

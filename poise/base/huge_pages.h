@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Asks the system for huge pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/mman.h>
+#include <vector>
+
+namespace poise {
+
+/// Reserves memory for `count` elements that are about to be added, in huge pages if the system
+/// has any. Without them, to fill large new memory takes several times as long: most of the time
+/// the system maps pages of 4 KiB.
+template <typename T>
+void reserve_in_huge_pages(std::vector<T>& values, std::size_t count) {
+  values.reserve(count);
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;  // of x86-64, and usual on ARM
+  const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t last = (begin + count * sizeof(T)) / kPage * kPage;
+  // Only a hint: if the system refuses, it maps small pages.
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace poise
