@@ -108,6 +108,10 @@ std::string reworded(const CLI::ParseError& error) {
       return fmt::format("{} and {} exclude each other", text.substr(0, excludes),
                          text.substr(excludes + 10));
   }
+  const std::size_t limit = text.find(": At Most ");
+  if (limit != std::string::npos && !text.substr(limit).starts_with(": At Most 1 "))
+    return option + " is given more than" +
+           text.substr(limit + 9, text.find(" required") - limit - 9) + " times";
   if (error.get_name() == "ArgumentMismatch")
     return option + (text.find("missing") != std::string::npos ? " needs a value"
                                                                : " is given more than once");
