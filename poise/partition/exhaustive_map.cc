@@ -26,7 +26,9 @@ class Enumeration {
         best_traffic_(traffic(problem, best)),
         best_busiest_(busiest(best)),
         slot_of_(best.size()),
-        is_taken_(best.size(), 0) {
+        is_taken_(best.size(), 0),
+        is_like_previous_(best.size(), 0) {
+    for (Slot s = 1; s < best.size(); ++s) is_like_previous_[s] = is_like_previous(s) ? 1 : 0;
     for (const double bytes : problem.graph.affinity) open_ += bytes / 2;
     for (Slot a = 0; a < best.size(); ++a)
       for (Slot b = 0; b < a; ++b) least_ = std::min(least_, distance(a, b));
@@ -40,7 +42,8 @@ class Enumeration {
     if (so_far + open_ * least_ > best_traffic_ * (1 + kRounding)) return;
     if (v == ranks_) return accept(so_far);
     for (Slot s = 0; s < is_taken_.size(); ++s) {
-      if (is_taken_[s] || has_equal_before(s)) continue;
+      // If the previous slot is free and interchangeable with slot s, slot s need not be tried.
+      if (is_taken_[s] || (is_like_previous_[s] && !is_taken_[s - 1])) continue;
       double more = 0, bytes = 0;
       for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
         const Vertex u = problem_.graph.to[e];
@@ -64,14 +67,15 @@ class Enumeration {
     return problem_.distances(problem_.slots[a], problem_.slots[b]);
   }
 
-  /// True if slot s - 1 is free and interchangeable with slot s, because both are on one node and
-  /// have the same distances to all other slots. Then slot s need not be tried.
-  bool has_equal_before(Slot s) const {
-    if (s == 0 || is_taken_[s - 1]) return false;
-    for (Slot t = 0; t < is_taken_.size(); ++t)
+  /// True if slots s - 1 and s are interchangeable: both are on one node and have the same
+  /// distances to all other slots.
+  bool is_like_previous(Slot s) const {
+    if (problem_.distances.node_of(problem_.slots[s]) !=
+        problem_.distances.node_of(problem_.slots[s - 1]))
+      return false;
+    for (Slot t = 0; t < best_.size(); ++t)
       if (t != s && t != s - 1 && distance(s, t) != distance(s - 1, t)) return false;
-    return problem_.distances.node_of(problem_.slots[s]) ==
-           problem_.distances.node_of(problem_.slots[s - 1]);
+    return true;
   }
 
   void accept(double traffic) {
@@ -106,8 +110,9 @@ class Enumeration {
   std::vector<Slot>& best_;
   double best_traffic_, best_busiest_;
   std::vector<Slot> slot_of_;
-  std::vector<std::uint8_t> is_taken_;  // per slot
-  double open_ = 0;                     // bytes of edges with an end that is not placed
+  std::vector<std::uint8_t> is_taken_;          // per slot
+  std::vector<std::uint8_t> is_like_previous_;  // per slot
+  double open_ = 0;                             // bytes of edges with an end that is not placed
   double least_ = std::numeric_limits<double>::infinity();  // distance of any two slots
 };
 
