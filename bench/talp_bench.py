@@ -73,7 +73,7 @@ def main():
             for row in rows:
                 print("{name:38} {efficiency:14} poise {poise:6.1%}  TALP {talp:6.1%}  {}".format(
                     "" if row["is_near"] else "DIFFERENT", **row), flush=True)
-        keep("talp", rows, key=("name",), repeats=REPEATS)  # case by case, because all take minutes
+        keep("talp", rows, key=("name",), repeats=REPEATS)  # keeps each case at once: all cases take minutes
 
 
 if __name__ == "__main__":

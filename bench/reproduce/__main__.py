@@ -102,7 +102,7 @@ def main():
     if unknown:
         parser.error(f"unknown paper or section {', '.join(unknown)}; papers: {', '.join(names)}; a section: juggle-figure-7")
     if only and len(only) < len(arguments.paper):
-        parser.error("give either papers or ids of sections")
+        parser.error("papers and ids of sections cannot be combined; give only papers or only ids of sections")
     papers = PAPERS if only else [names[name.lower()] for name in arguments.paper] or PAPERS
     try:
         lab = Lab(folder=arguments.out / "answers")

@@ -139,7 +139,7 @@ void Stealing::request(std::uint32_t thief, double now_s) {
   const bool stays = victims_ == Victims::hierarchical && near > 1 && random_.below(2) == 0;
   const std::uint32_t begin = stays ? first : 0, count = stays ? near : scenario_.num_ranks;
   auto victim = begin + static_cast<std::uint32_t>(random_.below(count - 1));
-  if (victim >= thief) ++victim;  // any but the thief
+  if (victim >= thief) ++victim;  // a thief does not steal from itself
   ++outcome_.requests;
   send(now_s, Kind::request, thief, victim);
 }

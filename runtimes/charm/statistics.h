@@ -66,8 +66,8 @@ struct MessageSource {
   bool frees_from_last = false;
 };
 
-/// Objects that are not stored as rows but read each time they are needed, because Charm++ has a
-/// copy of them already.
+/// Reads an object's row each time it is needed. Storing the rows would copy what Charm++ already
+/// stores.
 struct ObjectSource {
   std::size_t count = 0;
   std::function<ObjectRow(std::size_t)> row;  // from 0 to count - 1

@@ -48,7 +48,7 @@ WaitWatch::WaitWatch(const std::string& library)
   void* const memory =
       ::mmap(nullptr, sizeof(WaitTable), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (memory == MAP_FAILED) fail_at("share memory");
-  table_ = static_cast<WaitTable*>(memory);  // zeros are a valid, empty table
+  table_ = static_cast<WaitTable*>(memory);  // new memory is zero: an empty table
   std::random_device random;
   table_->key = (std::uint64_t{random()} << 32) | random();
   try {
