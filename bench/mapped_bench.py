@@ -62,7 +62,8 @@ class Cluster:
         if done.returncode == SKIPPED:
             sys.exit(f"nothing was measured: {done.stderr.strip()}")
         if done.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))} exited with status {done.returncode}\n{done.stderr}")
+            sys.exit(f"mapped: on the emulated hosts, `{' '.join(map(str, command))}` exited with status {done.returncode}; "
+                     f"run it there alone to find out why. It printed:\n{done.stderr}")
         return done
 
     def launch(self, program, options=(), **variables):

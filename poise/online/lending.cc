@@ -184,7 +184,7 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
 
 // Chooses a task and a borrower for one further loan, so that the lender and this borrower have
 // both finished as early as possible. Returns null if no loan lets both finish before the lender
-// would finish without it. Ties: the first task, the first borrower.
+// would finish without it. Among equals, chooses the first task and the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {

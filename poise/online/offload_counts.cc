@@ -12,7 +12,7 @@ namespace poise {
 
 namespace {
 
-// Sorts ranks by load, heaviest last. Ties: by rank.
+// Sorts ranks by load, heaviest last. Ranks of equal load are in ascending order.
 std::vector<std::uint32_t> by_load(std::span<const double> tasks) {
   std::vector<std::uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);

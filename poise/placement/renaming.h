@@ -19,7 +19,7 @@ namespace poise {
 /// place if it has no new place yet, no other part has got the place, and the share of the place
 /// equals that of the part's old place within 1 %. A part that gets no place in this way stays on
 /// its place in `placement` if that is free. Tasks that are not movable stay and do not count.
-/// Ties: lower part, then lower place. O(n log n).
+/// Among pairs of equal load, the lower part and then the lower place come first. O(n log n).
 Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);

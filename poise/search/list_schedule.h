@@ -23,8 +23,9 @@ struct Schedule {
 ///
 /// busy(c) is the busy time of c without t, in seconds; n_w is the number of messages that t
 /// exchanges with `partners.of(t)` and that have the weight w if t is on c. If places differ in
-/// speed, load(t) / speed(c) is added to the cost. Ties: the current place, then the less busy
-/// place, then the lower id. If a task stays, busy(c) keeps its value to the last bit.
+/// speed, load(t) / speed(c) is added to the cost. Among places of equal cost, the task takes its
+/// current place, else the less busy place, else the one with the lower id. If a task stays,
+/// busy(c) keeps its value to the last bit.
 ///
 /// If a group of the distance tree holds no partner of t, the messages of t weigh the same from all
 /// places of the group, so one query for the least busy of these places is enough. A group is

@@ -6,8 +6,9 @@
 
 namespace poise {
 
-/// Places every movable task by its load only, ignoring the current placement. Ties: lower task,
-/// then lower place. O(n + n log p). For source and quality see strategies/greedy.cc.
+/// Places every movable task by its load only, ignoring the current placement. Among equals, the
+/// task and then the place with the lower id are chosen. O(n + n log p). For source and quality see
+/// strategies/greedy.cc.
 Placement longest_first(const Problem& problem);
 
 }  // namespace poise

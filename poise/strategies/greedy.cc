@@ -4,7 +4,8 @@
 /// Graham, "Bounds on multiprocessing timing anomalies", 1969; Charm++'s GreedyLB. On places of
 /// equal speed this is the least busy place, and the makespan is at most 4/3 - 1/(3 p) times the
 /// optimum if no task is pinned and there is no background load. Ignores messages and the current
-/// placement, so nearly every task moves. Ties: lower task, lower place. O(n + n log p).
+/// placement, so nearly every task moves. Among equals, the task and the place with the lower id
+/// are chosen. O(n + n log p).
 #include "poise/search/longest_first.h"
 #include "poise/strategies/strategy.h"
 

@@ -6,8 +6,8 @@
 /// per byte, both from the cost model times `comm`. Only the places of those tasks, and the place
 /// that would finish the task first if it had no messages, can be the cheapest, so no others are
 /// tried. Once both ends of a message are placed, its cost counts as busy time of the receiver's
-/// place. Ignores distances and the current placement, so nearly every task moves. Ties: lower
-/// task, lower place. O(n + (n + m) log p).
+/// place. Ignores distances and the current placement, so nearly every task moves. Among equals,
+/// the task and the place with the lower id are chosen. O(n + (n + m) log p).
 #include "poise/search/finish_schedule.h"
 #include "poise/strategies/strategy.h"
 

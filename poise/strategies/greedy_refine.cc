@@ -4,7 +4,8 @@
 /// After Charm++'s GreedyRefine. Heaviest task first. The threshold is `tolerance` times the
 /// average, or the lower bound on the makespan of any placement if that is larger. The makespan is
 /// nearly that of greedy, but most tasks stay. The result is never worse than the current
-/// placement. Ties: current place, lower task, lower place. Ignores messages. O(n + n log p).
+/// placement. Among equals, the current place, else the task and the place with the lower id are
+/// chosen. Ignores messages. O(n + n log p).
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

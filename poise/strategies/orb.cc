@@ -6,7 +6,8 @@
 /// Charm++'s Orb3dLB. Each cut is across the longest side of the box and splits the places at the
 /// machine's levels: nodes first, then domains, and so on. The share of a place depends on its
 /// speed and on the work that is fixed there. Neighbours in space are placed close to each other;
-/// messages and the current placement are ignored. Ties: lower task. O(n log p).
+/// messages and the current placement are ignored. Among tasks at equal positions, the one with the
+/// lower id comes first. O(n log p).
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -6,8 +6,8 @@
 /// Overloaded places give away tasks, the busiest place first. Each gives away the smallest task
 /// that brings it below the threshold or, if there is none, the largest task that fits elsewhere;
 /// the task goes to the place that finishes it first. So few tasks move, and none if the makespan
-/// is within tolerance. Ties: lower task, lower place. Ignores messages. O(n + (p + moved log p)
-/// log(1 / precision)).
+/// is within tolerance. Among equals, the task and the place with the lower id are chosen. Ignores
+/// messages. O(n + (p + moved log p) log(1 / precision)).
 #include <algorithm>
 #include <optional>
 

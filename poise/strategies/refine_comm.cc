@@ -7,7 +7,8 @@
 /// otherwise the lowest that a bisection finds. An overloaded place gives away its heaviest tasks
 /// that fit elsewhere. A task goes to the place of a communication partner or to the place that
 /// finishes it first, whichever gives the least total message time. Moves nothing if nothing
-/// improves. Ties: lower task, lower place. O(n + m + (p + tries degree log p) log(1 / precision)).
+/// improves. Among equals, the task and the place with the lower id are chosen. O(n + m + (p +
+/// tries degree log p) log(1 / precision)).
 #include <algorithm>
 #include <array>
 #include <limits>

@@ -77,7 +77,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, [part.word for part in tiers.parts("full")]))
         self.assertEqual(self.ran, [])
 
-    def test_a_part_that_runs_again_replaces_only_its_own_stored_row(self):
+    def test_a_part_of_the_full_tier_that_runs_again_replaces_only_its_own_stored_row(self):
         self.failing = "fuzzers"
         self.assertEqual(self.main("full", "fuzzers", "format")[0], 1)
         self.commit, self.failing = "bbb", None
@@ -90,7 +90,7 @@ class Tiers(unittest.TestCase):
             self.main("full", "format", "asan", "fuzzers")
         self.assertEqual(self.stored(), [("format", 0, "aaa")])
 
-    def test_a_part_of_several_rounds_goes_on_after_its_last_stored_round(self):
+    def test_a_part_of_the_full_tier_with_several_rounds_goes_on_after_its_last_stored_round(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.rounds_left = 3
         with self.assertRaises(KeyboardInterrupt):
@@ -104,7 +104,7 @@ class Tiers(unittest.TestCase):
         self.assertEqual(run.keep.stored_rows(run.RESULT)[0]["rounds"], part.rounds)
         self.assertNotIn("so far", results.page(self.folder))
 
-    def test_a_part_with_a_failed_round_starts_anew(self):
+    def test_a_part_of_the_full_tier_with_a_failed_round_starts_anew(self):
         part = next(part for part in tiers.parts("full") if part.rounds > 1)
         self.failing, self.rounds_left = part.word, 2
         with self.assertRaises(KeyboardInterrupt):

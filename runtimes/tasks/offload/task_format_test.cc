@@ -99,7 +99,7 @@ TEST(TaskFormat, sends_neither_outputs_nor_items_in_shared_memory) {
   EXPECT_EQ(arrived.task->items[2].data, &arrived.task->extras->result);
 }
 
-TEST(TaskFormat, a_task_that_returns_to_its_owner_is_just_its_slot_number) {
+TEST(TaskFormat, a_returned_task_is_encoded_as_its_slot_number_only) {
   double data[4] = {};
   const Item items[] = {Item::of(data, sizeof data, Mode::in)};
   Writer writer;
