@@ -485,9 +485,9 @@ PAGES = {
               {"formula": "{formula}", "programs": "{programs}", "median error": "{median_error:.1%}",
                "worst": "{worst_error:.1%}", "near": "{within:.0%}", "τ": "{tau:.3f}", "pairs": "{pairs}", "τ against SimGrid": "{tau_simgrid:.3f}"}),
         Table("Runs of the runtimes, simulated", "`poise simulate --engine events` simulates runs of mini-apps on objects (without balancing, balanced, lending, and "
-              "both), steps that lend tasks, and threads under `poise juggle`. The table shows held-out runs: in how many the simulated time is within 10 % "
-              "of the measured median or within the width of its interval, and the relative errors. [How a step is "
-              "simulated](simulate_how.md#how-far-it-can-be-trusted) names the reasons.", real_runs,
+              "both), steps that lend tasks, and threads under `poise juggle`. The table shows held-out runs. `near` counts the runs whose simulated time is "
+              "within 10 % of the measured median or within the width of its interval; errors are relative. [How a step is "
+              "simulated](simulate_how.md#how-far-it-can-be-trusted) names the causes of the errors.", real_runs,
               {"runs": "{runs}", "on": "{on}", "near": "{near} of {count}", "median error": "{median:.1%}", "worst": "{worst:.1%}"})]),
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster follows from the rates and delays of its links. The relative "

@@ -52,8 +52,8 @@ struct Grid {
     for (const double m : mode.waves) sum += std::cos(kPi * m * spacing());
     return sum / 3;
   }
-  /// Amplitude of this mode after `iterations` that start from zero, divided by that of the exact
-  /// solution.
+  /// Amplitude of `mode` after `iterations` Jacobi iterations that start from zero, divided by its
+  /// amplitude in the exact solution.
   double progress(const Mode& mode, double iterations) const {
     const double discrete = 6 * (1 - decay(mode)) / (spacing() * spacing());
     return eigenvalue(mode) / discrete * (1 - std::pow(decay(mode), iterations));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Observes the threads: how much they sleep, how long their phases are, and how much of the places
-// other programs use. The observations show whether balancing helps and what slows the program
-// down.
+// Observes how much the threads sleep, how long their phases are, and how much cpu time other
+// programs take at the places of the threads. The observations show whether balancing helps and
+// what slows the program down.
 #pragma once
 
 #include <cstddef>

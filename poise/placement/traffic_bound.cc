@@ -104,8 +104,8 @@ std::vector<double> rooms_of(const Machine& machine, const Workload& workload, d
   return rooms;
 }
 
-/// Lower bound on the messages that cross groups if the cluster is divided into parts that fit into
-/// the groups.
+/// Lower bound on the number of messages between groups of places if all tasks of `cluster` are
+/// placed and no group gets more work than its entry in `rooms`.
 double least_cut(const Cluster& cluster, std::span<const double> rooms) {
   double remaining = cluster.weight, twice = 0;
   for (std::size_t i = 0; i < std::min(rooms.size(), cluster.eigenvalues.size()) && remaining > 0;

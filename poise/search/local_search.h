@@ -49,8 +49,8 @@ class LocalSearch {
   /// busy time, plus the time of migration. Needs a call of limit_migration() before.
   void remember_shortest(double steps);
 
-  /// Takes steps until none gains, a limit of the stage is reached, or `max_scans` scans have been
-  /// made. Returns the number of scans.
+  /// Takes steps until no step gains, or the number of scans reaches `max_scans` or the tuned limit
+  /// of a stage. Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that

@@ -151,7 +151,7 @@ TEST(Threads, threads_of_a_process_that_started_after_the_last_scan_are_found) {
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
-TEST(Threads, a_thread_that_reuses_the_id_of_another_is_found) {
+TEST(Threads, a_thread_that_reuses_the_id_of_an_ended_thread_counts_as_new) {
   std::optional<std::thread> one, other;
   std::atomic<bool> may_end = false;
   const Told told([&] { one.emplace([&] { may_end.wait(false); }); },

@@ -27,7 +27,8 @@ class Arguments {
   Word comm(int position) const;
   Word type(int position, int index = -1) const;  // index: of an array
   Word window(int position) const;
-  /// The request that the call has set, or the request at `index` in an array.
+  /// Returns the request to which the argument at `position` points. If that argument is an array
+  /// of requests, returns its element `index`.
   Word request(int position, int index = 0) const;
   /// Returns a handle that both C and Fortran programs pass by address, as in MPI_Comm_free.
   Word comm_at_address(int position) const;

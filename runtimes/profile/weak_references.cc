@@ -36,7 +36,7 @@ struct Dynamic {
 Dynamic dynamic_of(const dl_phdr_info& object, const ElfW(Dyn) * entry) {
   Dynamic found;
   for (; entry->d_tag != DT_NULL; ++entry) {
-    // The loader has replaced offsets by addresses, but not in objects of the kernel.
+    // The loader replaces offsets by addresses, except in the vDSO, which the kernel maps.
     const ElfW(Addr) value = entry->d_un.d_ptr;
     const ElfW(Addr) address = value < object.dlpi_addr ? value + object.dlpi_addr : value;
     switch (entry->d_tag) {

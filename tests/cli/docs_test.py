@@ -31,7 +31,7 @@ class Docs(CliTest):
         for path, text in made.items():
             self.assertEqual(path.read_text(encoding="utf-8"), text, f"{path.name}: write it again: docs/generated.py {POISE}")
 
-    def test_the_page_of_variables_lists_each_of_them(self):
+    def test_the_page_of_variables_lists_every_environment_variable(self):
         page, text = self.run_poise("variables", "--page").stdout, self.run_poise("variables").stdout
         for row in self.json_of("variables", "--json")["variables"]:
             self.assertIn(f"| `{row['name']}` |", page)
