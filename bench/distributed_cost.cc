@@ -51,7 +51,7 @@ struct Timed {
 struct Cost {
   double cpu_s = 0, busiest_rank_s = 0;
   Placement after;
-  int collectives = 0;  // that each rank calls
+  int collectives = 0;  // number of collective operations that each rank calls
 };
 
 /// Measures a decision that all ranks make together. The ranks are threads here, and their leaders

@@ -170,7 +170,7 @@ def measure(name, threads, repeats):
     if scenario.get("over") == 0:
         threads = cpus
     bound_s = None
-    if "phases" in scenario and not scenario.get("is_rough"):  # for the others e is only approximately known
+    if "phases" in scenario and not scenario.get("is_rough"):  # in rough scenarios phase_s is only approximate
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
     # Runs of real programs without and with the balancer, as users run them.

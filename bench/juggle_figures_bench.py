@@ -60,7 +60,7 @@ def by_period(shares, phase_s):
 def synthetic(m, less):
     """Yields the experiments with the program `phases` on m cpus. In experiments for which the paper uses 7 of its 8
     cpus, only `less` of the m cpus are used."""
-    over = less + 1  # threads on `less` cpus
+    over = less + 1  # number of threads that run on `less` cpus
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
     for share in 2, 4:

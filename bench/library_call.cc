@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return fmt::print(stderr, "usage: library_call cpp|c SIDE STRATEGY\n"), 2;
   const bool in_c = std::string_view(argv[1]) == "c";
   const Arrays arrays = arrays_of(std::atoi(argv[2]));
-  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;  // the peak begins here
+  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;  // resets the peak memory, VmHWM
   const double before_mb = megabytes("VmRSS:"), start_s = poise::process_cpu_now_s();
   const auto after = in_c ? by_c(arrays, argv[3]) : by_cpp(arrays, argv[3]);
   const double cpu_s = poise::process_cpu_now_s() - start_s;

@@ -156,7 +156,7 @@ def zoltan_tool():
                                answer], check=True, capture_output=True, timeout=MOST_SECONDS)
         return [int(line) for line in answer.read_text().split()], float(done.stdout)
 
-    place.folder = folder  # exists as long as the tool
+    place.folder = folder  # keeps the temporary folder as long as the tool exists
     return place
 
 

@@ -104,7 +104,7 @@ def slow_core(repeats):
                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
-        left = 1 - min(share, 0.5)  # share of that core; the system scheduler is fair
+        left = 1 - min(share, 0.5)  # share of the disturbed core that is left; the system scheduler is fair
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
                   (1 + left) / (2 * left), best["ideal"])
     return table.rows

@@ -70,7 +70,7 @@ void simulate(benchmark::State& state, Make make, Simulate run) {
   state.counters["messages_per_rank"] = 1.0 * outcome.messages / scenario.num_ranks;
   state.counters["max_messages_of_a_rank"] = outcome.max_messages_from_one;
   state.counters["requests_per_rank"] = 1.0 * outcome.requests / scenario.num_ranks;
-  if (run != simulate_lending) return;  // stealing knows no loads, and detects no end
+  if (run != simulate_lending) return;  // stealing uses no loads and has no termination detection
   state.counters["end_after_last_task_s"] = outcome.end_s - outcome.makespan_s;
   state.counters["load_age_s"] = outcome.mean_load_age_s;
   state.counters["max_peer_bytes"] = outcome.max_peer_bytes;

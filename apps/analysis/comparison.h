@@ -21,8 +21,8 @@ struct Comparison {
     std::string error;  // why the strategy failed on this problem; all numbers are then 0
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
-    LeastMigrations least;                       // the fewest migrations that reach its makespan
-    double least_nuco_messages = 0;              // lower bound of the messages for its makespan
+    LeastMigrations least;  // the fewest migrations with which any placement reaches this makespan
+    double least_nuco_messages = 0;  // lower bound on nuco_messages for this makespan
   };
 
   Machine machine;

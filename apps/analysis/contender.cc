@@ -51,7 +51,7 @@ Contender contender_of(const Choice& choice) {
 
 std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
   std::vector<Contender> contenders;
-  std::string names;                         // consecutive pieces that belong to the table
+  std::string names;  // consecutive names of strategies of Poise, joined by commas
   if (list.empty()) parse_strategies(list);  // throws an Error that says what would work
   for (const std::string_view piece : split(list, ',')) {
     const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);

@@ -110,7 +110,7 @@ void add_capacity(CLI::App& command, InputOptions& options) {
 
 void allow_many_machines(CLI::App& command) {
   command.get_option("--machine")
-      ->expected(-1)  // one or more, but one after each --machine
+      ->expected(-1)  // may be given several times, each time with one machine
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }

@@ -45,7 +45,7 @@ struct RankMap {
 /// What a launcher needs in order to start each rank on the cores that a map gives it.
 struct LaunchOptions {
   std::vector<LaunchFile> files;
-  std::vector<std::string> words;  // to stand behind the launcher's name
+  std::vector<std::string> words;  // words to insert after the launcher's name
   std::vector<std::pair<std::string, std::string>> variables;  // of its environment
 };
 /// Returns the options for openmpi, mpich or slurm. Throws Error if the launcher cannot follow this

@@ -146,7 +146,7 @@ bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answe
       const ssize_t count = ::write(in[1], question.data(), question.size());
       if (count > 0) question.remove_prefix(count);
       if (count < 0 && errno != EAGAIN && errno != EINTR)
-        question = {};  // it has closed its standard input
+        question = {};  // the program has closed its standard input, so nothing more is sent
     }
     if (ends[0].revents == 0) continue;
     const ssize_t count = ::read(out[0], buffer.data(), buffer.size());

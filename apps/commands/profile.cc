@@ -30,7 +30,7 @@ namespace {
 struct ProfileOptions {
   std::vector<std::string> command;
   std::string output = "run.poise", json, html;
-  std::string period;  // of time slices; empty or auto: chosen
+  std::string period;  // length of a time slice; empty or "auto": Poise chooses it
 };
 
 void note(std::string_view text) { apps::note("profile", text); }

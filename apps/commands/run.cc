@@ -84,7 +84,7 @@ std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
   std::vector<std::string> hosts;
   try {
     hosts = job_machine().hosts;
-  } catch (const Error&) {  // there is no job
+  } catch (const Error&) {  // poise does not run in a batch job
     return profiled;
   }
   if (hosts.size() != profiled.size())

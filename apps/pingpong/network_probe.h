@@ -12,7 +12,7 @@ namespace poise::apps {
 
 struct NetworkProbe {
   std::string launcher;  // "mpirun -np 4"
-  double seconds;        // for messages; to start the ranks takes longer
+  double seconds;        // time to spend on messages; starting the ranks takes extra time
   bool ranks_as_hosts;
 };
 

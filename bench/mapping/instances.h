@@ -14,7 +14,7 @@ namespace poise::mapping {
 
 struct Instance {
   std::string name, machine_text;
-  bool weighs_messages = false;  // messages decide there, not loads
+  bool weighs_messages = false;  // messages matter more than loads in this instance
   Machine machine;
   Workload workload;
   Placement current;
@@ -24,7 +24,7 @@ struct Instance {
 struct Selection {
   bool quick = false;
   std::string seed = "0", recipes, machines, tasks;
-  std::string only;    // part of the name
+  std::string only;    // select only instances whose name contains this text
   std::string traces;  // a folder of folders of traces, or empty
 };
 

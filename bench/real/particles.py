@@ -30,7 +30,7 @@ def main():
     else:
         in_order = sorted(x for x, _ in everything)
         cuts = [in_order[count * k // world.size] for k in range(1, world.size)]
-    rank = world.rank  # each access calls MPI_Comm_rank
+    rank = world.rank  # stored, because each access to world.rank calls MPI_Comm_rank
     own = [particle for particle in everything if bisect.bisect(cuts, particle[0]) == rank]
     del everything
     left = rank - 1 if rank > 0 else MPI.PROC_NULL

@@ -42,9 +42,9 @@ namespace face = poise::chameleon;
 std::recursive_mutex mutex;  // guards the following
 std::unique_ptr<tasks::Context> context;
 std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
-    live;  // by id, until the wait ends
+    live;  // tasks by id; they exist until the wait ends
 std::unordered_map<void*, std::size_t>
-    submitted;                 // bytes, by address, of data from a compiler's plug-in
+    submitted;                 // by address: bytes of data that a compiler's plug-in submitted
 std::optional<face::Ids> ids;  // created when the program first needs a context
 
 std::atomic<std::int32_t> num_created{0};

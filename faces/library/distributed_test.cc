@@ -44,7 +44,7 @@ void spoil(OwnArrays& own, Random& random) {
     case 0: any(own.load_s) = random.below(2) == 0 ? -1 : std::nan(""); break;
     case 1: any(own.bytes) = ~std::uint64_t{0}; break;
     case 2: any(own.first) = random.below(8); break;
-    case 3: any(own.to) = random.below(1000); break;  // most likely no task
+    case 3: any(own.to) = random.below(1000); break;  // most likely the id of no task
     case 4: any(own.to_rank) = random.below(9); break;
     case 5: any(own.ids) = id_of(random.below(9)); break;  // perhaps another task's
     case 6: any(own.counts) = std::uint64_t{1} << random.below(64); break;

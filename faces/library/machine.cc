@@ -18,7 +18,8 @@ namespace {
 
 poise_machine* handle_of(const poise::Machine& machine) {
   auto handle = std::make_unique<poise_machine>();
-  handle->machine = with_formula(machine, poise::CostFormula::physical);  // as the command does
+  // The command `poise` uses the same formula by default.
+  handle->machine = with_formula(machine, poise::CostFormula::physical);
   return handle.release();
 }
 

@@ -133,8 +133,9 @@ void add_argument(Call& call, const KernelArguments& region, std::uint32_t i) {
 
 Call call_of(const KernelArguments& region) {
   Call call;
-  if (region.version == 3)  // a parameter for devices that have an environment
-    add_literal(call, nullptr, 0, kImplicit);
+  // Regions of version 3 have an additional first parameter, which only devices with an environment
+  // use.
+  if (region.version == 3) add_literal(call, nullptr, 0, kImplicit);
   for (std::uint32_t i = 0; i < region.num_arguments; ++i) add_argument(call, region, i);
   const std::size_t all = call.parameters.size() + call.touched.size();
   if (call.reaches_anywhere || all > kMaxParameters) touch_anything(call);

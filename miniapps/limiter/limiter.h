@@ -172,7 +172,7 @@ struct Program {
       fail("--smooth needs at least 3 --pieces, not {}", settings.pieces);
   }
   ObjectId num_objects() const { return settings.pieces; }
-  std::uint64_t steps() const { return 2 * iterations + 1; }  // the last one settles
+  std::uint64_t steps() const { return 2 * iterations + 1; }  // the last one settles candidates
   std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Piece object(ObjectId id) const { return {id, settings}; }
 

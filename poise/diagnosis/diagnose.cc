@@ -148,7 +148,7 @@ Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imba
   const double moving_s = distribution.moved_share * per_rank * byte_s;
   Seconds saved = at_most(distribution.saved, run);
   saved.value -= moving_s;
-  saved.half_width += moving_s;  // the memory's high-water mark is more than what would move
+  saved.half_width += moving_s;  // a rank's peak memory overestimates the bytes that would move
   return {Remedy::objects, saved, false};
 }
 

@@ -29,7 +29,7 @@ struct Advice {
   /// The time that the run would save, ± the half width, which covers the spread over phases, the
   /// sampling of waits, and the error of the model.
   Seconds saved;
-  bool is_bound = false;  // no runtime saves more
+  bool is_bound = false;  // true: no runtime saves more than `saved`
 };
 
 /// A rank for which other ranks waited.

@@ -31,7 +31,8 @@ double excess(std::span<const double> loads) {
 std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
   std::vector<double> result(loads.begin(), loads.end());
-  double lacking = 0, moved = 0;  // foretold seconds that idle ranks lack; measured ones that move
+  double lacking = 0;  // foretold seconds by which ranks are below the mean
+  double moved = 0;    // measured seconds of work that ranks above the mean give away
   for (std::size_t r = 0; r < loads.size(); ++r) {
     if (foretold[r] <= even) {
       lacking += even - foretold[r];

@@ -25,7 +25,7 @@ struct Guest {
 struct GuestEdge {
   VertexName guest, other;
   std::uint32_t other_leader = 0;  // leader of the group to which `other` is assigned
-  std::uint32_t is_sent = 0;       // the guest sends; otherwise it receives
+  std::uint32_t is_sent = 0;       // not 0: the guest sends the messages; 0: it receives them
   std::uint64_t count = 0, bytes = 0;
 };
 

@@ -20,7 +20,7 @@ struct VertexName {
 /// A task, or several tasks that stay together.
 struct PieceVertex {
   double load_s = 0;
-  double weight = 0;  // share of the average place: of its load, and a little of its tasks
+  double weight = 0;  // load and, a little, number of tasks, relative to those of the average place
   std::uint64_t bytes = 0;
   std::uint32_t child = 0;  // number of the child, among those of the leader, in whose part it is
   std::uint32_t is_pinned = 0;

@@ -22,7 +22,7 @@ class ResourceRates {
   /// count * s_per_message + bytes * s_per_byte seconds.
   struct Crossing {
     Kind kind;
-    std::uint32_t index;  // domain (bus; link: the sender's), node (cards), group (up, down)
+    std::uint32_t index;  // bus: domain; link: the sender's domain; card: node; up, down: group
     std::uint32_t other;  // link: the receiver's domain; up, down: the tier
     double s_per_message, s_per_byte;
   };

@@ -116,7 +116,7 @@ std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
   std::string answer;
   const bool is_done = read_all(ends[0], deadline_s, answer);
   ::close(ends[0]);
-  ::kill(child, SIGKILL);  // its answer is complete
+  ::kill(child, SIGKILL);  // the child has answered, so it is no longer needed
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!is_done || answer.empty()) return std::nullopt;

@@ -20,8 +20,8 @@ struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // most threads that computed at the same time
   std::vector<std::uint32_t> cpus = {};  // Linux's numbers of the cpus that they may use
-  std::vector<std::uint32_t> bound_on = {};  // per cpu, the threads that may use only this one
-  std::vector<double> taken_s = {};  // per cpu, while a thread was bound to it and waited for it
+  std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
+  std::vector<double> taken_s = {};       // per cpu: seconds for which a bound thread waited for it
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // time for which the thread that slept most slept
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run

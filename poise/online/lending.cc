@@ -121,7 +121,7 @@ class WholeTasks {
     double at_s;
     double tasks;  // finished before
     const Borrower* other;
-    double more = 0;  // tasks that end then
+    double more = 0;  // tasks that end at that time
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
   // Returns the time at which this rank will have finished the tasks that the others cannot finish

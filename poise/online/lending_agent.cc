@@ -84,7 +84,7 @@ bool LendingAgent::gossip_is_due(const QueueState& queue, double now_s) {
 
 bool LendingAgent::asked_by(const Thief& thief) {
   if (thief.wait < wait_ || (thief.wait == wait_ && !is_inside_))
-    return true;  // of a wait that has ended; the thief asks again in the next one
+    return true;  // the request is of a wait that has ended; the thief asks again in its next wait
   return thieves_.add(thief);
 }
 

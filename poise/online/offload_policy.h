@@ -28,10 +28,10 @@ struct QueueState {
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
-  bool tasks_differ = false;    // in cost, or their functions differ in time by kSimilar
-  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
-  double bytes_both = 0;        // the same, with the bytes of their results
-  TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
+  bool tasks_differ = false;  // in cost, or in the times of their functions by a factor of kSimilar
+  double bytes_out = 0;       // bytes sent if all lendable tasks are lent
+  double bytes_both = 0;      // the same, with the bytes of their results
+  TaskOverhead finishing{};   // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
   double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }
@@ -80,7 +80,7 @@ struct LoanQuestion {
 
 /// What a policy keeps from one decision to the next.
 struct OffloadMemory {
-  double next_exploration_s = 0;  // not before this time
+  double next_exploration_s = 0;  // no exploration begins before this time
 };
 
 struct OffloadPolicy {

@@ -132,7 +132,7 @@ class BusyTimes {
   const PairCosts& costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
-  bool has_moved_ = true;          // a task, since X and A were computed
+  bool has_moved_ = true;          // a task has moved since X and A were computed
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
   std::vector<double> exposed_s_;  // per place: X; empty: nuco

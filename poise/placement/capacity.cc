@@ -70,7 +70,7 @@ class Filling {
   const Capacity& capacity_;
   std::vector<std::int64_t> free_, free_here_;
   std::int64_t most_ = 0;  // cores of the largest place
-  LeastBusy used_;         // cores that a place has less free than the largest one has in all
+  LeastBusy used_;         // key of a place: most_ minus the free cores of the place
 };
 
 }  // namespace

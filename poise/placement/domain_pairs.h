@@ -42,7 +42,8 @@ class DomainPairs {
   }
 
  private:
-  static constexpr std::size_t kEntries = 1024, kStride = 67;  // two small domains rarely collide
+  // With this stride, pairs of domains with low numbers rarely share an entry.
+  static constexpr std::size_t kEntries = 1024, kStride = 67;
   std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };
 

@@ -56,7 +56,7 @@ class PairCosts {
   };
   struct Receiving {
     double message_s = 0, byte_s = 0;
-    bool has_factors = true;  // times the factors of the pair
+    bool has_factors = true;  // true: the costs are multiplied by the factors of the pair of places
   };
   const Receiving& receiving(PlaceId from, PlaceId to) const {
     return is_same_everywhere_ || node_of_[from] == node_of_[to] ? receive_inside_

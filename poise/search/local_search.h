@@ -139,7 +139,7 @@ class LocalSearch {
   std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the next to examine
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
-  std::uint64_t scans_of_moves_ = 0;  // and of refresh(): they do not end a stage
+  std::uint64_t scans_of_moves_ = 0;  // with those of refresh(); a stage's limit ignores them
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;

@@ -55,7 +55,7 @@ class Returns {
   /// True only if place `home` would be busy for longer than limit_s if t returned. Most tasks
   /// cannot return, and most of these are found here, in less time than a trial takes.
   bool is_surely_busier(TaskId t, PlaceId home, double limit_s) const {
-    constexpr double kRounding = 1e-9;  // of the limit: the trial adds in another order
+    constexpr double kRounding = 1e-9;  // relative; a trial adds the same numbers in another order
     return times_.least_busy_s(t, home) > (1 + kRounding) * limit_s;
   }
 

@@ -16,7 +16,7 @@ namespace poise {
 struct Outcome {
   Placement placement;
   double iteration_s = 0, migration_s = 0;
-  double makespan_s = 0;  // the iteration without messages
+  double makespan_s = 0;  // time of an iteration without its messages
   std::uint64_t migrated_bytes = 0;
 
   double total_s(double steps) const { return steps * iteration_s + migration_s; }

@@ -150,7 +150,7 @@ class Surroundings {
   // where it has no partners.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
-  double arriving_s_ = 0;  // the slowest resource that its messages then cross
+  double arriving_s_ = 0;  // time of the slowest resource that t's messages cross after the move
   UnitCosts unit_;
   std::vector<double> change_s_;       // per spot; 0 unless changed
   std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both

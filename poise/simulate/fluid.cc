@@ -218,7 +218,7 @@ class Fluid {
 
  private:
   struct Waiting {
-    double served;  // by its route when it ends
+    double served;  // the value of served_ of its route at which this flow ends
     std::uint32_t flow;
     bool operator>(const Waiting& other) const {
       return served != other.served ? served > other.served : flow > other.flow;

@@ -30,7 +30,7 @@ namespace {
 struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
-  double ran_s = 0;          // once it has run
+  double ran_s = 0;          // seconds that each task took, if it has run
   std::uint64_t ticket = 0;  // of a task that has a copy; then count is 1
 };
 
@@ -48,7 +48,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // of a claim; without a run it is refused
+    grant,  // the answer to a claim; a message without a run refuses it
     load,
     termination
   };
@@ -57,9 +57,9 @@ struct Mail {
   News news;
   double requested_at_s = 0;
   bool is_lasting = false;
-  std::vector<Run> runs;  // of kind tasks, results and grant
+  std::vector<Run> runs;  // only in messages of kind tasks, results and grant
   std::vector<SimulatedCopy> copies;
-  std::uint64_t ticket = 0;  // of kind claim
+  std::uint64_t ticket = 0;  // only in messages of kind claim
   double receiver_s = 0;     // CPU time to receive it
   double byte_s = 0;         // seconds per byte that it travelled; 0: not known
   TerminationMessage round;  // of kind termination

@@ -49,7 +49,7 @@ struct LendingScenario {
   const Machine* machine = nullptr;
   std::vector<PlaceId> places;  // of that machine, by rank; rank r is at place r if it is empty
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
-  double card_bytes_per_s = 12.5e9;                    // that a node sends
+  double card_bytes_per_s = 12.5e9;    // bytes per second that the card of a node sends
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
   double message_overhead_s = 0.5e-6;  // CPU time to send or receive a message
   double decision_s = 2e-6;            // CPU time of a decision about loans
@@ -90,7 +90,7 @@ struct LendingScenario {
 /// What a rank did in all waits or, with LendingScenario::meets, in the last wait.
 struct SimulatedRank {
   double left_s = 0;  // when it left the last wait
-  double busy_s = 0;  // it ran tasks, handled messages or decided, or had not entered yet
+  double busy_s = 0;  // time in tasks, messages and decisions, and before it entered the wait
   std::vector<Span> spans = {};  // of work and waiting, from time 0, if the scenario has them
 };
 
@@ -98,12 +98,12 @@ struct LendingOutcome {
   double makespan_s = 0;                     // when the last result was back at its owner
   double end_s = 0;                          // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;         // tasks; those lent, each time that one is lent
-  std::uint64_t ran_on_other_nodes = 0;      // tasks, of lent and copied ones
+  std::uint64_t ran_on_other_nodes = 0;      // tasks that ran on another node than their owner's
   double lent_bytes = 0;                     // of lent tasks, copies, and their results
-  std::uint64_t copies = 0, copies_run = 0;  // of tasks; those that ran where the copy was
+  std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
-  double mean_load_age_s = 0;  // of the load of the victim when a request is sent to a known one
+  double mean_load_age_s = 0;  // of the victim's load, as the thief knew it when it sent a request
   double max_bytes_out = 0;    // most bytes that any node sent
   std::uint64_t max_lent_by_one = 0;
   std::size_t max_peer_bytes = 0;  // size of the largest table of peers

@@ -101,7 +101,8 @@ class RouteFinder {
     stops.clear();
     if (bytes <= 0) return extra;
     const NodeId from = machine_.node_of(route.from), to = machine_.node_of(route.to);
-    bool has_links = from == to || !network_.has_links();  // they are among the stops, if any
+    // True once `stops` contains the links of the route, or if the route has no links.
+    bool has_links = from == to || !network_.has_links();
     for (const Crossing& crossing : crossings_) {
       if (!has_links && is_behind_links(crossing, route.from)) {
         add_links(route, bytes, stops);

@@ -123,7 +123,7 @@ std::string label_of(const Rows& rows, RowId id) {
 Timeline timeline_of(Rows rows) {
   add_idle_groups(rows);
   Timeline timeline;
-  bool are_numbers = true;  // the names are those of places without names
+  bool are_numbers = true;  // every name is the default name "place N" of a place
   for (const auto& [id, spans] : rows.spans) {
     timeline.names.push_back(label_of(rows, id));
     are_numbers &= timeline.names.back() == fmt::format("place {}", timeline.places.size());

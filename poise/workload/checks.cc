@@ -144,7 +144,7 @@ void check_messages(const Workload& workload) {
 
 std::uint64_t checked_sum(std::uint64_t total, std::span<const std::uint64_t> numbers,
                           const char* what) {
-  constexpr std::size_t kBlock = 512;  // times 2^53 does not overflow
+  constexpr std::size_t kBlock = 512;  // the sum of 512 numbers of at most 2^53 cannot overflow
   for (; !numbers.empty(); numbers = numbers.subspan(std::min(kBlock, numbers.size()))) {
     std::uint64_t any = 0;  // its bits are those of all numbers: at least each, at most their sum
     for (const std::uint64_t number : numbers.first(std::min(kBlock, numbers.size())))

@@ -94,7 +94,8 @@ class Directory {
         row_of_task_(statistics.num_objects()) {
     std::uint32_t most = 0;
     for (std::size_t row = 0; row < task_of_row_.size(); ++row) {
-      task_of_row_[row] = prefix_(name_of(row)) + 1;  // bucket + 1 for now
+      // Until tasks are numbered, this array holds the bucket of each object, plus 1.
+      task_of_row_[row] = prefix_(name_of(row)) + 1;
       most = std::max(most, ++first_of_bucket_[task_of_row_[row]]);
     }
     std::uint32_t sum = 0;

@@ -105,7 +105,7 @@ class Balancer {
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;        // processes of which it is known how they wait
-  bool waits_actively_ = false;  // one of them does so actively
+  bool waits_actively_ = false;  // threads of one of these processes wait actively
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;
   Tally tally_;

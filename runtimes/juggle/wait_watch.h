@@ -45,7 +45,7 @@ class WaitWatch {
   Descriptor file_, news_;
   WaitTable* table_ = nullptr;
   std::atomic<bool> is_over_ = false;
-  std::thread listener_;  // sleeps on the futex of the table, for no descriptor shows a futex
+  std::thread listener_;  // sleeps on the table's futex, because poll() cannot wait for a futex
 };
 
 }  // namespace poise::juggle

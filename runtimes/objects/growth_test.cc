@@ -74,8 +74,8 @@ TEST(Growth, a_rank_needs_memory_and_traffic_for_its_own_objects_only) {
 
 TEST(Growth, the_test_detects_a_rank_that_needs_memory_and_traffic_for_all_objects) {
   const Needs more = growth(Mode::root);
-  EXPECT_GT(more.heap_bytes, 3.9);     // the place of every object
-  EXPECT_GT(more.traffic_bytes, 3.9);  // the same, broadcast
+  EXPECT_GT(more.heap_bytes, 3.9);     // every rank stores the place of every object
+  EXPECT_GT(more.traffic_bytes, 3.9);  // every rank receives the place of every object
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class Messenger {
   std::vector<MPI_Request> requests_;
   std::vector<MessageBuffer> sent_;   // kept until the requests are complete
   std::vector<MessageBuffer> spare_;  // memory for the next received messages
-  Arriving arriving_;                 // of those that ranks sent with send()
+  Arriving arriving_;                 // messages that other ranks sent with send()
 };
 
 }  // namespace poise::objects

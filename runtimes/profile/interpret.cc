@@ -188,7 +188,8 @@ void Interpreter::add_collective(const Function& function, const Arguments& argu
   if (function.peer >= 0) collective.root = arguments.number(function.peer);
   const bool is_scatter =
       function.meaning == Meaning::scatter || function.meaning == Meaning::scatterv;
-  if (is_scatter && collective.rank != collective.root) return;  // its send arguments mean nothing
+  // MPI ignores the send arguments of ranks other than the root.
+  if (is_scatter && collective.rank != collective.root) return;
   if (function.meaning != Meaning::barrier) {
     const auto [count, type] = fields_of(function, arguments);
     if (has_counts(function.meaning)) {

@@ -57,7 +57,7 @@ RankSite site_of(std::span<const int> cpus, const std::string& folder) {
   RankSite common;
   bool is_first = true;
   const auto narrow = [&is_first](std::int32_t& number, const auto& read) {
-    if (!is_first && number < 0) return;  // other cpus lie elsewhere
+    if (!is_first && number < 0) return;  // an earlier cpu differed
     const std::int32_t own = read();
     number = is_first || own == number ? own : -1;
   };

@@ -56,7 +56,8 @@ void add(const Reorderings& own, ReorderedTopologies& all) {
 /// A thread counts as computing if it has a large part of the CPU time. Others, such as those that
 /// help MPI, have little.
 std::vector<ThreadUse> computing(const TeamUse& team) {
-  constexpr double kComputes = 0.2;  // of the CPU time of the thread that has most
+  // A thread counts as computing if it has at least this fraction of the busiest thread's CPU time.
+  constexpr double kComputes = 0.2;
   std::int64_t most_ns = 0;
   for (const ThreadUse& use : team.threads) most_ns = std::max(most_ns, use.run_ns);
   std::vector<ThreadUse> threads = team.threads;

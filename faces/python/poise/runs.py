@@ -41,9 +41,9 @@ class Outlook:
     ideal_s: float  # limit of ever shorter periods
     reactive_s: float  # threads move when others block
     proactive_bound_s: float  # lower bound with balancing points
-    proactive_s: float  # an approximation of it
+    proactive_s: float  # approximate time with balancing points
     simulated_s: float  # the idealised algorithm, simulated
-    simulated_swaps_s: float  # as `poise juggle` does it
+    simulated_swaps_s: float  # simulated with the swaps of `poise juggle`
     simulated_hybrid_s: float  # proactive and reactive at once
     swap_migrations: int  # of threads, in simulated_swaps_s
     advice: str

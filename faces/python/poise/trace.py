@@ -66,7 +66,7 @@ def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
     try:
         machine = Machine._of(lib.create("machine", "trace_machine", handle.pointer))
     except lib.Error:
-        pass  # the trace records none
+        pass  # the trace contains no machine
     return Trace(phases, lib.value("trace_num_places", handle.pointer), machine)
 
 

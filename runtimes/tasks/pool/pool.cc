@@ -367,7 +367,8 @@ std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (!found.empty()) (void)is_ours(found.front());  // false: the replica has taken the token
+  // is_ours() returns false, because the replica has taken the token, and keeps the task.
+  if (!found.empty()) (void)is_ours(found.front());
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());
   auto task = std::move(gone->second);
