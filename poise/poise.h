@@ -187,7 +187,7 @@ void poise_moves_destroy(const poise_moves* moves);
    optional. */
 typedef struct poise_own_tasks {
   uint64_t num_tasks;
-  const uint64_t* global_ids; /* per task, unique over all ranks */
+  const uint64_t* global_ids; /* per task, unique over all ranks (not every call checks this) */
   const double* load_s;       /* per task, seconds on a place of speed 1 */
   const uint64_t* bytes;      /* per task, what a migration sends; or null */
   const uint8_t* pinned;      /* per task, not 0 if it must stay; or null */

@@ -27,7 +27,7 @@ class OwnIds {
     table_ = IdTable(ids.size());
     for (std::size_t t = 0; t < ids.size(); ++t)
       if (table_.insert(ids[t]) != t)
-        fail("id[{}] is {}, but another task on this rank has the same id", t, ids[t]);
+        fail("two tasks have the id {}; ids must be unique over all ranks", ids[t]);
   }
 
   std::uint32_t find(std::uint64_t id) const {
