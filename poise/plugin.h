@@ -74,7 +74,8 @@ struct poise_problem {
   double overlap;          ///< fraction of communication that is hidden, 0 to 1
 };
 
-/// What a shared object defines, the second if it wants to (see above).
+/// The functions that a shared object defines: poise_strategy() always, poise_strategy_error() if
+/// the user is to see why a strategy failed (see above).
 int poise_strategy(const struct poise_problem* problem, uint32_t* place_of_task);
 const char* poise_strategy_error(void);
 

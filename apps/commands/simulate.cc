@@ -280,7 +280,7 @@ std::string text_of(const Simulation& simulation) {
                      seconds_text(simulation.unbalanced().total_s));
 }
 
-/// What was lent in each step.
+/// Adds to the JSON how many tasks were lent in each step, and the time that this saved.
 void add_loans(Json& series, const Replay& replay) {
   Json tasks = Json::array(), saved_s = Json::array();
   for (const ReplayStep& step : replay.steps) {

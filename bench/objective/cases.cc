@@ -28,7 +28,7 @@ constexpr double kSteps[] = {1, 10, 100, 1'000};
 /// these strategies.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
-/// For few tasks on many places.
+/// The machines of the cases with few tasks on many places.
 constexpr const char* kLargeMachines[] = {
     "node:32 numa:2 core:12 factors:12,1.6,1",
     "node:128 numa:2 core:8 factors:10,1.5,1",

@@ -62,7 +62,8 @@ int guarded(const char* function, const Body& body) noexcept {
   }
 }
 
-/// The handle, checked. A call that changes it takes it as not const.
+/// Returns the object behind a handle. Throws Error if the handle is invalid or another call uses
+/// it. `Handle` is const unless the call changes the object.
 template <typename Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail("{} is null", name);

@@ -22,7 +22,8 @@ bool has_own_places(const Placement& placement, std::uint32_t num_places) {
   return true;
 }
 
-/// The distance that can distinguish nodes.
+/// Returns a distance that is larger between nodes than inside them: hops if the network was not
+/// measured, because factors then do not tell nodes apart.
 Distance known_distance(const Machine& machine) {
   const Network& network = machine.network();
   const bool is_unmeasured =

@@ -105,7 +105,7 @@ TEST(EvenSubphases, balances_cpu_and_gpu_work_separately_if_both_run_at_the_same
   EXPECT_EQ(iteration_s(problem, parse_strategy("poise").rebalance(problem)), 1);
 }
 
-TEST(EvenSubphases, never_lengthens_the_iteration_and_keeps_pinned_tasks) {
+TEST(EvenSubphases, never_lengthens_the_iteration_and_leaves_pinned_tasks_in_place) {
   for (const char* text : {"core:1", "core:5", "node:3 core:2 factors:10,1 message:1e-3 byte:1e-4",
                            "core:4 speeds:1,0.5,1,0.25 message:0.02"})
     for (std::uint64_t seed = 0; seed < 10; ++seed) {

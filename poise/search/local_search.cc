@@ -393,7 +393,7 @@ bool LocalSearch::evaluate_anew(Step step, PlaceId p, double limit) {
   return steps_.size() > num_steps;
 }
 
-/// Computes for what places wait (BusyTimes).
+/// Computes anew for which resources the places wait (BusyTimes::refresh).
 void LocalSearch::refresh() {
   times_.refresh(exponent_);
   scans_of_moves_ += times_.num_spots();

@@ -33,7 +33,8 @@ TEST(MemoryPressure, memory_up_to_80_percent_full_slows_nothing_down) {
               ElementsAre(1, 1, 1, 1));
 }
 
-TEST(MemoryPressure, full_memory_slows_unpacking_down_by_the_factor_and_overfull_memory_more) {
+TEST(MemoryPressure,
+     full_memory_slows_unpacking_by_the_given_factor_and_overfull_memory_slows_it_more) {
   const Placement after({1, 1, 2, 3});  // place 1 holds 120 bytes
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), workload(), kBefore, after, {5, 120})[1], 5);
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), workload(), kBefore, after, {5, 100})[1], 9);
@@ -45,7 +46,8 @@ TEST(MemoryPressure, memory_holds_leaving_tasks_until_all_tasks_have_moved) {
               ElementsAre(5, 5, 1, 1));
 }
 
-TEST(MemoryPressure, without_the_memory_of_a_place_all_places_of_a_domain_share_its_memory) {
+TEST(MemoryPressure,
+     if_the_memory_of_places_is_unknown_they_share_the_memory_of_their_domain_equally) {
   MachineParts parts = machine().parts();
   parts.facts.memory_bytes = {240, 120};
   const Machine known(std::move(parts));
@@ -61,7 +63,7 @@ TEST(MemoryPressure, footprints_and_the_programs_own_memory_count_if_they_are_kn
   EXPECT_DOUBLE_EQ(unpacking_factors(machine(), known, kBefore, kBefore, {2, 100})[0], 2);
 }
 
-TEST(MemoryPressure, only_unpacking_takes_longer) {
+TEST(MemoryPressure, full_memory_slows_unpacking_but_not_packing) {
   const Workload moved = workload();
   const Placement after({1, 1, 2, 3});
   const Machine on = machine();

@@ -27,7 +27,7 @@ TEST(Outlook, advises_proactive_balancing_if_the_balancing_period_is_much_shorte
   EXPECT_THAT(advice(8, 7, 30, 0.1), StartsWith("balance proactively: 1.75 times"));
 }
 
-TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
+TEST(Outlook, suggests_a_shorter_balancing_period_if_the_program_then_ends_earlier) {
   EXPECT_THAT(advice(8, 7, 1, 1, 100), HasSubstr("a period of 62.5 ms or less"));
   const Outlook shorter = outlook({.program = {8, 7, 1, 100}, .period_s = 0.0625});
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);

@@ -290,7 +290,7 @@ TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
   EXPECT_EQ(run(true), 3 * (2 + 2));  // two rounds of messages
 }
 
-TEST(Replay, both_engines_let_places_wait_after_each_subphase_or_let_subphases_overlap_or_neither) {
+TEST(Replay, both_engines_follow_the_rule_by_which_places_wait_for_subphases) {
   Trace trace = trace_of({{4, 4}});
   trace.phases[0].workload.subphase_load_s = {{3, 1}, {1, 3}};
   const std::map<SubphaseRule, double> expected_s{

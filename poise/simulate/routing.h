@@ -51,14 +51,14 @@ class NetworkRoutes {
  public:
   NetworkRoutes(const Machine& machine, const CostModel& costs, const Routing& routing);
 
-  /// Stands for the minimal route.
+  /// The result of detour() that means the minimal route.
   static constexpr std::uint32_t kDirect = ~0U;
 
   /// True if messages between nodes occupy links, which find() returns.
   bool has_links() const { return has_links_; }
-  /// True if these links are those of uplinks.
+  /// True if the links are parallel links of which the uplinks of a tree consist.
   bool divides_uplinks() const { return has_links_ && !links_per_uplink_.empty(); }
-  /// What chooses the routes, if there are links.
+  /// The policy that chooses the routes. It has no effect unless has_links().
   RoutingPolicy policy() const { return policy_; }
 
   /// Draws the detour of the messages from one place to another: the number of a router or root, or

@@ -17,7 +17,7 @@ TEST(SharedCore, computes_only_during_the_slices_of_the_rank) {
   EXPECT_EQ(core.end_s(0, 8), 16);  // 3 of the first slice, 4 of the second, 1 of the third
 }
 
-TEST(SharedCore, without_a_competitor_delays_nothing) {
+TEST(SharedCore, the_rank_is_never_delayed_if_it_has_no_competitor) {
   EXPECT_EQ(SharedCore{}.held_from_s(2), 2);
   EXPECT_EQ(SharedCore{}.end_s(2, 3), 5);
 }

@@ -41,7 +41,7 @@ TEST(Anneal, is_within_1_percent_of_the_optimum_on_average) {
   EXPECT_LE(sum / kProblems, 1.01);
 }
 
-TEST(Anneal, improves_with_more_sweeps_and_differs_with_the_seed) {
+TEST(Anneal, the_result_improves_with_more_sweeps_and_depends_on_the_seed) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1");
   const Workload workload =
       generate(parse_recipe("stencil2d:messages=10,skew=lognormal"), 160, 3).front();

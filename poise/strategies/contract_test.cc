@@ -158,7 +158,7 @@ class Contract : public testing::TestWithParam<Strategy> {
   Choice initial() const { return {&GetParam(), Knobs(GetParam().knobs)}; }
 };
 
-TEST_P(Contract, every_strategy_places_every_task_and_keeps_pinned_tasks) {
+TEST_P(Contract, every_strategy_places_every_task_and_leaves_pinned_tasks_in_place) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 1)) {

@@ -88,7 +88,7 @@ TEST(Orb, balances_a_large_grid_of_unequal_tasks_and_cuts_few_edges) {
   EXPECT_LT(cut, 700);
 }
 
-TEST(Orb, throws_without_positions) {
+TEST(Orb, throws_if_tasks_have_no_positions) {
   Workload workload = grid(2, 1);
   workload.positions.clear();
   try {

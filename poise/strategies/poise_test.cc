@@ -78,7 +78,7 @@ TEST(Poise, gives_shorter_iterations_than_greedy_with_far_fewer_migrations_after
   EXPECT_GT(greedy.migrations, 900u);
 }
 
-TEST(Poise, is_not_behind_nuco_if_places_have_many_tasks_and_time_is_short) {
+TEST(Poise, iterations_are_at_most_2_percent_longer_than_with_nuco_if_places_have_many_tasks) {
   for (const char* text : {"node:16 core:4", "dragonfly:4x2 node:2 core:4"})
     for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
       const Machine machine = with_formula(machine_from_text(text), formula);

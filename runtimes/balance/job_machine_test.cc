@@ -59,7 +59,7 @@ TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
-TEST(JobMachine, the_latency_between_hosts_is_ten_times_the_local_one_if_it_was_not_measured) {
+TEST(JobMachine, latency_between_hosts_counts_as_ten_times_that_of_local_memory_if_not_measured) {
   const Machine node = with_assumptions(machine_from_text("core:2"));
   const ProcessLocation processes[] = {{0, -1}, {1, -1}};
   const Machine machine = job_machine(node, processes, kNames).machine;

@@ -55,7 +55,7 @@ TEST(Report, summary_shows_the_cpu_shares_of_threads_and_the_cost_of_balancing) 
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
-TEST(Report, summary_shows_speeds_if_they_differ) {
+TEST(Report, the_summary_shows_the_speeds_of_cpus_if_speeds_differ) {
   Tally unequal = tally();
   unequal.speeds = {1, 1};
   EXPECT_THAT(summary_text(unequal), Not(HasSubstr("speeds")));

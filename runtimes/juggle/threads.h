@@ -73,7 +73,7 @@ class ThreadFinder {
   /// After this call, each new thread gets a counter of its cpu time (counter.h), and read_time()
   /// reads this counter instead of schedstat's run time.
   void count_run_times() { counts_run_times_ = true; }
-  /// True if the system refused such a counter.
+  /// True if the system refused a counter of cpu time to some thread.
   bool lacks_clocks() const { return lacks_clocks_; }
   /// Scans /proc for processes and threads; fast if no thread was created or ended.
   Changes scan();

@@ -208,7 +208,7 @@ TEST(Threads, run_times_can_be_counted_where_schedstat_is_out_of_date) {
   }
 }
 
-TEST(Threads, a_thread_that_has_ended_has_no_times) {
+TEST(Threads, no_cpu_time_is_returned_for_a_thread_that_has_ended) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);
   const pid_t family_root = family->child;

@@ -101,7 +101,7 @@ void Messenger::receive_whole(Received& received, MPI_Message message, int tag) 
 /// Takes a message that has arrived completely; returns false if there is none.
 bool Messenger::take_arrived(Arriving& arriving, Received& received) {
   auto& [messages, requests] = arriving;
-  // Those that receive_whole() has received have no request.
+  // Messages that receive_whole() has received have the request MPI_REQUEST_NULL.
   const auto whole = std::find(requests.begin(), requests.end(), MPI_REQUEST_NULL);
   int index = as_int(whole - requests.begin()), has_arrived = 0;
   if (whole == requests.end())

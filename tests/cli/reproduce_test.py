@@ -69,7 +69,7 @@ class Verdicts(unittest.TestCase):
             verdicts.Estimate.of([1, float("nan")])
 
 
-    def test_a_claim_of_a_gain_is_confirmed_refined_or_contradicted_by_our_gain(self):
+    def test_a_published_gain_is_confirmed_refined_or_contradicted_by_the_measured_gain(self):
         def claim(low, high):
             return verdicts.claim(verdicts.Estimate((low + high) / 2, low, high), 0.2, 0.3)
         self.assertEqual([claim(0.19, 0.21), claim(0.32, 0.33)], [CONFIRMED, CONFIRMED])

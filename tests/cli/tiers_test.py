@@ -116,7 +116,7 @@ class Tiers(unittest.TestCase):
         row, = run.keep.stored_rows(run.RESULT)
         self.assertEqual((row["rounds"], row["failures"]), (1, []))
 
-    def test_other_tiers_store_no_result(self):
+    def test_tiers_other_than_full_store_no_result(self):
         self.assertEqual(self.main("quick")[0], 0)
         self.assertEqual(self.stored(), [])
 

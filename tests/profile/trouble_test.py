@@ -95,7 +95,7 @@ class Trouble(unittest.TestCase):
                 self.assertIn("no profile: rank 0 has waited 10 s for ranks that run without LD_PRELOAD", done.stderr)
                 self.assertFalse((self.folder / "run.poise").exists())
 
-    def test_spawned_processes_are_not_profiled_and_their_messages_count_as_outside(self):
+    def test_spawned_processes_are_not_profiled_and_messages_to_them_count_as_sent_outside_the_job(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 command = [*launcher(mpi), "-np", "2", self.program(mpi), "spawn"]
@@ -130,7 +130,7 @@ class Trouble(unittest.TestCase):
                 self.check(done, (1, 4))
 
     @unittest.skipUnless(HAS_NAMESPACES, "needs namespaces")
-    def test_a_full_disk_costs_the_profile_but_not_the_run(self):
+    def test_if_the_disk_is_full_the_program_runs_but_no_profile_is_written(self):
         (self.folder / "full").mkdir()
         full = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k none full; '
                 'head -c 4096 /dev/zero > full/fill; exec "$@"', "sh"]

@@ -43,7 +43,7 @@ TEST(TaskState, every_state_can_be_reached_and_only_the_last_two_have_no_next_on
         << name_of(state);
 }
 
-TEST(TaskState, the_guide_shows_the_same_table) {
+TEST(TaskState, the_guide_shows_the_table_of_states_and_their_followers) {
   std::string table;
   for (const TaskState state : all_states()) {
     std::string line = std::string("    ") + name_of(state);
