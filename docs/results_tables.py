@@ -454,8 +454,8 @@ PAGES = {
               {"strategy": "`{strategy}`", "tasks": "{tasks:,}", "places": "{places:,}", "CPU ms": "{cpu_time:.1f}",
                "peak MB": "{peak_MB:.0f}"})]),
     "real": ("Programs that were not written for Poise", [
-        Table("The first advice, and what following it gains", "Each program was profiled once. `predicted` is the part of the run that following the first advice saves "
-              "according to the diagnosis. `saved` is the part that it saved: the median of seven pairs of runs without and with the "
+        Table("The first advice, and what following it gains", "Each program was profiled once. `predicted` is the part of the run that the first advice saves "
+              "according to the diagnosis. `saved` is the part that it really saved: the median of seven pairs of runs without and with the "
               "advice, and its 95 % confidence interval. A verdict is given where the cause was planted in the "
               "program: `right` if the advice fits the cause and the gain differs from the prediction by at most a quarter or by at most 3 % "
               "of the run. The efficiencies are those of POP.",
@@ -695,7 +695,7 @@ PAGES = {
                "over Poise": "{seconds_over_poise[0]:.2f} ({seconds_over_poise[1]:.2f}–{seconds_over_poise[2]:.2f})",
                "over keeping": "{cost_over_keeping:.3f}", "tasks moved": "{moved:.1%}"})]),
     "profile": ("What `poise profile` adds to a call", [
-        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to a call, and where it was measured the time "
+        Table("Nanoseconds a call", "The table shows the time that `poise profile` adds to a call and, if it was measured, the time "
               "that eztrace adds: the median over the runs, and the worst run.", profiled_calls,
               {"MPI": "{mpi}", "tool": "{tool}", "call": "`{call}`", "plain": "{plain_ns:.0f}", "added, median": "{added_ns:.0f}", "worst": "{added_max_ns:.0f}"}),
         Table("Slow-down", "A program computes for about 50 µs between two calls. The table shows how much longer its loop takes under the "

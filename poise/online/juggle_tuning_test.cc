@@ -36,7 +36,7 @@ TEST(JuggleTuning, unknown_names_and_values_with_which_sleep_cannot_be_detected_
     EXPECT_THROW(juggle_tuning_from(changes), Error) << changes;
 }
 
-TEST(JuggleTuning, a_changed_number_changes_decisions) {
+TEST(JuggleTuning, balancing_decisions_follow_a_changed_tuning_number) {
   const auto orders = [](const char* changes) {
     JuggleTeam team({.tuning = juggle_tuning_from(changes)}, std::vector<JugglePlace>(2));
     SimulatedCpus cpus(team, 2);

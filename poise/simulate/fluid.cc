@@ -301,9 +301,9 @@ class Fluid {
   std::vector<std::uint32_t> order_;  // of starts
   std::size_t next_ = 0;              // in order_
   FairRates rates_;
-  std::vector<std::vector<Waiting>> in_flight_;  // per route: a heap
-  std::vector<std::uint32_t> num_flows_;         // per route: in flight
-  std::vector<std::uint32_t> to_come_;           // per route: not started
+  std::vector<std::vector<Waiting>> in_flight_;  // per route: its flows in flight, as a heap
+  std::vector<std::uint32_t> num_flows_;         // per route: number of flows in flight
+  std::vector<std::uint32_t> to_come_;           // per route: number of flows that have not started
   std::vector<double> served_, rate_;            // per route
   std::vector<std::uint32_t> active_;            // routes with flows in flight
   std::vector<double> end_s_;

@@ -95,7 +95,7 @@ Traffic message_traffic(const Machine& machine, const Workload& workload, const 
                         const Routing& routing = {});
 
 /// Returns the traffic of the tasks that move from one placement to another. `unpacking` has for
-/// each place how many times as long unpacking takes there; empty: once everywhere.
+/// each place the factor by which unpacking takes longer there; if it is empty, all factors are 1.
 Traffic migration_traffic(const Machine& machine, const Workload& workload, const CostModel& costs,
                           const Placement& before, const Placement& after,
                           std::uint64_t piece_bytes = simulate_tuning::kPieceBytes,

@@ -105,7 +105,7 @@ Header read_head(Line line, std::size_t file_size) {
 /// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
   Workload workload;               // messages[first[t]] and following are the neighbours of t
-  std::vector<std::size_t> first;  // per vertex, then one past the last
+  std::vector<std::size_t> first;  // per vertex: where its neighbours begin; then the number of all
   std::vector<std::size_t> line;   // per vertex: its line in the file
 };
 

@@ -23,7 +23,7 @@ struct Cells {
   std::uint32_t side;
   std::size_t dims;
   std::vector<Point> points;       // sorted by cell
-  std::vector<std::size_t> first;  // per cell, then one past the last
+  std::vector<std::size_t> first;  // per cell: where its entries begin; then the number of all
 
   Cells(std::vector<Point> unsorted, std::uint32_t cells_per_axis, std::size_t num_dims)
       : side(cells_per_axis), dims(num_dims), points(unsorted.size()) {

@@ -200,7 +200,7 @@ class Examples(unittest.TestCase):
         self.assertIn("all is right", run([*os.environ["LAUNCH"].split(), "./program"]))
 
     @unittest.skipUnless(os.environ.get("LAUNCH") and HAS_DEALII, "there is no deal.II")
-    def test_poise_divides_a_mesh_of_dealii_more_evenly_than_zoltan_if_it_is_preloaded(self):
+    def test_dealii_divides_a_mesh_more_evenly_with_poise_preloaded_than_with_zoltan(self):
         self.build_answers("zoltan")
         run([os.environ["MPICXX"], "-std=c++17", "-w", str(ROOT / "examples" / "dealii.cc"), "-I/usr/include/trilinos",
              "-ldeal.ii", "-ltbb", "-ltrilinos_teuchoscomm", "-ltrilinos_teuchoscore", "-o", "mesh"])

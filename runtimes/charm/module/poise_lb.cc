@@ -114,7 +114,8 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // Other settings may hold after a restart, but only the first host may know the variables.
+    // Messages stay measured if they were before the restart, because environment variables that
+    // need them may be set on the first host only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();
