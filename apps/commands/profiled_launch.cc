@@ -78,7 +78,7 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   const std::uint32_t core = first_of_core(cpu);
   for (PlaceId p = first; p < first + per_host; ++p)
     if (machine.place(p).os_index == core) return p;
-  return first + core % per_host;  // of a host that differs from this one
+  return first + core % per_host;  // the rank ran on a host unlike this one
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void note(std::string_view command, std::string_view text);
 /// The launcher that the first word of the command names, and what it prints for --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
-  std::string version;  // empty: it was not asked
+  std::string version;  // empty: the launcher was not called with --version
 };
 KnownLauncher launcher_of(const std::string& command);
 

@@ -285,7 +285,7 @@ struct Program {
     if (calm) settings.wave_m = 0;
   }
   ObjectId num_objects() const { return settings.blocks * settings.blocks; }
-  std::uint64_t steps() const { return iterations + 1; }  // the first one only sends
+  std::uint64_t steps() const { return iterations + 1; }  // the first step only sends
   bool waits() const { return settings.sleep_us > 0; }
   Patch object(ObjectId id) const { return {id, settings}; }
 

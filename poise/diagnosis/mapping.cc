@@ -45,7 +45,7 @@ Workload traffic_of(const Trace& trace) {
     }
   Workload traffic;
   if (!trace.phases.empty()) traffic.tasks = trace.phases[0].workload.tasks;
-  for (Task& task : traffic.tasks) task.load_s = 1;  // one rank a place
+  for (Task& task : traffic.tasks) task.load_s = 1;  // equal loads give each place one rank
   for (const auto& [pair, message] : sums) traffic.messages.push_back(message);
   return traffic;
 }

@@ -34,9 +34,9 @@ struct MeasuredPhase {
 
 /// The process topologies that the program created with reorder = true, if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // calls; those that gave a better order
+  std::uint64_t calls = 0, reordered = 0;  // all calls; calls that found a better order
   double before = 0, after = 0;            // sums over edges of weight times hops
-  double deciding_s = 0;                   // on the rank for which it took longest
+  double deciding_s = 0;                   // seconds of these calls, on the rank that took longest
 };
 
 /// The computing threads of a rank that has several of them.

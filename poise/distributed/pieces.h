@@ -37,7 +37,7 @@ struct PieceEdge {
 struct Piece {
   std::vector<PieceVertex> vertices;
   std::vector<PieceEdge> out;  // messages that its vertices send
-  std::vector<PieceEdge> in;   // and those that they receive from vertices of other leaders
+  std::vector<PieceEdge> in;   // messages that its vertices receive from other leaders' vertices
   /// For each vertex, the index (in the parent's piece) of the vertex into which it is merged.
   std::vector<std::uint32_t> merged;
 };

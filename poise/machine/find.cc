@@ -152,7 +152,7 @@ std::vector<std::string> machine_folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   for (const fs::path& file : {program, own_library()}) {
     if (file.empty()) continue;
-    folders.push_back((file.parent_path() / "machines").string());  // as in the Python package
+    folders.push_back((file.parent_path() / "machines").string());  // in the Python package
     folders.push_back((file.parent_path().parent_path() / "share/poise/machines").string());
   }
   folders.emplace_back(POISE_MACHINES_INSTALLED);

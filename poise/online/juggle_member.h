@@ -25,7 +25,7 @@ struct ThreadReading {
   std::optional<double> work = {};        // since its start, in any unit, such as instructions
   std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
   bool is_beyond = false;   // it may use more cpus than its quota pays for
-  std::optional<WaitReport> waits = {};  // if the program reports its waits
+  std::optional<WaitReport> waits = {};  // what the program reports about its waits, if it does
 };
 
 /// The state of a thread.

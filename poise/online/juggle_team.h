@@ -42,7 +42,7 @@ struct JuggleSettings {
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};
-  bool is_wide = false;  // not only this place, but all places of its domain
+  bool is_wide = false;  // the thread may use all places of the domain of `place`
   friend bool operator==(const JuggleOrder&, const JuggleOrder&) = default;
 };
 

@@ -66,7 +66,7 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
 // same as if the lender first spent lend_s on every task, and then only task_s - lend_s on each
 // task that it keeps.
 double divisible_end_s(const LendingView& view) {
-  std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
+  std::vector<std::pair<double, double>> ranks;  // start in seconds, tasks per second
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
                      view.threads / (view.task_s - view.lend_s));
   for (const Borrower& other : view.others)

@@ -58,7 +58,7 @@ struct LendingCosts {
 /// The input of a decision: the LendingView, and what is known about each borrower in it.
 struct LoanProblem {
   struct Known {
-    double queued = 0;  // lendable tasks there, as it stated
+    double queued = 0;  // number of lendable tasks that the rank stated
     std::uint32_t in_flight = 0;
   };
   std::vector<Borrower> others;  // nearest first

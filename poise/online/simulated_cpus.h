@@ -35,10 +35,10 @@ class SimulatedCpus {
     PlaceId cpu = 0;
     double rest_s = 0;          // work that is left of its phase
     double ready_s = 0;         // when it became ready, or its last turn on a cpu ended
-    double rest_of_turn_s = 0;  // if it was moved during its turn: what was left of it
+    double rest_of_turn_s = 0;  // what was left of its turn when the balancer moved it
     bool waits = false;
     double run_s = 0, wait_s = 0, work_s = 0;
-    double reported_wait_s = 0;  // if waits are reported when they end
+    double reported_wait_s = 0;  // wait_s without a wait that has not ended (reports_late)
     double yielded_s = -1e9;     // when it last yielded its cpu
     std::uint64_t turns = 0;
     const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }

@@ -202,7 +202,7 @@ class Bisection {
   std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
-  std::vector<std::uint8_t> is_skipped_;  // too heavy when it was its turn in grow()
+  std::vector<std::uint8_t> is_skipped_;  // the vertex was too heavy when grow() examined it
   std::vector<std::uint8_t> locked_;      // has changed sides in this climb
   std::vector<Vertex> moved_;             // by this climb, in order
   std::pair<double, double> best_;        // score of the best state that this climb has seen

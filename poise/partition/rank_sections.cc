@@ -203,7 +203,7 @@ class Halving {
   const unsigned attempts_;
   std::vector<Region> regions_;         // in the order of halving; empty once halved
   std::vector<std::size_t> region_of_;  // per vertex
-  std::vector<Vertex> position_;        // per vertex in its region, of the region halved now
+  std::vector<Vertex> position_;        // per vertex of the region being halved: its index there
   std::vector<Slot> slot_of_;
 };
 

@@ -228,7 +228,7 @@ class Parser {
     } else if (type == 2) {
       if (!has(1, 16 + 8)) return false;
       record.to.push_back(object_id());
-      file_.take(4);  // where the sender assumed it to be
+      file_.take(4);  // the PE on which the sender assumed the receiver to be
     } else if (type == 3) {
       const auto members = file_.fixed<std::uint32_t>();
       if (!has(members, 12)) return false;

@@ -133,7 +133,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
     kernel_.set_affinity(thread->second.id, CpuSet(given));
     return false;
   }
-  if (usable() != cpus_) return false;  // the kernel changed it: wait
+  if (usable() != cpus_) return false;  // the kernel has changed the usable cpus: wait
   note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);

@@ -24,7 +24,7 @@ struct ThreadAffinity {
   pid_t process = 0, id = 0;
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
-  Cpus wide = {};                 // or the cpus that the balancer allows it to use
+  Cpus wide = {};                 // if it is not pinned: the cpus that the balancer allows it
   // The previous cpu to which the balancer pinned the thread, before `cpu`. Threads that this
   // thread created at that time inherited the affinity, and may still be pinned to the previous
   // cpu.

@@ -25,7 +25,7 @@ namespace poise::juggle {
 /// Counts how often the guard process restored affinities while the balancer was stopped.
 struct Guard::Shared {
   std::atomic<std::uint32_t> releases;       // odd during a release; each release adds two
-  std::atomic<std::uint32_t> releases_seen;  // that the balancer noticed after it continued
+  std::atomic<std::uint32_t> releases_seen;  // releases that the balancer has noticed
 };
 
 /// A slot with a sequence lock, because the guard may read it while the balancer writes. What the

@@ -80,12 +80,8 @@ class SpeedProbe : public CpuProbe {
   std::optional<ProbeResult> result() override;
 
  private:
-  enum class State : int {
-    idle,
-    asked,
-    done,
-    ends
-  };  // int: std::atomic waits for it in the kernel
+  // The type is int, because std::atomic waits for an int in the kernel, without polling.
+  enum class State : int { idle, asked, done, ends };
   void run();
   bool move(const CpuSet& cpus);
 

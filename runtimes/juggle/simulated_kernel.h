@@ -127,7 +127,7 @@ class SimulatedKernel : public Kernel {
   std::set<pid_t> active;             // processes whose threads wait actively
   std::map<pid_t, WaitReport> waits;  // of the threads that report them
   std::optional<double> quota = {};
-  double stranger_share = 0;  // of each cpu, which other programs use
+  double stranger_share = 0;  // share of each cpu that other programs use
   double time_s = 0;
   int refusal = EINVAL;
   std::size_t processes = 1;

@@ -113,7 +113,7 @@ JointDecision JointDecider::decide(const Measurements& own) const {
         fail("it took longer than its budget of {} s", options_.budget_s);
     });
     return decision;
-  } catch (const OtherRankError&) {  // the other rank says why
+  } catch (const OtherRankError&) {  // the rank that failed reports why
   } catch (const AgreedError& error) {
     trouble = error.what();
   }

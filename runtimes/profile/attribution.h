@@ -23,8 +23,8 @@ namespace poise::profile {
 
 struct Collective {
   Meaning meaning = Meaning::barrier;
-  int rank = 0, size = 1, root = 0;  // root: of those that have one
-  std::uint64_t bytes = 0;           // of the vector, or of this rank's block
+  int rank = 0, size = 1, root = 0;  // root: only for collectives that have one
+  std::uint64_t bytes = 0;           // size of the vector or of this rank's block
   /// Set only for collectives with a count per rank. Returns the number of bytes that this rank
   /// sends to the given rank. For MPI_Allgatherv, returns the number of bytes that the given rank
   /// contributes.

@@ -210,7 +210,7 @@ const void* PointToPoint::status_of(const Function& function, const Arguments& a
   const auto* const statuses = reinterpret_cast<const char*>(word);
   if (!has_statuses(function.meaning)) return statuses;
   int position = index;
-  if (function.index >= 0) {  // those that have completed, in any order
+  if (function.index >= 0) {  // statuses are those of the completed requests, in any order
     const int first = arguments.language() == Language::c ? 0 : 1;
     const auto* const indices = reinterpret_cast<const int*>(arguments.word(function.index));
     const int count = *reinterpret_cast<const int*>(arguments.word(function.index_count));

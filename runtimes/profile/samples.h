@@ -13,7 +13,7 @@ namespace poise::profile {
 /// others.
 struct Part {
   bool delays = false;  // other ranks cannot finish before this rank has come
-  bool waits = false;   // this rank cannot finish before all that delay have come
+  bool waits = false;   // this rank cannot finish before all ranks with `delays` have come
 };
 
 struct Sample {

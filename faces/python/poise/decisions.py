@@ -74,7 +74,7 @@ class Row:
 class Comparison:
     """The results of several strategies on one problem. Iterate over the rows, or index by the strategy's text."""
     rows: list[Row]
-    best: Row | None  # the shortest iteration, then the fewest migrated bytes
+    best: Row | None  # the row with the shortest iteration; among equals, the fewest migrated bytes
     iteration_bound_s: float  # no placement has a shorter iteration
     machine: Machine
     workload: Workload
