@@ -93,7 +93,7 @@ int type_of(tasks::Mode mode) {
 }
 
 /// Fills `visitor`, which represents a task of another rank while this rank runs it. The task and
-/// the tools on this rank read data about the task there.
+/// the tools on this rank read from `visitor` what they want to know about the task.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
