@@ -261,7 +261,7 @@ TEST(DistributedPlan, all_ranks_get_an_error_if_the_input_of_one_rank_is_wrong) 
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }), "a task lists neighbour 77 on rank ");
   expect_text(errors([](OwnArrays& own) { own.to[0] = 77; }, false),
               "a task lists neighbour 77, but no rank has a task with that id");
-  expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "id[1] is");
+  expect_text(errors([](OwnArrays& own) { own.ids[1] = own.ids[0]; }), "two tasks have the id ");
   // Two ranks have a task with the same id. The error is found by the rank whose part of the
   // directory contains this id.
   const auto twice = errors([](OwnArrays& own) { own.ids[0] = id_of(0); }, false);
