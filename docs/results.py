@@ -11,6 +11,7 @@ import functools
 import json
 import math
 import pathlib
+import string
 import subprocess
 import textwrap
 
@@ -52,12 +53,18 @@ def is_stale(stamp, grace=0):
     return (commits_since(stamp["commit"], stamp["date"]) or 0) > MAX_COMMITS + grace
 
 
-def stamp_text(stamp):
-    commit, first = stamp["commit"], stamp.get("first_kept_by")
+def origin(stamp):
+    """Returns what rows must share to be listed together below a table: all of the stamp but the load average."""
+    return stamp["date"], stamp["commit"], stamp.get("first_kept_by"), stamp["machine"]
+
+
+def stamp_text(stamps):
+    """Says where and when rows were measured. `stamps` are theirs, and all have the same origin."""
+    date, commit, first, machine = origin(stamps[0])
     place = f"at commit {commit}" if commit else f"at commit {first} or earlier" if first else "at an unknown commit"
-    load = "" if stamp["load_average"] is None else f"; the load average was {stamp['load_average']:.1f}"
-    stale = STALE if is_stale(stamp) else ""
-    return f"Measured on {stamp['date']} {place}, on {stamp['machine']}{load}.{stale}"
+    loads = sorted({f"{stamp['load_average']:.1f}" for stamp in stamps if stamp["load_average"] is not None}, key=float)
+    load = f"; the load average was {' to '.join(dict.fromkeys([loads[0], loads[-1]]))}" if loads else ""
+    return f"Measured on {date} {place}, on {machine}{load}.{STALE if is_stale(stamps[0]) else ''}"
 
 
 def wrapped(text, indent=""):
@@ -68,16 +75,20 @@ def table_text(table, whole):
     rows = list(table.rows(whole))
     if not rows:  # not measured yet
         return []
-    stamps = list(dict.fromkeys(stamp_text(row["measured"]) for row in rows))
+    stamps = {}
+    for row in rows:
+        stamps.setdefault(origin(row["measured"]), []).append(row["measured"])
+    marks = {of: string.ascii_letters[number] for number, of in enumerate(stamps)}
     columns = dict(table.columns) | ({"measured": None} if len(stamps) > 1 else {})
     lines = [f"### {table.title}", "", *wrapped(table.text), "",
              "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for row in rows:
-        letter = chr(ord("a") + stamps.index(stamp_text(row["measured"])))
-        lines.append("| " + " | ".join(letter if cell is None else cell.format_map(row) for cell in columns.values()) + " |")
+        mark = marks[origin(row["measured"])]
+        lines.append("| " + " | ".join(mark if cell is None else cell.format_map(row) for cell in columns.values()) + " |")
     lines.append("")
-    for i, stamp in enumerate(stamps):
-        lines += wrapped(f"- {f'Rows marked `{chr(97 + i)}`: m' if len(stamps) > 1 else 'M'}{stamp[1:]}", "  ")
+    for of, together in stamps.items():
+        which = f"Rows marked `{marks[of]}`: m" if len(stamps) > 1 else "M"
+        lines += wrapped(f"- {which}{stamp_text(together)[1:]}", "  ")
     note = wrapped(table.note(rows)) if table.note else []
     return lines + ["", *(note + [""] if note else [])]
 

@@ -183,6 +183,27 @@ def decisions_of_threads(whole):
                "moves": f"{row['moves']:.0f}" if "moves" in row else ""}
 
 
+def kernels_of_threads(whole):
+    """Yields the rows of juggle_npb, sorted."""
+    def order(row):
+        return row["kernel"], row["situation"], row["threads_are"], row["compiler"]
+    for row in sorted(whole["results"], key=order):
+        yield {**row, "undecided": "" if row["is_decided"] else "undecided"}
+
+
+def situations_of_threads(whole):
+    """Yields a row for each situation of juggle_npb, with the mean, the median and the extremes of the speed-ups."""
+    groups = {}
+    for row in whole["results"]:
+        groups.setdefault((row["situation"], row["threads_are"]), []).append(row)
+    for (situation, binding), rows in sorted(groups.items()):
+        gains = [row["speed_up"][0] for row in rows]
+        yield {"threads": f"{situation}, {binding}", "kernels": len(rows), "mean": statistics.geometric_mean(gains),
+               "median": statistics.median(gains), "least": min(gains), "most": max(gains),
+               "undecided": sum(not row["is_decided"] for row in rows),
+               "slower": sum(row["speed_up"][2] < 1 for row in rows), "measured": min((row["measured"] for row in rows), key=lambda stamp: stamp["date"])}
+
+
 def interval(values, digits=2):
     return "{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]".format(*values, digits)
 
@@ -599,12 +620,17 @@ PAGES = {
               decisions_of_threads, {"threads": "{on}", "memory domains": "{domains}", "decision": "{kind}", "CPU time, µs": "{cpu_time:.1f}",
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
-        Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the time that the "
-              "program prints without the balancer divided by that with it: the median of pairs of runs, and its 95 % confidence interval. "
+        Table("Speed-ups in each situation", "There is a speed-up for each kernel and compiler; the next table lists them. The mean is geometric. `undecided` "
+              "counts the speed-ups whose interval stayed wider than 2 % to one side, and `slower` those whose whole interval lies below 1. "
+              "Threads that are not bound already move by themselves, because the kernel rotates them.",
+              situations_of_threads, {"threads": "{threads}", "speed-ups": "{kernels}", "mean": "x{mean:.3f}", "median": "x{median:.3f}",
+                                      "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
+        Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
+              "operations per second that the program prints with the balancer, divided by that without it: the median of pairs of "
+              "runs, and its 95 % confidence interval. Rows of 2026-11-26 compare its seconds instead, which have two decimals. "
               "A row is undecided if the interval reaches more than 2 % to one side after 25 pairs. A stranger is another program that "
               "computes all the time: on one cpu beside bound threads, on any cpu beside free ones.",
-              lambda whole: [{**row, "undecided": "" if row["is_decided"] else "undecided"} for row in whole["results"]],
-              {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
+              kernels_of_threads, {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
                "speed-up": "x{speed_up[0]:.3f} [{speed_up[1]:.3f}, {speed_up[2]:.3f}]", "worst pair": "x{worst:.2f}", "pairs": "{pairs}",
                "without, s": "{plain_s[0]:.2f}", "": "{undecided}"})]),
     "juggle_figures": ("Threads: the figures of the Juggle paper", [
@@ -672,6 +698,15 @@ PAGES = {
                   "keep", "poise", "poise steps=1000", "nuco", "greedy_refine", "GreedyLB", "GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB",
                   "DistributedLB")}},
               ours_beside_charm)]),
+    "library": ("Calls of the library", [
+        Table("A call from C and from Python beside one from C++", "Each call decides once about 1,000,000 tasks with 6,000,000 messages, in a process of its own. The "
+              "CPU time covers everything from the program's arrays to the place of each task. Ratios are the call's value divided by that of "
+              "the C++ call in the same round: medians, with 95 % confidence intervals. libpoise asks for huge pages, so that it is faster "
+              "than the C++ call where the strategy computes little.",
+              lambda whole: whole["results"],
+              {"from": "{caller}", "strategy": "`{strategy}`", "rounds": "{rounds}", "CPU time, s": "{cpu_s:.3f}",
+               "CPU over C++": "{cpu_s_over_cpp[0]:.3f} [{cpu_s_over_cpp[1]:.3f}, {cpu_s_over_cpp[2]:.3f}]",
+               "memory, MB": "{megabytes:.0f}", "memory over C++": "{megabytes_over_cpp[0]:.3f}"})]),
     "distributed": ("Decisions by all ranks", [
         Table("Memory", "Ranks are MPI processes. The table shows by how much the memory of a process grew during the decision, for the "
               "process whose memory grew most. The bound is the memory that a rank may need: 8 MB, 200 bytes per task of its own, "

@@ -41,13 +41,20 @@ class Results(unittest.TestCase):
             for commits, said in ("7", ""), (str(results.MAX_COMMITS + 1), results.STALE):
                 counted["git rev-list"] = commits
                 results.commits_since.cache_clear()
-                self.assertEqual(results.stamp_text(stamp),
+                self.assertEqual(results.stamp_text([stamp]),
                                  f"Measured on 2026-01-02 at commit abc, on a machine; the load average was 1.0.{said}")
-            self.assertTrue(results.stamp_text({**stamp, "commit": None}).endswith(results.STALE))
+            self.assertTrue(results.stamp_text([{**stamp, "commit": None}]).endswith(results.STALE))
             counted["git rev-parse"] = "true"  # a shallow clone cannot tell
             results.commits_since.cache_clear()
             self.assertIsNone(results.commits_since("abc", "2026-01-02"))
         results.commits_since.cache_clear()
+
+    def test_rows_that_differ_only_in_the_load_average_are_listed_together(self):
+        stamps = [{"date": "2026-01-02", "commit": None, "machine": "m", "load_average": load} for load in (10.0, 2.0, 2.5)]
+        table = results_tables.Table("T", "Text.", lambda whole: whole["results"], {"x": "{x}"})
+        text = "\n".join(results.table_text(table, {"results": [{"x": 1, "measured": stamp} for stamp in stamps]}))
+        self.assertIn("the load average was 2.0 to 10.0.", text)
+        self.assertNotIn("Rows marked", text)
 
     def test_commits_are_counted_from_the_day_of_a_measurement_if_its_commit_is_not_part_of_the_history(self):
         counts = {("merge-base", "abc", "HEAD"): "",
