@@ -12,6 +12,7 @@
 #include "runtimes/balance/job_machine.h"
 #include "runtimes/balance/run_strategy.h"
 #include "runtimes/charm/convert.h"
+#include "runtimes/charm/locations.h"
 #include "runtimes/charm/past.h"
 #include "runtimes/charm/record.h"
 #include "runtimes/charm/settings.h"
@@ -198,9 +199,12 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   const double answered_s = wall_now_s();
 
   Decision decision;
-  if (outcome.trouble.empty())
+  if (outcome.trouble.empty()) {
     decision.pe_of_object = pes_of(outcome.placement, rows.row_of_task, statistics, stage.pe_map);
-  else if (!std::exchange(has_warned, true))
+    if (statistics.pes_are_here)
+      decision.locations = locations_to_tell(problem->phase, rows.row_of_task, outcome.placement,
+                                             statistics, stage.pe_map);
+  } else if (!std::exchange(has_warned, true))
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
                                    settings.choice.text(), outcome.trouble);
   decision.decide_s = answered_s - converted_s;

@@ -29,8 +29,15 @@ std::string& setting();
 /// not bound.
 std::int32_t bound_core();
 
+/// The PE of an object after a decision, and a PE from which messages are sent to the object.
+struct Location {
+  ObjectName object;
+  std::int32_t pe = 0, sender_pe = 0;
+};
+
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
+  std::vector<Location> locations;  // what PEs should learn; empty if messages are not measured
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
   double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kPieces = 64, kSteps = 40, kPeriod = 10, kPinned = 8, kValues = 64;
 
-enum Count { kStepsDone, kSumOfEnds, kMoves, kPinnedMoves, kLeftBehind, kCounts };
+enum Count { kStepsDone, kSumOfEnds, kMoves, kPinnedMoves, kLeftBehind, kDetours, kCounts };
 
 void take_out_of_service(int pe) {
   std::vector<char> in_service(static_cast<std::size_t>(CkNumPes()), 1);
@@ -79,6 +79,7 @@ class Main : public CBase_Main {
                     counts[kLeftBehind] == 0;
     CkPrintf("ring: %d moves, %d of pinned pieces; %s\n", counts[kMoves], counts[kPinnedMoves],
              ok ? "ok" : "WRONG");
+    CkPrintf("ring: %d messages were sent to a PE without the receiver\n", counts[kDetours]);
     CkPrintf("ring: messages are %s\n", _lb_args.traceComm() ? "measured" : "not measured");
     CkExit();
   }
@@ -100,6 +101,7 @@ class Ring : public CBase_Ring {
     p(waiting_, 2);
     p | ends_;
     p | moves_;
+    p | detours_;
     p | has_sent_;
     p | values_;
     p | pe_;
@@ -114,7 +116,7 @@ class Ring : public CBase_Ring {
   void go() {
     for (int k = 0; k < 2000 * (1 + thisIndex % 7); ++k) values_[k % kValues] += 1e-9 * k;
     for (const int distance : {1, kPieces - 1})
-      if (!isApart) thisProxy[(thisIndex + distance) % kPieces].end(step_, kValues, values_.data());
+      if (!isApart) tell((thisIndex + distance) % kPieces);
     if (hasMulticasts && thisIndex == 0) tell_all();
     has_sent_ = true;
     advance();
@@ -127,8 +129,9 @@ class Ring : public CBase_Ring {
   }
 
   /// Counts messages separately for odd and even steps, because a neighbour may be one step ahead.
-  void end(int step, int, const double*) {
+  void end(int step, int pe, int, const double*) {
     ++waiting_[step & 1];
+    if (pe != CkMyPe()) ++detours_;
     advance();
   }
 
@@ -152,6 +155,11 @@ class Ring : public CBase_Ring {
     pe_ = CkMyPe();
     num_pes_ = CkNumPes();
     setMigratable(!is_pinned());
+  }
+
+  void tell(int neighbour) {
+    const int pe = thisArray->lastKnown(CkArrayIndex1D(neighbour));
+    thisProxy[neighbour].end(step_, pe, kValues, values_.data());
   }
 
   void tell_all() {
@@ -178,13 +186,17 @@ class Ring : public CBase_Ring {
   }
 
   void report() {
-    const int counts[kCounts] = {step_, ends_, moves_, is_pinned() && CkMyPe() != home_,
-                                 !is_pinned() && CkMyPe() == outOfService};
+    const int counts[kCounts] = {step_,
+                                 ends_,
+                                 moves_,
+                                 is_pinned() && CkMyPe() != home_,
+                                 !is_pinned() && CkMyPe() == outOfService,
+                                 detours_};
     contribute(sizeof counts, counts, CkReduction::sum_int,
                CkCallback(CkReductionTarget(Main, done), mainProxy));
   }
 
-  int step_ = 0, waiting_[2] = {0, 0}, ends_ = 0, moves_ = 0, notes_ = 0;
+  int step_ = 0, waiting_[2] = {0, 0}, ends_ = 0, moves_ = 0, detours_ = 0, notes_ = 0;
   bool has_sent_ = false;
   std::vector<double> values_;
   int pe_ = 0, home_ = 0, num_pes_ = 0;

@@ -65,6 +65,30 @@ void register_balancer(const Listed& listed) {
       []() -> BaseLB* { return Group::allocate(kWhich); }, listed.summary);
 }
 
+/// Lets this PE send messages for the object straight to its PE. In Charm++ 8.0.1 a PE that has not
+/// been told sends them to the object's home PE, which passes them on. That PE should tell the
+/// sender: CkArray does for messages with more than one hop, but _processArrayEltMsg() does not
+/// count the last hop.
+///
+/// An object's epoch is the number of its migrations. The number that is set here is at most that
+/// of the object, so Charm++'s own later news replaces it.
+inline void learn_location(const Location& location) {
+  CkGroupID array;
+  array.idx = location.object.array;
+  auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
+  if (manager == nullptr) return;
+  auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
+  const CmiUInt8 id = location.object.id;
+  const CkLocEntry known = cache->getLocationEntry(id);
+  // An object that is still here, and its home, learn of the migration from the object itself.
+  if (known.pe == CkMyPe() || known.pe == location.pe || cache->homePe(id) == CkMyPe()) return;
+  CkLocEntry entry;
+  entry.id = id;
+  entry.pe = location.pe;
+  entry.epoch = known.epoch + 1;
+  cache->updateLocation(entry);
+}
+
 #else
 
 inline std::size_t num_pes(const BaseLB::LDStats& stats) {
@@ -101,6 +125,8 @@ inline constexpr int kIndexBits = 64;
 inline void measure_messages() {}  // messages are measured by default; +LBCommOff turns this off
 
 inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
+
+inline void learn_location(const Location&) {}
 
 template <typename Group>
 void call_at_balancings(Group& balancer) {

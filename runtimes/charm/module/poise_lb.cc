@@ -40,6 +40,13 @@ class PoiseLB : public CBase_PoiseLB {
   /// A PE reports the core to which it is bound.
   void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
 
+  /// A PE learns the PEs of the objects to which it sends messages.
+  void learn(const std::vector<int>& arrays, const std::vector<CmiUInt8>& ids,
+             const std::vector<int>& at) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      poise::charm::learn_location({{ids[i], arrays[i]}, at[i]});
+  }
+
  protected:
   bool QueryBalanceNow(int) override { return true; }
   void work(LDStats* stats) override;
@@ -49,6 +56,7 @@ class PoiseLB : public CBase_PoiseLB {
   void begin(int which);
   void tell_core();
   void make_balancer();
+  void tell_locations(const std::vector<poise::charm::Location>& locations);
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
@@ -141,6 +149,20 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
   return statistics;
 }
 
+/// `locations` are ordered by sender_pe.
+void PoiseLB::tell_locations(const std::vector<poise::charm::Location>& locations) {
+  std::vector<int> arrays, at;
+  std::vector<CmiUInt8> ids;
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    arrays.push_back(locations[i].object.array);
+    ids.push_back(locations[i].object.id);
+    at.push_back(locations[i].pe);
+    if (i + 1 < locations.size() && locations[i + 1].sender_pe == locations[i].sender_pe) continue;
+    thisProxy[locations[i].sender_pe].learn(arrays, ids, at);
+    arrays.clear(), ids.clear(), at.clear();
+  }
+}
+
 void PoiseLB::work(LDStats* stats) {
   if (!balancer_) make_balancer();
   const Statistics statistics = rows_of(*stats);
@@ -148,6 +170,7 @@ void PoiseLB::work(LDStats* stats) {
   poise::charm::summarize({balancer_->strategy(), poise::charm::num_moves(decision, *stats),
                            statistics.num_objects(), statistics.pes.size(), decision.decide_s});
   poise::charm::carry_out(decision, *stats);
+  tell_locations(decision.locations);
 }
 
 #include "PoiseLB.def.h"

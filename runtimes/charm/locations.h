@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells the senders of messages where the receivers are after a decision.
+#pragma once
+
+#include <vector>
+
+#include "runtimes/charm/balancer.h"
+#include "runtimes/charm/convert.h"
+
+namespace poise::charm {
+
+/// Returns the objects that receive messages from another PE, if the object or the sender moves,
+/// each once for each such PE, ordered by sender_pe. `statistics.pes` must be the PEs of the job.
+/// O(m log m) for m messages.
+std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
+                                        const std::vector<std::uint32_t>& row_of_task,
+                                        const Placement& placement, const Statistics& statistics,
+                                        const PeMap& pe_map);
+
+}  // namespace poise::charm

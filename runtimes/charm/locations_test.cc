@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtimes/charm/locations.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <tuple>
+
+#include "poise/base/random.h"
+
+namespace poise::charm {
+namespace {
+
+using Told = std::set<std::tuple<std::uint64_t, std::int32_t, std::int32_t>>;
+
+TEST(Locations,
+     each_pe_learns_once_where_the_objects_are_to_which_it_sends_and_that_it_may_not_know) {
+  Random random(1);
+  for (int round = 0; round < 200; ++round) {
+    const auto num_objects = static_cast<std::uint32_t>(1 + random.below(20));
+    const auto num_pes = static_cast<std::uint32_t>(1 + random.below(5));
+    Statistics statistics;
+    balance::MeasuredPhase phase;
+    std::vector<PlaceId> before, after;
+    std::vector<std::uint32_t> row_of_task;
+    for (std::uint32_t t = 0; t < num_objects + 1; ++t) {  // the last task is a PE that sends
+      phase.workload.tasks.emplace_back();
+      before.push_back(static_cast<PlaceId>(random.below(num_pes)));
+      after.push_back(random.below(2) == 0 || t == num_objects
+                          ? before.back()
+                          : static_cast<PlaceId>(random.below(num_pes)));
+      if (t == num_objects) break;
+      row_of_task.push_back(num_objects - 1 - t);
+      statistics.objects.insert(statistics.objects.begin(), {{100 + t, 7}, 1, 0, 0, true});
+    }
+    for (std::uint64_t i = random.below(60); i > 0; --i)
+      phase.workload.messages.push_back({static_cast<TaskId>(random.below(num_objects + 1)),
+                                         static_cast<TaskId>(random.below(num_objects + 1))});
+    PeMap pe_map;  // PEs in the reverse order of places
+    for (std::uint32_t p = 0; p < num_pes; ++p) pe_map.pe_of_place.push_back(num_pes - 1 - p);
+    phase.current = Placement(before);
+
+    Told wanted;
+    const auto pe_of = [&](TaskId t) { return static_cast<std::int32_t>(num_pes - 1 - after[t]); };
+    for (const Message& message : phase.workload.messages) {
+      const bool moves =
+          before[message.from] != after[message.from] || before[message.to] != after[message.to];
+      if (message.to < num_objects && moves && pe_of(message.from) != pe_of(message.to))
+        wanted.insert({100 + message.to, pe_of(message.to), pe_of(message.from)});
+    }
+    const auto locations =
+        locations_to_tell(phase, row_of_task, Placement(after), statistics, pe_map);
+    Told told;
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+      EXPECT_EQ(locations[i].object.array, 7);
+      EXPECT_TRUE(i == 0 || locations[i - 1].sender_pe <= locations[i].sender_pe);
+      EXPECT_TRUE(
+          told.insert({locations[i].object.id, locations[i].pe, locations[i].sender_pe}).second);
+    }
+    EXPECT_EQ(told, wanted);
+  }
+}
+
+}  // namespace
+}  // namespace poise::charm
