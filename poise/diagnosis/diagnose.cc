@@ -8,11 +8,12 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "poise/base/error.h"
 #include "poise/diagnosis/mapping.h"
+#include "poise/diagnosis/replayed_run.h"
 #include "poise/diagnosis/tuning.h"
-#include "poise/simulate/theory.h"
 
 namespace poise {
 
@@ -37,6 +38,13 @@ Nodes nodes_of(const Trace& trace) {
     nodes.of_rank.push_back(machine.node_of_place(p));
   }
   return nodes;
+}
+
+/// True if a node has more ranks than cores.
+bool is_crowded(const Nodes& nodes) {
+  for (std::size_t n = 0; n < nodes.cores.size(); ++n)
+    if (nodes.ranks[n] > nodes.cores[n]) return true;
+  return false;
 }
 
 /// The time that ranks waited for other ranks, on average.
@@ -117,6 +125,48 @@ void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
   }
 }
 
+double largest(std::span<const double> values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+std::vector<double> loads_of(const MeasuredPhase& phase) {
+  std::vector<double> loads_s;
+  for (const RankTimes& rank : phase.ranks) loads_s.push_back(rank.load_s);
+  return loads_s;
+}
+
+double largest_useful_s(const MeasuredPhase& phase) {
+  double s = 0;
+  for (const RankTimes& rank : phase.ranks) s = std::max(s, rank.useful_s);
+  return s;
+}
+
+/// Per phase, the time in which the busiest rank does not compute.
+std::vector<double> exposed_times_s(const MeasuredRun& run) {
+  std::vector<double> exposed_s = phase_times_s(run);
+  for (std::size_t p = 0; p < exposed_s.size(); ++p)
+    exposed_s[p] = std::max(0.0, exposed_s[p] - largest_useful_s(run.phases[p]));
+  return exposed_s;
+}
+
+/// The mean transfer time of the ranks in each phase.
+std::vector<double> mean_transfers_s(const MeasuredRun& run) {
+  std::vector<double> means_s;
+  for (const MeasuredPhase& phase : run.phases) {
+    double sum_s = 0;
+    for (const RankTimes& rank : phase.ranks)
+      sum_s += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
+    means_s.push_back(sum_s / phase.ranks.size());
+  }
+  return means_s;
+}
+
+double sum_of(std::span<const std::size_t> phases, const std::vector<double>& seconds) {
+  double sum_s = 0;
+  for (const std::size_t phase : phases) sum_s += seconds[phase];
+  return sum_s;
+}
+
 /// What a distribution of work saves, and the share of the work that moves during the run.
 struct Distribution {
   Seconds saved;
@@ -126,36 +176,74 @@ struct Distribution {
 /// If the imbalance persists, the work can be distributed once, before the run. Otherwise it has to
 /// be distributed again during the run. If it is unknown whether the imbalance persists, the saving
 /// lies between the savings of these two ways.
-Distribution best_distribution(const Imbalance& i) {
-  const Seconds before{i.persistent_s, i.persistent_error_s};
-  const Seconds during{i.periodic_s, i.periodic_error_s};
-  if (i.kind == ImbalanceKind::persistent) return {before};
-  if (i.kind != ImbalanceKind::unknown) return {during, i.moved_share};
+Distribution best_distribution(const Imbalance& i,
+                               const std::function<Seconds(bool is_once)>& saving) {
+  if (i.kind == ImbalanceKind::persistent) return {saving(true)};
+  if (i.kind != ImbalanceKind::unknown) return {saving(false), i.moved_share};
+  const Seconds before = saving(true), during = saving(false);
   return {{(before.value + during.value) / 2, std::abs(before.value - during.value) / 2 +
                                                   std::max(before.half_width, during.half_width)}};
 }
 
+/// The part of the transfers that follows the waiting for late ranks. Ranks that send while the
+/// busiest rank computes have shorter transfers than it has; those that send afterwards have not.
+double late_transfers(const MeasuredRun& run) {
+  double busiest_s = 0;
+  for (const MeasuredPhase& phase : run.phases) {
+    const RankTimes* busiest = &phase.ranks[0];
+    for (const RankTimes& rank : phase.ranks)
+      if (rank.load_s > busiest->load_s) busiest = &rank;
+    busiest_s += std::max(0.0, busiest->wall_s - busiest->useful_s - busiest->waited.value);
+  }
+  const std::vector<double> means_s = mean_transfers_s(run);
+  const double mean_s = std::accumulate(means_s.begin(), means_s.end(), 0.0);
+  return busiest_s > 0 ? std::min(1.0, mean_s / busiest_s) : 1;
+}
+
+/// What a distribution of work saves. `by_loads` is what it saves by the ranks' loads alone: all
+/// messages are sent after all ranks have finished, before and after the distribution. The event
+/// engine predicts less, because ranks that finish early also send early.
+Seconds replayed_saving(const MeasuredRun& run, const ReplayedRun& replay,
+                        const Imbalance& imbalance, bool is_once, Seconds by_loads) {
+  RankLoads before_s;
+  for (const MeasuredPhase& phase : run.phases) before_s.push_back(loads_of(phase));
+  const RankLoads after_s = distributed_loads_s(run, imbalance, is_once);
+  std::vector<double> estimates_s;
+  for (std::size_t p = 0; p < before_s.size(); ++p)
+    estimates_s.push_back(largest(before_s[p]) - largest(after_s[p]));
+  const double factor = replay.factor_for(after_s, sum_of(replay.phases(), mean_transfers_s(run)));
+  std::vector<double> saved_s = replay.times_s(before_s, replay.own_places(), factor);
+  const std::vector<double> left_s = replay.times_s(after_s, replay.own_places(), factor);
+  for (std::size_t k = 0; k < saved_s.size(); ++k) saved_s[k] -= left_s[k];
+  const Seconds replayed = sum_over_run(saved_s, replay.phases(), estimates_s);
+  const double least_s = std::clamp(replayed.value, 0.0, by_loads.value);
+  const double range_s = by_loads.value - least_s, late = late_transfers(run);
+  return {least_s + late * range_s,
+          by_loads.half_width + replayed.half_width + std::max(late, 1 - late) * range_s};
+}
+
 /// Advice: distribute the work by its cost. If the size of the work's memory is known, the time to
 /// move this memory during the run is subtracted from the saving.
-Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
+Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance,
+               const ReplayedRun* replay) {
   double bytes = 0;
   const auto& memory = trace.phases.back().workload.memory;
   for (const TaskMemory& task : memory) bytes += task.footprint_bytes;
   const double per_rank = memory.empty() ? 0 : bytes / memory.size();
   const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
                                       : CostModel{}.seconds_per_migrated_byte;
-  const Distribution distribution = best_distribution(imbalance);
+  const auto saving = [&](bool is_once) {
+    const Seconds by_loads = is_once ? Seconds{imbalance.persistent_s, imbalance.persistent_error_s}
+                                     : Seconds{imbalance.periodic_s, imbalance.periodic_error_s};
+    const bool is_replayed = replay != nullptr && replay->is_possible() && run.knows_waiting;
+    return is_replayed ? replayed_saving(run, *replay, imbalance, is_once, by_loads) : by_loads;
+  };
+  const Distribution distribution = best_distribution(imbalance, saving);
   const double moving_s = distribution.moved_share * per_rank * byte_s;
   Seconds saved = at_most(distribution.saved, run);
   saved.value -= moving_s;
   saved.half_width += moving_s;  // a rank's peak memory overestimates the bytes that would move
   return {Remedy::objects, saved, false};
-}
-
-double largest_useful_s(const MeasuredPhase& phase) {
-  double s = 0;
-  for (const RankTimes& rank : phase.ranks) s = std::max(s, rank.useful_s);
-  return s;
 }
 
 /// The duration of a phase's work if the ranks of each node shared its cores evenly.
@@ -190,54 +278,73 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
   return true;
 }
 
-/// The time for which ranks that the kernel moves between the cores of a crowded node kept a core
-/// although they only waited. If all ranks are ready all the time, each of n ranks on m cores
-/// queues for 1 - m/n of the time, and the cores do nothing useful beyond shared_s(). Ranks that
-/// sleep while they wait queue for less.
-double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes, const SpmdProgram& fullest) {
-  double wall_s = 0, queued_s = 0;
-  for (const RankTimes& rank : phase.ranks) {
-    wall_s += rank.wall_s / phase.ranks.size();
-    queued_s += rank.queued_s / phase.ranks.size();
+/// The part of the waiting for others in which ranks of a crowded node keep a core. If all ranks
+/// are ready all the time, n ranks on m cores queue for 1 - m/n of the time; ranks that sleep while
+/// they wait queue for less.
+double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
+  double queued_s = 0, most_s = 0;
+  for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
+    const NodeId node = nodes.of_rank[r];
+    const double cores_per_rank = 1.0 * nodes.cores[node] / nodes.ranks[node];
+    most_s += phase.ranks[r].wall_s * std::max(0.0, 1 - cores_per_rank);
+    queued_s += phase.ranks[r].queued_s;
   }
-  const double most_s = wall_s * (1 - 1.0 * fullest.places / fullest.threads);
-  if (most_s <= 0) return 0;
-  return std::min(1.0, queued_s / most_s) * std::max(0.0, wall_s - shared_s(phase, nodes));
+  return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
+}
+
+/// The time for which ranks that the kernel moves between the cores of a crowded node kept a core
+/// although they only waited. The cores do nothing useful beyond shared_s().
+double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
+  double wall_s = 0;
+  for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();
+  return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
+}
+
+/// Advice: move threads between cores. The simulated balancer moves them in iterations that are
+/// longer than its period. In shorter ones, ranks that sleep while they wait leave their cores to
+/// others once the balancer has let all use all cores, and ranks that wait actively do not.
+Advice juggle(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
+              const ReplayedRun& replay) {
+  std::vector<double> uneven_s, saved_s = replay.juggled_times_s();
+  double all_s = 0, asleep_s = 0;
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    const double core_s = fullest_core_s(run.phases[p], trace.phases[p].placement);
+    uneven_s.push_back(std::max(0.0, core_s - shared_s(run.phases[p], nodes)));
+    all_s += uneven_s.back();
+    asleep_s += uneven_s.back() * (1 - waiting_actively(run.phases[p], nodes));
+  }
+  for (std::size_t k = 0; k < saved_s.size(); ++k) {
+    const std::size_t p = replay.phases()[k];
+    saved_s[k] = fullest_core_s(run.phases[p], trace.phases[p].placement) - saved_s[k];
+  }
+  const Seconds moved = sum_over_run(saved_s, replay.phases(), uneven_s);
+  const double least_s = std::clamp(moved.value, 0.0, all_s);
+  const double most_s = std::max(least_s, asleep_s);
+  return {
+      Remedy::juggle, {(most_s + least_s) / 2, (most_s - least_s) / 2 + moved.half_width}, false};
 }
 
 /// Nodes with more ranks than cores lose time in two ways: ranks spin while others need their core,
 /// and some cores have one rank more than others. The kernel evens out the latter, unless it may
 /// not move the ranks.
 void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
-                 std::vector<Advice>& advice) {
-  SpmdProgram fullest{.threads = 1, .places = 1, .phase_s = 1};
-  for (std::size_t n = 0; n < nodes.cores.size(); ++n)
-    if (nodes.ranks[n] > nodes.cores[n] &&
-        nodes.ranks[n] * fullest.places >= fullest.threads * nodes.cores[n])
-      fullest = {.threads = nodes.ranks[n], .places = nodes.cores[n], .phase_s = 1};
-  if (fullest.threads <= fullest.places) return;
+                 const ReplayedRun& replay, std::vector<Advice>& advice) {
+  if (!is_crowded(nodes)) return;
   const bool are_free = are_crowded_ranks_free(run, nodes);
-  double spun_s = 0, uneven_s = 0;
+  double spun_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
     if (are_free) {
-      spun_s += spun_freely_s(phase, nodes, fullest);
+      spun_s += spun_freely_s(phase, nodes);
       continue;
     }
     const double core_s = fullest_core_s(phase, trace.phases[p].placement);
     spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
-    uneven_s += std::max(0.0, core_s - shared_s(phase, nodes));
   }
   // Up to half of the time that seems lost by spinning may have other causes, so the half width
   // (the uncertainty) is half of the saving.
   advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
-  // Moving threads saves at least as much time as reactive balancing, and at most as much as ideal
-  // balancing.
-  double reached = 1;
-  if (is_imbalanced(fullest))
-    reached = (static_s(fullest) - reactive_s(fullest)) / (static_s(fullest) - ideal_s(fullest));
-  const double least_s = reached * uneven_s;
-  advice.push_back({Remedy::juggle, {(uneven_s + least_s) / 2, (uneven_s - least_s) / 2}, false});
+  if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
 /// The time in which ranks of one core take turns, also inside MPI, where they wait actively. For
@@ -262,9 +369,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  std::vector<Advice>& advice) {
   double saved_s = 0, squares = 0, turns_s = 0;
   std::size_t with_others = 0, with_turns = 0;
-  const bool has_free_cores =
-      std::equal(nodes.ranks.begin(), nodes.ranks.end(), nodes.cores.begin(), std::less_equal<>());
-  if (!has_free_cores) return;
+  if (is_crowded(nodes)) return;
   const std::vector<double> times_s = phase_times_s(run);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     std::map<PlaceId, int> ranks_at;
@@ -275,8 +380,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
       shares = ++ranks_at[placement.of(r)] > 1 || has_moved || shares;
     }
     with_others += shares ? 1 : 0;
-    double loaded_s = 0;
-    for (const RankTimes& rank : run.phases[p].ranks) loaded_s = std::max(loaded_s, rank.load_s);
+    const double loaded_s = largest(loads_of(run.phases[p]));
     turns_s += std::clamp(taking_turns_s(run.phases[p], placement, ranks_at), 0.0,
                           std::max(0.0, times_s[p] - loaded_s));
     with_turns += std::any_of(ranks_at.begin(), ranks_at.end(),
@@ -296,31 +400,46 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
-/// Advice: map ranks to other places. The model computes which fraction of the cost of messages
-/// this saves. It is assumed that the same fraction of the time of messages is saved: at least the
-/// ranks' mean transfer time, and at most all time in which a phase's busiest rank does not
-/// compute, because ranks also wait for those that are late by their own transfers.
-void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
+/// What other places save if the ranks compute for `loads_s` and messages lengthen the phases of
+/// the run by `exposed_s`.
+Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
+                        const RankLoads& loads_s, const std::vector<double>& exposed_s) {
+  const double factor = replay.factor_for(loads_s, sum_of(replay.phases(), exposed_s));
+  std::vector<double> saved_s = replay.times_s(loads_s, replay.own_places(), factor);
+  const std::vector<double> left_s = replay.times_s(loads_s, better, factor);
+  for (std::size_t k = 0; k < saved_s.size(); ++k) saved_s[k] -= left_s[k];
+  return sum_over_run(saved_s, replay.phases(), exposed_s);
+}
+
+/// Advice: map ranks to other places. The event engine computes how long the run takes at both. At
+/// least, messages take the ranks' mean transfer time, and all ranks send at the same time. At most
+/// they take all time in which a phase's busiest rank does not compute, because ranks also wait for
+/// those that are late by their own transfers.
+void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
+                 Diagnosis& diagnosis) {
+  if (!replay.is_possible()) return;
   const Workload traffic = traffic_of(trace);
-  const Placement& now = trace.phases.back().placement;
+  const Placement now = replay.own_places();
   const double cost = message_cost(*trace.machine, traffic, now);
   if (cost <= 0) return;
   const Placement better = mapped(*trace.machine, traffic, now);
   diagnosis.mapping_share = 1 - message_cost(*trace.machine, traffic, better) / cost;
-  const std::vector<double> transfers_s = transfer_times_s(run);
-  const double least_s =
-      std::accumulate(transfers_s.begin(), transfers_s.end(), 0.0) / run.num_ranks();
-  double most_s = 0;
-  const std::vector<double> times_s = phase_times_s(run);
-  for (std::size_t p = 0; p < times_s.size(); ++p)
-    most_s += std::max(0.0, times_s[p] - largest_useful_s(run.phases[p]));
-  most_s = std::max(least_s, most_s);
-  // The model gives ratios of costs. It does not say which part of a transfer's time is spent in
-  // the network; therefore the lower end is half of the least saving.
+  if (better == now) return;
+  RankLoads useful_s, even_s;
+  for (const MeasuredPhase& phase : run.phases) {
+    std::vector<double>& row = useful_s.emplace_back();
+    for (const RankTimes& rank : phase.ranks) row.push_back(rank.useful_s);
+    even_s.emplace_back(row.size(), std::accumulate(row.begin(), row.end(), 0.0) / row.size());
+  }
+  const Seconds least = saved_by_places(replay, better, even_s, mean_transfers_s(run));
+  const Seconds other = saved_by_places(replay, better, useful_s, exposed_times_s(run));
+  const Seconds most = other.value > least.value ? other : least;
+  if (least.value <= 0) return;
+  // The two differ by a factor, so their geometric mean is the prediction. Part of a transfer's
+  // time may not be spent in the network; therefore the lower end is half of the least saving.
+  const double middle_s = std::sqrt(least.value * most.value);
   diagnosis.advice.push_back(
-      {Remedy::mapping,
-       {diagnosis.mapping_share * (least_s + most_s) / 2, diagnosis.mapping_share * most_s / 2},
-       false});
+      {Remedy::mapping, {middle_s, middle_s - least.value / 2 + most.half_width}, false});
 }
 
 std::vector<LateRank> late_ranks(const MeasuredRun& run) {
@@ -414,8 +533,11 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   diagnosis.late = late_ranks(run);
   diagnosis.teams = balance_of(run.teams);
   diagnosis.threads = thread_causes(run);
-  diagnosis.advice = {objects(run, trace, diagnosis.imbalance), lending(run, diagnosis.imbalance)};
-  if (trace.machine) {
+  std::optional<ReplayedRun> replay;
+  if (trace.machine) replay.emplace(run, trace);
+  diagnosis.advice = {objects(run, trace, diagnosis.imbalance, replay ? &*replay : nullptr),
+                      lending(run, diagnosis.imbalance)};
+  if (replay) {
     const Nodes nodes = nodes_of(trace);
     if (const auto idle = idle_s(run, nodes)) limit_on_shared_cores(diagnosis.advice, *idle);
     for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {
@@ -423,9 +545,9 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
       diagnosis.ranks_per_node = nodes.ranks[n];
       diagnosis.cores_per_node = nodes.cores[n];
     }
-    add_crowded(run, trace, nodes, diagnosis.advice);
+    add_crowded(run, trace, nodes, *replay, diagnosis.advice);
     add_binding(run, trace, nodes, diagnosis.advice);
-    add_mapping(run, trace, diagnosis);
+    add_mapping(run, trace, *replay, diagnosis);
   }
   rank_advice(diagnosis.advice, diagnosis.whole.run_s);
   return diagnosis;

@@ -64,6 +64,7 @@ double moved_between(std::span<const double> foretold, std::vector<double>& give
 /// Seconds saved in each phase if work is redistributed before phases `every`, 2 `every`, ...
 struct Savings {
   std::vector<double> saved_s;
+  Loads loads_s;  // after the distributions
   double moved_share = 0;
   std::uint64_t distributions = 0;
   double total_s() const { return sum(saved_s); }
@@ -75,6 +76,7 @@ Savings periodic(const Loads& loads, std::size_t every) {
   for (std::size_t p = 0; p < loads.size(); ++p) {
     if (p < every) {
       savings.saved_s.push_back(0);
+      savings.loads_s.push_back(loads[p]);
       continue;
     }
     if (p % every == 0) {
@@ -84,19 +86,20 @@ Savings periodic(const Loads& loads, std::size_t every) {
       ++savings.distributions;
       savings.moved_share += moved_between(foretold, given);
     }
-    savings.saved_s.push_back(excess(loads[p]) - excess(redistributed(loads[p], foretold)));
+    savings.loads_s.push_back(redistributed(loads[p], foretold));
+    savings.saved_s.push_back(excess(loads[p]) - excess(savings.loads_s.back()));
   }
   return savings;
 }
 
-/// Seconds saved in each phase if work is distributed once, before the run.
-std::vector<double> once(const Loads& loads) {
-  std::vector<double> foretold(loads[0].size()), saved;
+/// The loads if work is distributed once, before the run.
+Loads distributed_once(const Loads& loads) {
+  std::vector<double> foretold(loads[0].size());
   for (const auto& phase : loads)
     for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
-  for (const auto& phase : loads)
-    saved.push_back(excess(phase) - excess(redistributed(phase, foretold)));
-  return saved;
+  Loads result;
+  for (const auto& phase : loads) result.push_back(redistributed(phase, foretold));
+  return result;
 }
 
 /// Half width of the 95 % confidence interval of the sum of `values` (one per phase, from phase
@@ -139,7 +142,10 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   for (const auto& phase : loads) lost.push_back(excess(phase));
   result.total_s = sum(lost);
   result.total_error_s = error_of_sum(lost, times_s, 0);
-  const std::vector<double> saved_s = once(loads);
+  const Loads even_s = distributed_once(loads);
+  std::vector<double> saved_s;
+  for (std::size_t p = 0; p < loads.size(); ++p)
+    saved_s.push_back(excess(loads[p]) - excess(even_s[p]));
   result.persistent_s = std::clamp(sum(saved_s), 0.0, result.total_s);
   result.persistent_error_s = error_of_sum(saved_s, times_s, 0);
   // The longest interval comes first. A shorter one is chosen only if it saves clearly more,
@@ -166,6 +172,12 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   else
     result.kind = ImbalanceKind::random;
   return result;
+}
+
+std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
+                                                     const Imbalance& imbalance, bool is_once) {
+  const Loads loads = loads_of(run);
+  return is_once ? distributed_once(loads) : periodic(loads, imbalance.every).loads_s;
 }
 
 }  // namespace poise

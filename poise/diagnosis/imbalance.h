@@ -39,4 +39,10 @@ struct Imbalance {
 /// load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);
 
+/// The loads of all ranks in each phase of the run after the distributions of work that
+/// `imbalance`, the result of imbalance_of(), is about: one before the run if `is_once`, otherwise
+/// one every `imbalance.every` phases.
+std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
+                                                     const Imbalance& imbalance, bool is_once);
+
 }  // namespace poise

@@ -27,6 +27,22 @@ inline constexpr double kGoodEnough = 0.55;
 /// Ranks count as sharing or changing cores if they do so in at least this fraction of the phases.
 inline constexpr double kMinSharing = 0.1;
 
+/// Limits of the simulation of a run by the event engine: its number of phases, and the sum of the
+/// messages (pairs of ranks) of these phases. The engine needs about a microsecond per pair.
+inline constexpr std::size_t kMinSimulated = 2, kMaxSimulated = 8, kSimulatedMessages = 100'000;
+/// The factor on the costs of messages is searched in at most kFactorRounds rounds. In each it
+/// changes by a factor of at most kMaxFactorStep, until the relative error of the time of messages
+/// is at most kFactorPrecision.
+inline constexpr int kFactorRounds = 20;
+inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
+/// EngineOptions::precision: a fraction of the time of messages that is small beside
+/// kFactorPrecision. The simulation of an exchange between all ranks takes a tenth of the exact
+/// one's time.
+inline constexpr double kReplayPrecision = 0.002;
+/// Seconds between two balancing points of simulated threads: the short period of `poise juggle`.
+/// In long iterations it is longer, so that there are at most kMaxJugglePoints points.
+inline constexpr double kJugglePeriod_s = 0.02, kMaxJugglePoints = 2000;
+
 /// A map of ranks is tried if the diagnosis promises that it saves at least this fraction of the
 /// run. The trial ends and drops the map once the runs show that it saves less.
 inline constexpr double kMinMapGain = 0.01;
@@ -34,6 +50,7 @@ inline constexpr double kMinMapGain = 0.01;
 /// the launcher places the ranks, in the other the map does.
 inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
 
-static_assert(kMinPairs < kMaxPairs && kWorthMore > 1);
+static_assert(kMinPairs < kMaxPairs && kWorthMore > 1 && kMinSimulated <= kMaxSimulated);
+static_assert(kMaxFactorStep > 1);
 
 }  // namespace poise::diagnosis_tuning

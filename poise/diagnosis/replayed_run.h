@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Replays phases of a profiled run with the event engine of `poise simulate`
+// (simulate/iteration.h), to predict the run's time with other loads or with another placement.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/diagnosis/measured_run.h"
+#include "poise/placement/placement.h"
+#include "poise/simulate/traffic.h"
+#include "poise/trace/trace.h"
+
+namespace poise {
+
+using RankLoads = std::vector<std::vector<double>>;  // seconds, indexed by phase, then by rank
+
+/// A phase of a profile often contains many iterations of the program. The engine simulates one of
+/// them, with the same share of the work and of each message.
+///
+/// A profile says how long messages took, but not how fast the network is. The engine therefore
+/// multiplies the costs of messages by a factor, with which they take as long as in the run. If the
+/// ranks are on several nodes, the factor applies only to messages between nodes; otherwise it
+/// applies to all.
+class ReplayedRun {
+ public:
+  /// Keeps references to both arguments. `trace` must have a machine.
+  ReplayedRun(const MeasuredRun& run, const Trace& trace);
+
+  /// False if a node has more ranks than cores: it is not known which ranks of a core wait
+  /// actively, so times_s() cannot tell how long a phase takes.
+  bool is_possible() const { return !own_place_.empty(); }
+
+  /// The phases that the engine simulates: evenly spaced, and few if they have many messages.
+  std::span<const std::size_t> phases() const { return phases_; }
+
+  /// A place of its own for each rank on its node: the place that it has in the last phase if no
+  /// other rank took it. O(places).
+  Placement own_places() const { return Placement(own_place_); }
+
+  /// Returns the factor with which messages lengthen the simulated phases by `exposed_s` in total
+  /// if the ranks have these loads. 0: they lengthen them by more, however small the factor is. 1:
+  /// there are no messages whose costs it multiplies.
+  double factor_for(const RankLoads& loads_s, double exposed_s) const;
+
+  /// The predicted seconds of each simulated phase. `loads_s` has an entry for all phases of the
+  /// run. O(simulated phases * messages log messages).
+  std::vector<double> times_s(const RankLoads& loads_s, const Placement& placement,
+                              double factor) const;
+
+  /// The predicted seconds of each simulated phase if the ranks begin where they ran, share cores
+  /// fairly, and Juggle moves them in each of the phase's iterations (simulate/threads.h). Messages
+  /// take no time.
+  std::vector<double> juggled_times_s() const;
+
+ private:
+  double phase_s(std::size_t phase, std::span<const double> loads_s, const Placement& placement,
+                 double factor) const;
+  CostModel costs_times(double factor) const;
+
+  const MeasuredRun& run_;
+  const Trace& trace_;
+  std::vector<PlaceId> own_place_;  // per rank
+  std::vector<std::size_t> phases_;
+  bool has_nodes_ = false;          // ranks are on several nodes
+  bool has_slow_messages_ = false;  // there are messages whose costs the factor multiplies
+};
+
+/// Predicts a sum over all phases from values of the simulated ones, which are in proportion to
+/// `estimates`, one per phase of the run, up to a random deviation (ratio estimator: Cochran,
+/// Sampling Techniques, 1977, chapter 6). The half width covers this deviation in the phases that
+/// are not simulated. 0 if the estimates of the simulated phases have no sum above 0.
+Seconds sum_over_run(std::span<const double> values, std::span<const std::size_t> simulated,
+                     std::span<const double> estimates);
+
+}  // namespace poise

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/replayed_run.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+/// A run of ten equal phases. Rank r is at place r of the machine, unless `places` says otherwise.
+struct Example {
+  MeasuredRun run;
+  Trace trace;
+
+  Example(const std::string& machine, const std::vector<double>& loads_s,
+          const std::vector<Message>& messages, std::vector<PlaceId> places = {}) {
+    trace.machine = machine_from_text(machine);
+    trace.num_places = trace.machine->num_places();
+    run.node_of_rank.assign(loads_s.size(), 0);
+    if (places.empty()) {
+      places.resize(loads_s.size());
+      std::iota(places.begin(), places.end(), 0u);
+    }
+    for (int p = 0; p < 10; ++p) {
+      Phase& phase = trace.phases.emplace_back();
+      phase.placement = Placement(places);
+      phase.workload.messages = messages;
+      MeasuredPhase& measured = run.phases.emplace_back();
+      for (const double load_s : loads_s) {
+        phase.workload.tasks.push_back({.load_s = load_s});
+        measured.ranks.push_back({.wall_s = load_s, .useful_s = load_s, .load_s = load_s});
+      }
+    }
+  }
+
+  RankLoads loads_s() const {
+    RankLoads loads;
+    for (const MeasuredPhase& phase : run.phases) {
+      loads.emplace_back();
+      for (const RankTimes& rank : phase.ranks) loads.back().push_back(rank.load_s);
+    }
+    return loads;
+  }
+};
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+TEST(replayed_run, messages_take_the_time_that_they_took_in_the_run) {
+  const Example example("node:2 core:2", {1, 1, 1, 1},
+                        {{0, 2, 100, 1000000}, {2, 0, 100, 1000000}, {1, 3, 100, 2000}});
+  const ReplayedRun replay(example.run, example.trace);
+  ASSERT_TRUE(replay.is_possible());
+  const double phases = replay.phases().size();
+  for (const double exposed_s : {0.01, 1.0, 100.0}) {
+    const double factor = replay.factor_for(example.loads_s(), exposed_s);
+    EXPECT_NEAR(sum(replay.times_s(example.loads_s(), replay.own_places(), factor)),
+                phases + exposed_s, 0.011 * exposed_s);
+  }
+  EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
+}
+
+TEST(replayed_run, messages_sent_while_the_busiest_rank_computes_take_the_time_beyond_its_work) {
+  const Example example("node:2 core:2", {10, 1, 1, 1},
+                        {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
+  const ReplayedRun replay(example.run, example.trace);
+  for (const double exposed_s : {0.01, 1.0, 100.0}) {
+    const double factor = replay.factor_for(example.loads_s(), exposed_s);
+    EXPECT_NEAR(sum(replay.times_s(example.loads_s(), replay.own_places(), factor)),
+                10.0 * replay.phases().size() + exposed_s, 0.011 * exposed_s);
+  }
+}
+
+TEST(replayed_run, a_factor_of_messages_between_nodes_is_1_if_there_are_none) {
+  const Example example("node:2 core:2", {1, 1, 1, 1}, {{0, 1, 1, 1000}, {2, 3, 1, 1000}});
+  EXPECT_EQ(ReplayedRun(example.run, example.trace).factor_for(example.loads_s(), 1), 1);
+}
+
+TEST(replayed_run, a_slow_network_does_not_lengthen_messages_inside_a_node) {
+  const Example example("node:2 core:2", {1, 1, 1, 1}, {{0, 2, 1, 1000000}, {1, 3, 1, 1000000}});
+  const ReplayedRun replay(example.run, example.trace);
+  const double factor = replay.factor_for(example.loads_s(), 80);
+  const Placement near(std::vector<PlaceId>{0, 2, 1, 3});
+  EXPECT_NEAR(sum(replay.times_s(example.loads_s(), near, factor)), replay.phases().size(), 0.1);
+}
+
+TEST(replayed_run, gives_ranks_that_shared_a_core_by_chance_a_core_of_their_node) {
+  const Example example("node:2 core:3", {1, 1, 1, 1}, {}, {0, 0, 4, 4});
+  const ReplayedRun replay(example.run, example.trace);
+  EXPECT_EQ(replay.own_places(), Placement(std::vector<PlaceId>{0, 1, 4, 3}));
+  const Example crowded("node:2 core:1", {1, 1, 1}, {}, {0, 0, 1});
+  EXPECT_FALSE(ReplayedRun(crowded.run, crowded.trace).is_possible());
+}
+
+TEST(replayed_run, juggle_helps_in_long_iterations_only) {
+  for (const auto& [messages, shortest_s, longest_s] :
+       {std::tuple{1, 1.5, 1.53}, std::tuple{1000, 2.0, 2.0}}) {
+    const Example example("core:2", {1, 1, 1}, {{0, 1, std::uint64_t(messages), 0}}, {0, 1, 0});
+    const ReplayedRun replay(example.run, example.trace);
+    for (const double time_s : replay.juggled_times_s()) {
+      EXPECT_GE(time_s, shortest_s * (1 - 1e-9));
+      EXPECT_LE(time_s, longest_s * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(replayed_run, a_sum_over_the_run_follows_the_estimates_of_the_phases) {
+  const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
+  const std::vector<std::size_t> simulated{0, 2};
+  const Seconds sum = sum_over_run(values, simulated, estimates);
+  EXPECT_DOUBLE_EQ(sum.value, 20);
+  EXPECT_DOUBLE_EQ(sum.half_width, 0);
+  EXPECT_GT(sum_over_run(std::vector<double>{2, 7}, simulated, estimates).half_width, 0);
+  EXPECT_EQ(sum_over_run(values, simulated, std::vector<double>{0, 1, 0, 1}).value, 0);
+}
+
+}  // namespace
+}  // namespace poise
