@@ -40,11 +40,11 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  // This is 2^64 mod bound. Draws below it would make the result biased, so they are rejected.
-  const std::uint64_t threshold = -bound % bound;
+  // Draws below 2^64 mod bound would make the result biased, so they are rejected. That number is
+  // less than the bound, so it is not needed for larger draws: a division takes long.
   for (;;) {
     const std::uint64_t drawn = bits();
-    if (drawn >= threshold) return drawn % bound;
+    if (drawn >= bound || drawn >= -bound % bound) return drawn % bound;
   }
 }
 
