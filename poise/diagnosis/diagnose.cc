@@ -300,6 +300,23 @@ double spun_freely_s(const MeasuredPhase& phase, const Nodes& nodes) {
   return waiting_actively(phase, nodes) * std::max(0.0, wall_s - shared_s(phase, nodes));
 }
 
+/// The time that bound ranks lost by spinning in MPI while another rank of their core needed it:
+/// the time in which the busiest rank does not compute, times the part of their time in MPI that
+/// ranks queue. If all ranks of a core spin, each of k ranks queues for 1 - 1/k of its time in MPI.
+double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, double exposed_s) {
+  std::map<PlaceId, double> ranks_at;
+  for (const PlaceId place : placement.places()) ++ranks_at[place];
+  double queued_s = 0, most_s = 0;
+  for (std::uint32_t r = 0; r < phase.ranks.size(); ++r) {
+    const double sharers = ranks_at[placement.of(r)];
+    if (sharers < 2) continue;  // only other programs can make it queue
+    const RankTimes& rank = phase.ranks[r];
+    queued_s += std::max(0.0, rank.queued_s - (rank.useful_s - rank.load_s));
+    most_s += (rank.wall_s - rank.useful_s) * (1 - 1 / sharers);
+  }
+  return most_s > 0 ? std::min(1.0, queued_s / most_s) * exposed_s : 0;
+}
+
 /// Advice: move threads between cores. The simulated balancer moves them in iterations that are
 /// longer than its period. In shorter ones, ranks that sleep while they wait leave their cores to
 /// others once the balancer has let all use all cores, and ranks that wait actively do not.
@@ -331,6 +348,7 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
                  const ReplayedRun& replay, std::vector<Advice>& advice) {
   if (!is_crowded(nodes)) return;
   const bool are_free = are_crowded_ranks_free(run, nodes);
+  const std::vector<double> exposed_s = exposed_times_s(run);
   double spun_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
@@ -338,8 +356,9 @@ void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
       spun_s += spun_freely_s(phase, nodes);
       continue;
     }
-    const double core_s = fullest_core_s(phase, trace.phases[p].placement);
-    spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
+    const Placement& placement = trace.phases[p].placement;
+    spun_s += std::max(0.0, largest_useful_s(phase) - fullest_core_s(phase, placement)) +
+              spun_in_mpi_s(phase, placement, exposed_s[p]);
   }
   // Up to half of the time that seems lost by spinning may have other causes, so the half width
   // (the uncertainty) is half of the saving.

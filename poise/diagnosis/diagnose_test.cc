@@ -57,27 +57,49 @@ TEST(diagnose, recommends_the_right_remedy_if_a_generated_profile_has_one_cause_
   }
 }
 
+/// Two phases of three ranks, each with 1.2 s of work, on two cores; ranks 0 and 2 share one.
+planted::Profile three_ranks_on_two_cores(const std::vector<RankTimes>& ranks) {
+  planted::Profile profile;
+  profile.run.node_of_rank = {0, 0, 0};
+  profile.trace.machine = machine_from_text("node:1 core:2");
+  for (int p = 0; p < 2; ++p) {
+    profile.run.phases.push_back({.name = "", .ranks = ranks});
+    Phase& phase = profile.trace.phases.emplace_back();
+    phase.workload.tasks.assign(3, {.load_s = 1.2});
+    phase.placement = Placement({0, 1, 0});
+  }
+  return profile;
+}
+
 // This was observed with three ranks of LAMMPS under Open MPI on two cores: they are not bound, and
 // poise juggle gained nothing.
 TEST(diagnose, does_not_advise_to_juggle_spinning_ranks_that_the_kernel_moves) {
-  MeasuredRun run{.node_of_rank = {0, 0, 0}};
-  Trace trace;
-  trace.machine = machine_from_text("node:1 core:2");
-  const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 1};
-  for (int p = 0; p < 2; ++p) {
-    run.phases.push_back({.name = "", .ranks = {rank, rank, rank}});
-    Phase& phase = trace.phases.emplace_back();
-    phase.workload.tasks.assign(3, {.load_s = rank.load_s});
-    phase.placement = Placement({0, 1, 0});
-  }
+  const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
+  auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle) << "they may be bound";
   run.is_free = {true, true, true};
   const Diagnosis diagnosis = diagnose(run, trace);
   EXPECT_EQ(diagnosis.advice.front().remedy, Remedy::fewer_ranks);
-  EXPECT_NEAR(diagnosis.advice.front().saved.value, 2 * (3 - 1.8), 1e-9);
+  EXPECT_NEAR(diagnosis.advice.front().saved.value, 2 * 0.6 * (3 - 1.8), 1e-9);
   for (const Advice& advice : diagnosis.advice) EXPECT_NE(advice.remedy, Remedy::juggle);
   run.is_free[1] = false;
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
+}
+
+TEST(diagnose, promises_fewer_bound_ranks_the_time_in_mpi_for_which_ranks_of_a_core_spin) {
+  const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
+  RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
+  const auto saved_s = [&] {
+    const auto profile = three_ranks_on_two_cores({shared, alone, shared});
+    for (const Advice& advice : diagnose(profile.run, profile.trace).advice)
+      if (advice.remedy == Remedy::fewer_ranks) return advice.saved.value;
+    return 0.0;
+  };
+  EXPECT_EQ(saved_s(), 0) << "they queue only while they compute";
+  shared.queued_s = 1.2 + 0.9;  // and for half of 3.6 s in MPI if both spin all the time
+  EXPECT_NEAR(saved_s(), 2 * 3.6 / 2, 1e-9);
+  shared.queued_s = 1.2 + 1.8;
+  EXPECT_NEAR(saved_s(), 2 * 3.6, 1e-9);
 }
 
 TEST(diagnose, finds_threads_bound_to_one_cpu_and_the_rank_with_the_most_unevenly_loaded_threads) {
