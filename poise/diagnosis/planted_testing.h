@@ -82,9 +82,10 @@ class Generator {
   std::size_t below(std::size_t n) { return random_.below(n); }
 
   void choose_machine() {
-    // An exchange between the ranks of larger nodes would take most of the tests' time.
-    const std::size_t most = share(Cause::network) > 0 ? 1 : 2;
-    const std::size_t nodes = 2 + below(3), cores = 4 * (1 + below(most));
+    // The search for a mapping takes most of the tests' time, the longer the more messages.
+    const bool is_small =
+        share(Cause::network) > 0 || (share(Cause::mapping) > 0 && causes_.size() > 1);
+    const std::size_t nodes = 2 + below(3), cores = is_small ? 4 : 4 * (1 + below(2));
     result_.trace.machine =
         machine_from_text("node:" + std::to_string(nodes) + " core:" + std::to_string(cores));
     std::size_t per_node = cores;
