@@ -65,30 +65,6 @@ void register_balancer(const Listed& listed) {
       []() -> BaseLB* { return Group::allocate(kWhich); }, listed.summary);
 }
 
-/// Lets this PE send messages for the object straight to its PE. In Charm++ 8.0.1 a PE that has not
-/// been told sends them to the object's home PE, which passes them on. That PE should tell the
-/// sender: CkArray does for messages with more than one hop, but _processArrayEltMsg() does not
-/// count the last hop.
-///
-/// An object's epoch is the number of its migrations. The number that is set here is at most that
-/// of the object, so Charm++'s own later news replaces it.
-inline void learn_location(const Location& location) {
-  CkGroupID array;
-  array.idx = location.object.array;
-  auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
-  if (manager == nullptr) return;
-  auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
-  const CmiUInt8 id = location.object.id;
-  const CkLocEntry known = cache->getLocationEntry(id);
-  // An object that is still here, and its home, learn of the migration from the object itself.
-  if (known.pe == CkMyPe() || known.pe == location.pe || cache->homePe(id) == CkMyPe()) return;
-  CkLocEntry entry;
-  entry.id = id;
-  entry.pe = location.pe;
-  entry.epoch = known.epoch + 1;
-  cache->updateLocation(entry);
-}
-
 #else
 
 inline std::size_t num_pes(const BaseLB::LDStats& stats) {
@@ -126,8 +102,6 @@ inline void measure_messages() {}  // messages are measured by default; +LBCommO
 
 inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
 
-inline void learn_location(const Location&) {}
-
 template <typename Group>
 void call_at_balancings(Group& balancer) {
   LBDatabase* database = LBDatabaseObj();
@@ -142,6 +116,38 @@ void register_balancer(const Listed& listed) {
       [] { Group::create(CkLBOptions(LBDatabaseObj()->getLoadbalancerTicket()), kWhich); },
       []() -> BaseLB* { return Group::allocate(kWhich); }, listed.summary.c_str());
 }
+
+#endif
+
+#if defined CHARM_VERSION && CHARM_VERSION >= 80000
+
+/// Lets this PE send messages for the object straight to its PE. In Charm++ 8.0.1 a PE that has not
+/// been told sends them to the object's home PE, which passes them on. The receiver's PE should
+/// then tell the sender, but it does so only for messages with more than one hop, and
+/// _processArrayEltMsg() does not count the last hop.
+///
+/// An object's epoch is the number of its migrations. The number that is set here is at most that
+/// of the object, so Charm++'s own later news replaces it.
+inline void learn_location(const Location& location) {
+  CkGroupID array;
+  array.idx = location.object.array;
+  auto* const manager = static_cast<CkLocMgr*>(CkLocalBranch(array));
+  if (manager == nullptr) return;
+  auto* const cache = static_cast<CkLocCache*>(CkLocalBranch(manager->getLocationCache()));
+  const CmiUInt8 id = location.object.id;
+  const CkLocEntry known = cache->getLocationEntry(id);
+  // An object that is still here, and its home, learn of the migration from the object itself.
+  if (known.pe == CkMyPe() || known.pe == location.pe || cache->homePe(id) == CkMyPe()) return;
+  CkLocEntry entry;
+  entry.id = id;
+  entry.pe = location.pe;
+  entry.epoch = known.epoch + 1;
+  cache->updateLocation(entry);
+}
+
+#else  // not tried
+
+inline void learn_location(const Location&) {}
 
 #endif
 
