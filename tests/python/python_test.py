@@ -50,6 +50,19 @@ class Types(unittest.TestCase):
                                    root / "faces" / "python" / "poise"], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_a_problem_has_the_members_of_the_struct_with_the_declared_types(self):
+        declared, found = poise.Problem.__annotations__, {}
+
+        def strategy(problem):
+            found.update((name, type(getattr(problem, name)).__name__) for name in declared)
+            return np.array(problem.current)
+
+        poise.compare(MACHINE, ring(), np.zeros(40, int), [strategy])
+        self.assertEqual(set(declared), {name for name, _ in poise._library.Problem._fields_})
+        for name, types in declared.items():
+            allowed = types.replace("np.", "").replace("list[str]", "list").replace("None", "NoneType").split(" | ")
+            self.assertIn(found.get(name), allowed, name)
+
 
 class Decisions(unittest.TestCase):
     def test_plan_returns_the_same_placement_as_the_command_poise_plan(self):

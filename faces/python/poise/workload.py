@@ -221,6 +221,49 @@ class Problem:
         "indptr": (), "indices": (), "counts": (), "bytes": (),
     }
 
+    # __getattr__ reads all of these from the raw problem.
+    version: int
+    num_tasks: int
+    num_places: int
+    num_domains: int
+    num_nodes: int
+    num_levels: int
+    num_shared_blocks: int
+    num_subphases: int
+    num_past_loads: int
+    subphase_rule: int
+    loads_include: int
+    seed: int
+    overlap: float
+    seconds_per_message: float
+    seconds_per_byte: float
+    seconds_per_migrated_byte: float
+    level_name: list[str]
+    load_s: np.ndarray
+    movable: np.ndarray
+    current: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    counts: np.ndarray
+    bytes: np.ndarray
+    speed: np.ndarray
+    domain: np.ndarray
+    node: np.ndarray
+    level_group: np.ndarray
+    size_bytes: np.ndarray | None
+    background_s: np.ndarray | None
+    latency_factor: np.ndarray | None
+    bandwidth_factor: np.ndarray | None
+    position: np.ndarray | None
+    home: np.ndarray | None
+    footprint_bytes: np.ndarray | None
+    working_bytes: np.ndarray | None
+    shared_block: np.ndarray | None
+    shared_block_bytes: np.ndarray | None
+    place_bytes: np.ndarray | None
+    subphase_load_s: np.ndarray | None
+    past_loads_s: np.ndarray | None
+
     def __init__(self, raw: lib.Problem, owner: Any = None) -> None:
         self._raw, self._owner = raw, owner
 
