@@ -46,8 +46,11 @@ class GroupMachine {
     const auto levels = machine_.levels();
     const std::size_t node_level = machine_.level_named("node");
     for (std::size_t l = 0; l < levels.size(); ++l) {
-      Level level = levels[l];
-      level.first_place = {0};
+      Level level{.name = levels[l].name,
+                  .first_place = {0},
+                  .latency_factor = levels[l].latency_factor,
+                  .bandwidth_factor = levels[l].bandwidth_factor,
+                  .also = levels[l].also};
       for (PlaceId i = 1; i < ranges_.size(); ++i)
         if (machine_.group_of(l, ranges_[i].first) != machine_.group_of(l, ranges_[i - 1].first))
           level.first_place.push_back(i);
@@ -99,29 +102,35 @@ class GroupMachine {
     }
   }
 
+  /// Describes the network between the nodes in nodes_. Lists that have an entry per node, or per
+  /// pair of nodes, of the original machine are not copied, because they may be long.
   void find_network() {
-    Network& network = parts_.network = machine_.network();
-    network.coordinates.clear();
-    for (Tier& tier : network.tiers) {
+    const Network& old = machine_.network();
+    Network& network = parts_.network;
+    network.shape = old.shape;
+    network.factor = old.factor;
+    network.factor_per_hop = old.factor_per_hop;
+    network.same_router_factor = old.same_router_factor;
+    network.bandwidth_factor = old.bandwidth_factor;
+    network.dims = old.dims;
+    network.nodes_per_router = old.nodes_per_router;
+    for (const Tier& tier : old.tiers) {
       std::vector<std::uint32_t> groups;
       std::uint32_t last = 0;
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const std::uint32_t old = tier.group_of_node[nodes_[i].node];
-        groups.push_back(i == 0 ? 0 : groups.back() + (old != last ? 1 : 0));
-        last = old;
+        const std::uint32_t now = tier.group_of_node[nodes_[i].node];
+        groups.push_back(i == 0 ? 0 : groups.back() + (now != last ? 1 : 0));
+        last = now;
       }
-      tier.group_of_node = std::move(groups);
+      network.tiers.push_back({std::move(groups), tier.latency_factor});
     }
-    if (network.shape == Network::Shape::matrix) {
-      network.matrix.clear();
+    if (old.shape == Network::Shape::matrix) {
       network.matrix_nodes = nodes_.size();
       for (const auto& from : nodes_)
         for (const auto& to : nodes_)
-          network.matrix.push_back(machine_.network().latency_factor(from.node, to.node));
-    } else if (network.shape != Network::Shape::tree) {
-      network.router_of_node.clear();
-      for (const auto& at : nodes_)
-        network.router_of_node.push_back(machine_.network().router_of(at.node));
+          network.matrix.push_back(old.latency_factor(from.node, to.node));
+    } else if (old.shape != Network::Shape::tree) {
+      for (const auto& at : nodes_) network.router_of_node.push_back(old.router_of(at.node));
     }
   }
 
