@@ -32,7 +32,8 @@ LINK_BYTES_PER_S = 1.25e6  # bandwidth of a host's network card in each directio
 POISE = {"PoiseLB": "poise", "NucoLB": "nuco"}
 OTHERS = ["GreedyRefineLB", "RefineLB", "MetisLB", "RecBipartLB", "ScotchLB", "TreeLB", "DistributedLB"]
 NONE = "none"
-# Charm++ sends again what was not acknowledged in this time. On a slow link, acknowledgements wait for messages.
+# Charm++ sends a message again if it was not acknowledged within this time. On a slow link, acknowledgements wait for
+# messages.
 RESEND_MS = 3000
 WORDS = {
     "lb_test": "128 60 1 10 2000 22000 mesh3d",  # objects, steps, steps between lines and decisions, loads in us

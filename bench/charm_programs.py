@@ -37,7 +37,7 @@ static void sleep_us(double us) {
   }
 }
 """
-# Per program: its folder, and the edits of its sources as (text, text instead).
+# Per program: its folder, and the edits of its sources, each as (old text, new text).
 SOURCES = {
     "lb_test": ("tests/charm++/load_balancing/lb_test", [
         ("work_per_sec = CalibrateWork();", "work_per_sec = 0;"),

@@ -61,7 +61,7 @@ def decided_by(tool, ranks, tasks, recipe):
 
 
 def peers(ranks, tasks, recipe):
-    """Returns a row for each tool that is installed. Rounds of all tools follow each other."""
+    """Returns a row for each tool that is installed. In each round, every tool decides once."""
     tools, rounds = list(TOOLS), []
     for _ in range(ROUNDS):
         measured = {tool: decided_by(tool, ranks, tasks, recipe) for tool in tools}

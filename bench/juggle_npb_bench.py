@@ -27,7 +27,7 @@ CPUS = len(os.sched_getaffinity(0))
 SITUATIONS = {f"{CPUS + 1} on {CPUS}": (CPUS + 1, False), f"{2 * CPUS} on {CPUS}": (2 * CPUS, False),
               f"{CPUS} on {CPUS} beside a stranger": (CPUS, True)}
 MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
-MIN_SPEED_UP = 0.98  # target for the lower end of the interval
+MIN_SPEED_UP = 0.98  # target for the lower end of the speed-up's confidence interval
 TIMEOUT_S = 120
 
 

@@ -34,8 +34,9 @@ def commit():
 def stamp():
     """Returns the date, commit, machine and load average, which all rows of a run share. The load average is
     that of the minute before this call, so call it at the end of the run."""
+    cores = len(os.sched_getaffinity(0))
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
-            "machine": f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.release()}",
+            "machine": f"{cpu_model()}, {cores} core{'s' * (cores != 1)}, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}
 
 

@@ -49,7 +49,7 @@ struct ObjectiveOptions {
 
 struct Answer {
   std::string strategy;
-  double total_s = 0, moved = 0;  // moved: share of the tasks
+  double total_s = 0, moved = 0;  // total time; share of the tasks that moved
 };
 
 struct Result {
@@ -95,7 +95,7 @@ std::vector<Answer> others(const Case& of, bool only_keep) {
         answers.push_back(
             answer_of(of, name + " relabelled",
                       renamed_to_stay(of.machine, of.workload, of.current, placed, shares)));
-    } catch (const Error&) {  // a strategy that needs positions, or whose library is missing
+    } catch (const Error&) {  // the strategy needs positions, or its library is missing
     }
   return answers;
 }

@@ -79,7 +79,7 @@ void run(const Handles& handles, starpu_codelet& code, const bench::PeerTasks& t
     const int failed = starpu_mpi_task_insert(MPI_COMM_WORLD, &code, STARPU_R, handles.in(t),
                                               STARPU_W, handles.out(t), STARPU_VALUE, &us,
                                               sizeof us, STARPU_EXECUTE_ON_NODE, rank, 0);
-    if (failed) poise::fail("starpu_mpi_task_insert returns {}", failed);
+    if (failed) poise::fail("starpu_mpi_task_insert failed with status {}", failed);
   }
   starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 }

@@ -64,6 +64,7 @@ def stamp_text(stamps):
     place = f"at commit {commit}" if commit else f"at commit {first} or earlier" if first else "at an unknown commit"
     loads = sorted({f"{stamp['load_average']:.1f}" for stamp in stamps if stamp["load_average"] is not None}, key=float)
     load = f"; the load average was {' to '.join(dict.fromkeys([loads[0], loads[-1]]))}" if loads else ""
+    machine = machine.replace(", 1 cores", ", 1 core")  # older versions of bench/keep.py wrote "1 cores"
     return f"Measured on {date} {place}, on {machine}{load}.{STALE if is_stale(stamps[0]) else ''}"
 
 

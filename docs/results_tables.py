@@ -22,7 +22,7 @@ class Table:
     text: str
     rows: callable  # the parsed file -> the rows of the table, each with its "measured"
     columns: dict  # head of the column -> template of a cell
-    note: callable = None  # the rows -> a paragraph below the table
+    note: callable = None  # a function of the rows that returns the paragraph below the table
 
 
 def where(**wanted):
@@ -127,7 +127,7 @@ def ours_beside_charm(rows):
                                ("GreedyRefineLB", lambda name: name == "GreedyRefineLB")):
             ratios = [row[time][ours] / min(seconds for name, seconds in row[time].items() if is_peer(name)) for row in rows]
             lost = [f"{row['program']} on {row['machine']}" for row, ratio in zip(rows, ratios) if ratio > 1 + 1e-9]
-            sentences.append(f"With `{ours}` {what} longer than with {title} in {len(lost)} of {len(rows)} rows"
+            sentences.append(f"With `{ours}`, {what} longer than with {title} in {len(lost)} of {len(rows)} rows"
                              + (f" ({', '.join(lost)})" if 0 < len(lost) < 7 else "")
                              + f"; the median of the ratios is {statistics.median(ratios):.3f}, the largest {max(ratios):.3f}.")
     return " ".join(sentences)
@@ -546,7 +546,7 @@ PAGES = {
                "by hand": "{host_gain:.2f}", "OpenMP": "{openmp_gain:.2f}"}),
         Table("Beside what users do without lending", "The first rank has all tasks, whose lengths differ by up to half of the mean. The table shows how many times as long "
               "each way takes as lending: the median of runs that take turns, and its 95 % confidence interval. Below 1, lending loses. "
-              "The master also runs tasks. mpi4py.futures keeps the first rank for handing out. StarPU-MPI gives the ranks tasks in turn, since it does not balance between them; with large results it hangs (1.3, Open MPI 4).",
+              "The master also runs tasks. With mpi4py.futures, the first rank only hands tasks out. StarPU-MPI gives the ranks tasks in turn, because it does not balance between them; version 1.3 hangs under Open MPI 4 if results are large, so these cases are missing.",
               beside, {"ranks": "{np}", "tasks": "{work}", "way": "{way}", "ms": "{ms:.1f}",
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
         Table("What lending can lose", "Each pair is a run without lending and a run with it. If there is a competitor for the cores, both runs of a pair meet the same one. "

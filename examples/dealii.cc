@@ -24,7 +24,7 @@ void build(Mesh& mesh) {
   for (int step = 0; step < 3; ++step) {
     for (const auto& cell : mesh.active_cell_iterators())
       if (cell->center().norm() < 0.3) cell->set_refine_flag();
-    mesh.execute_coarsening_and_refinement();  // and divides the mesh anew
+    mesh.execute_coarsening_and_refinement();  // also divides the new mesh among the ranks
   }
 }
 

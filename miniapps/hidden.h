@@ -17,7 +17,7 @@ using Bytes = std::vector<char>;
 /// A message that an object receives.
 struct Letter {
   std::uint32_t from;    // id of the sender
-  std::uint32_t number;  // of the message among those that the sender sent in this step
+  std::uint32_t number;  // position of the message among those that the sender sent in this step
   Bytes bytes;
 };
 

@@ -87,8 +87,9 @@ CLOCKS_IN_TESTS = {
     "tests/tasks/replicas_test.cc": LIMIT,
     "tests/vm/vm_test.py": "times are checked only if the host was idle",
 }
-# Numbers that were tuned stand in the lists of their rooms (ARCHITECTURE.md), each in a line with unit and effect. These
-# folders may define other numbers only if they follow from arithmetic, from a format or from the program's own structure.
+# Numbers that were tuned stand in the list of their folder (ARCHITECTURE.md), each in a line with unit and effect.
+# These folders may define other numbers only if they follow from arithmetic, from a format or from the program's own
+# structure.
 LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies", "poise/distributed", "poise/simulate", "poise/online")
 NUMBER = r"\bconstexpr (?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) (k[A-Z]\w*)"
 UNTUNED_NUMBERS = {
@@ -281,7 +282,8 @@ def check_pure(path, lines):
 
 
 def check_runtimes(path, lines):
-    """Runtimes act; what a policy decides or looks at stands in its row (poise/online/offload_policy.h)."""
+    """Runtimes must not compare names of policies: what a policy decides or looks at is in its row of the table
+    (poise/online/offload_policy.h)."""
     if path.parts[0] != "runtimes" or path.name.endswith(("_test.cc", "_testing.h")):
         return
     for number, line in enumerate(lines, 1):

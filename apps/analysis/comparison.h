@@ -22,16 +22,18 @@ struct Comparison {
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
     LeastMigrations least;  // the fewest migrations with which any placement reaches this makespan
-    double least_nuco_messages = 0;  // lower bound on nuco_messages for this makespan
+    /// Lower bound on the weighted messages (Metrics::nuco_messages) of any placement with this
+    /// makespan.
+    double least_nuco_messages = 0;
   };
 
   Machine machine;
   MakespanBounds bounds;
   double iteration_bound_s = 0;
   bool has_sizes = false;  // false: the cost of migrations is unknown
-  Spectra spectra;         // of the task graph; gives the bound least_nuco_messages
-  Metrics keep;            // metrics of the current placement
-  std::vector<Row> rows;   // in the order in which they were added
+  Spectra spectra;  // eigenvalues of the task graph, from which least_nuco_messages is computed
+  Metrics keep;     // metrics of the current placement
+  std::vector<Row> rows;  // in the order in which they were added
   // Index of the row with the shortest iteration; of equal rows, the one with the fewest migrated
   // bytes.
   std::optional<std::size_t> best;

@@ -232,7 +232,7 @@ class Plan {
 
   /// Converts a list of cpus such as "0+1+4" to a hexadecimal mask.
   static std::string mask_of(std::string_view cpus) {
-    std::string bits;  // lowest first, '0' or '1'
+    std::string bits;  // binary digits '0' and '1', the lowest one first
     for (const std::string_view cpu : split(cpus, '+')) {
       const std::size_t bit = *parse_unsigned(cpu);
       if (bits.size() <= bit) bits.resize(bit + 1, '0');

@@ -39,8 +39,8 @@ class ProblemArrays {
   std::vector<const char*> level_name_;  // points into level_names_
 };
 
-/// Writes the problem as one JSON document (docs/strategies.md). The names are those of
-/// poise_problem.
+/// Writes the problem as one JSON document (docs/strategies.md). Its keys are the names of the
+/// members of poise_problem (poise/plugin.h); null means that a value is unknown.
 std::string json_of(const poise_problem& problem);
 
 }  // namespace poise::apps

@@ -21,7 +21,7 @@ struct Simulation {
 
   std::string machine;
   ReplayPlan plan;
-  std::vector<double> bound_s;  // lower bound per step
+  std::vector<double> bound_s;  // per step: lower bound on its time in seconds
   double total_bound_s = 0, total_average_s = 0;
   bool has_sizes = true;  // false: the cost of migrations is unknown
   std::vector<Row> rows;  // the first row is without balancing

@@ -28,9 +28,12 @@ std::string with_places(const std::string& machine_text, std::uint64_t places);
 
 /// A strategy, a number of places and a balancing period, with the results for each seed.
 struct SweepRow {
-  std::uint64_t places = 0, every = 0;  // every: 0 without balancing
+  /// The number of places, and the number of steps between two decisions, which is 0 without
+  /// balancing.
+  std::uint64_t places = 0, every = 0;
   std::string strategy;
-  std::string error;  // of the first seed with which it failed; the figures are then incomplete
+  std::string error;  // error of the first seed with which the strategy failed; the figures are
+                      // then incomplete
   std::vector<double> total_s, balanced_s, balancing_s, migrations, idle_share, formula_s;
 };
 

@@ -54,7 +54,9 @@ TEST(Sweep, finds_the_balancing_period_with_the_shortest_median_run_time) {
   ASSERT_EQ(sweep.rows.size(), 4u);  // no balancing once, and three periods
   for (const SweepRow& row : sweep.rows) EXPECT_EQ(row.total_s.size(), 2u);
   const SweepRow& best = sweep.best(2);
-  EXPECT_EQ(best.every, 1u);  // 4 + 3 * 2 + 2 for moving + 3 * 0.25 + later moves of nothing
+  // The run with the shortest time has one step of 4 s, three of 2 s, 2 s for moving tasks, and
+  // three decisions of 0.25 s.
+  EXPECT_EQ(best.every, 1u);
   EXPECT_EQ(median(best.total_s), 4 + 3 * 2 + 2 + 3 * 0.25);
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);

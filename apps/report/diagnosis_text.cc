@@ -169,7 +169,8 @@ std::string topologies_text(const ReorderedTopologies& t) {
                                  t.reordered, t.calls, gain, seconds_text(t.deciding_s)));
 }
 
-/// Returns " once", for example " every 5 phases", or nothing if that is not known.
+/// Says how often work should be distributed anew: " once", or for example " every 5 phases".
+/// Returns an empty text if that is not known.
 std::string how_often(const Imbalance& imbalance) {
   if (imbalance.kind == ImbalanceKind::persistent) return " once";
   return imbalance.kind == ImbalanceKind::unknown ? "" : ' ' + interval_text(imbalance.every);

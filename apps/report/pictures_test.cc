@@ -150,7 +150,7 @@ TEST(Download, markup_inside_the_data_cannot_end_the_script_element) {
   EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
 }
 
-TEST(Traffic, the_matrix_has_the_node_of_the_places_in_each_row) {
+TEST(Traffic, the_traffic_matrix_lists_the_node_of_each_group_of_places) {
   const Grouping grouping = grouping_of(machine_from_text("node:2 core:3"), 64);
   EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }

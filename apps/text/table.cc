@@ -81,7 +81,7 @@ void append_remark(std::string_view remark, std::size_t indent, std::size_t widt
 
 /// The characters and the style with which rows are drawn.
 struct Style {
-  std::size_t width;  // of the terminal; 0: unknown
+  std::size_t width;  // number of columns of the terminal; 0: unknown
   bool is_bold;       // the best row
 };
 

@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # of one-phase runs, instead of EP_PHASE_S
+OUR_PHASE_S = 0.6  # length of the phase in runs of one phase here; EP_PHASE_S is the paper's
 
 
 def runs(figure, runner=None):

@@ -32,7 +32,7 @@ class Plot:
     value of column `by`. A column "c" that has columns "c, low" and "c, high" is drawn as points with intervals."""
     x: str
     columns: tuple
-    label: str  # of the y axis
+    label: str  # label of the y axis
     by: str = ""
 
 

@@ -23,16 +23,17 @@ struct Layout {
 /// means that there is no limit.
 struct Costs {
   double card_out_bytes_per_s = 0, card_in_bytes_per_s = 0;  // of a node
-  double uplink_bytes_per_s = 0;                             // of a rack, each way
-  double bus_bytes_per_s = 0;                                // of a node: messages inside it
-  double near_s = 0, far_s = 0;   // one way, inside a rack and between racks
-  double message_s = 0;           // CPU time of a message, at either end
+  double uplink_bytes_per_s = 0;  // bandwidth of a rack's uplink, in each direction
+  /// The bandwidth of a node's bus, which carries the messages inside the node.
+  double bus_bytes_per_s = 0;
+  double near_s = 0, far_s = 0;   // latencies of a message inside a rack and between racks
+  double message_s = 0;           // CPU time per message, at each end
   std::uint64_t eager_bytes = 0;  // larger messages start when both ends are done with their work
 };
 
 struct Message {
   int from = 0, to = 0;                // tasks
-  std::uint64_t count = 1, bytes = 0;  // bytes of all `count` together
+  std::uint64_t count = 1, bytes = 0;  // number of messages, and their bytes in total
 };
 
 struct Replay {

@@ -57,7 +57,7 @@ Outcome outcome_of(const Case& given, const JuggleTuning& tuning) {
   return outcome;
 }
 
-/// Affinities of threads that are bound in turn to the cpus from 0 to num_cpus - 1.
+/// Affinities that bind thread i to cpu i modulo num_cpus.
 Affinities bound_in_turn(std::uint32_t num_threads, std::uint32_t num_cpus) {
   Affinities own;
   for (std::uint32_t t = 0; t < num_threads; ++t) own.push_back({t % num_cpus});

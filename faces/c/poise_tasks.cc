@@ -18,8 +18,8 @@ namespace tasks = poise::tasks;
 namespace {
 
 thread_local std::string last_error;
-thread_local std::optional<std::string>
-    failure;  // the text that the task on this thread passed to poise_task_fail
+/// The text that the task on this thread passed to poise_task_fail.
+thread_local std::optional<std::string> failure;
 
 // Runs a call of the C++ interface and converts exceptions to a result.
 template <typename Call>

@@ -41,10 +41,10 @@ namespace face = poise::chameleon;
 
 std::recursive_mutex mutex;  // guards the following
 std::unique_ptr<tasks::Context> context;
-std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
-    live;  // tasks by id; they exist until the wait ends
-std::unordered_map<void*, std::size_t>
-    submitted;                 // by address: bytes of data that a compiler's plug-in submitted
+// The tasks of this rank by id. They exist until the wait ends.
+std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;
+// The sizes in bytes of data that a compiler's plug-in submitted, by the address of the data.
+std::unordered_map<void*, std::size_t> submitted;
 std::optional<face::Ids> ids;  // created when the program first needs a context
 
 std::atomic<std::int32_t> num_created{0};

@@ -79,7 +79,7 @@ void add_product(double* a, double* b, double* c, int n, int index) {
             chameleon_map_data_entry_create(reinterpret_cast<void*>(2), sizeof(void*), kLiteral)});
   chameleon_annotations_t* annotations = chameleon_create_annotation_container();
   chameleon_set_annotation_int(annotations, "index", index);
-  chameleon_set_annotation_int(annotations, "index", -1);  // the first value stays
+  chameleon_set_annotation_int(annotations, "index", -1);  // has no effect: the first value stays
   chameleon_set_annotation_string(annotations, "name", "product");
   chameleon_set_task_annotations(task, annotations);
   chameleon_set_callback_task_finish(task, finished, &callbacks);

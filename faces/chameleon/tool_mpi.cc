@@ -254,8 +254,9 @@ cham_migratable_task_t* make_task(int* ran_on) {
   return task;
 }
 
-/// Runs tasks, and checks that only those tasks leave rank 0 that may leave in this mode, and that
-/// they go where the tool sends them. Returns the number of tasks that ran on each rank.
+/// Runs tasks in the given mode. Checks that each task that leaves rank 0 may do so in this mode,
+/// and that it goes to the rank that the tool chose. Returns the number of tasks that ran on each
+/// rank.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(num_ranks);
   for (std::size_t t = 0; t < kTasks; ++t) {

@@ -22,7 +22,8 @@ module poise_tasks
     enumerator :: poise_integer = 0, poise_real, poise_text
   end enum
 
-  ! A named value that travels with a task. Name and text end with c_null_char.
+  ! A value with a name that travels with a task. The name ends with c_null_char, and so does the
+  ! value if it is a text.
   type, bind(c) :: poise_annotation
     type(c_ptr) :: name = c_null_ptr
     integer(c_int) :: kind = poise_integer
@@ -39,7 +40,7 @@ module poise_tasks
     type(c_ptr) :: argument = c_null_ptr
     type(c_ptr) :: replicas = c_null_ptr
     integer(c_int) :: num_replicas = 0
-    type(c_ptr) :: annotations = c_null_ptr  ! an array of num_annotations
+    type(c_ptr) :: annotations = c_null_ptr  ! array of num_annotations annotations
     integer(c_int) :: num_annotations = 0
   end type poise_with
 

@@ -15,7 +15,7 @@ enum MapType : std::int64_t {
   kTargetParameter = 0x020,
   kPrivate = 0x080,
   kLiteral = 0x100,
-  kImplicit = 0x200,  // no clause names it
+  kImplicit = 0x200,  // no clause names the variable
   kPresent = 0x1000,
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
@@ -63,7 +63,7 @@ struct KernelArguments {
 
 /// The header that LLVM 15 to 18 put before an image.
 struct WrappedHeader {
-  std::uint8_t magic[4];  // 10 FF 10 AD
+  std::uint8_t magic[4];  // always the bytes 10 FF 10 AD
   std::uint32_t version;
   std::uint64_t size, entry_offset, entry_size;
 };

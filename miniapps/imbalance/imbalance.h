@@ -16,7 +16,7 @@ namespace poise::miniapps::imbalance {
 struct Site {
   std::uint32_t x = 0, y = 0, side = 1;
   std::uint32_t jump = 0;  // steps until the load jumps to the next corner; 0: never
-  double rounds = 0;       // of hashing per step
+  double rounds = 0;       // rounds of hashing per step
   double growth = 0;       // rounds that each step adds at the corner
   std::uint64_t now = 0;
   double value = 0;

@@ -124,8 +124,8 @@ struct Program {
   static constexpr const char* kSummary =
       "Jacobi's method on a square grid in blocks, checked against a serial loop.";
   std::uint64_t iterations = 100;
-  std::uint32_t blocks = 8;   // per side of the square
-  std::uint32_t points = 64;  // per side of a block
+  std::uint32_t blocks = 8;   // number of blocks per side of the square
+  std::uint32_t points = 64;  // number of points per side of a block
 
   void add_options(Arguments& arguments) {
     arguments.add("--blocks", blocks, "blocks per side of the square", 1, 1000);

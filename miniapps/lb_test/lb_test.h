@@ -61,7 +61,8 @@ struct Program {
   Worker object(ObjectId id) const {
     Random random(mix(id + 1));
     Worker worker{id, 0, 0, random.bits(), {}};
-    const double x = random.uniform();  // its fourth power below: few objects are heavy
+    /// The load grows with the fourth power of this random number, so few objects are heavy.
+    const double x = random.uniform();
     const double work_ms = (least_ms + (most_ms - least_ms) * x * x * x * x) * scale;
     (sleeps ? worker.sleep_us : worker.rounds) =
         static_cast<std::uint64_t>(work_ms * (sleeps ? 1000 : kRoundsPerMs));

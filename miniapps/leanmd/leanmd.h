@@ -60,7 +60,7 @@ struct Cell {
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
   double kinetic = 0, potential = 0;
-  double first_energy = 0;  // a pair's potential counts in its first cell
+  double first_energy = 0;  // at the start; that of a pair of cells counts in its first cell
   bool has_first = false;
 
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -137,7 +137,7 @@ struct Cell {
 
 struct Compute {
   Grid grid;
-  ObjectId first = 0, second = 0;  // equal for the pairs within a cell
+  ObjectId first = 0, second = 0;  // ids of both cells; equal for the pairs within a cell
   std::uint32_t phase = 0;
 
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -286,7 +286,7 @@ struct Program {
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum changed, but it must be conserved");
+        fail("the total momentum changed by more than 1e-9 of the energy");
   }
 };
 

@@ -85,8 +85,8 @@ inline State part_flux(const std::array<State, 4>& part, double steps_per_length
 struct Side {
   State state{}, flux{};  // at the shared face, averaged over the step
   State near{}, far{};    // the two subcells next to the face
-  State least{}, most{};  // extremes over the cell
-  double speed = 0;       // of the fastest signal
+  State least{}, most{};  // smallest and largest values in the cell
+  double speed = 0;       // speed of the fastest signal
 
   Side mirrored() const {
     Side m = *this;

@@ -53,7 +53,8 @@ struct Product {
 
 struct Wanted {
   int size = 100, steps = 3;
-  std::vector<int> tasks = {100};  // per rank; the last entry holds for all further ranks
+  std::vector<int> tasks = {
+      100};  // number of tasks per rank; the last entry holds for all further ranks
   unsigned threads = 1;
   std::string settings;
   bool summary = false, openmp = false, versus_openmp = false;

@@ -97,7 +97,7 @@ struct Block {
   template <typename Visit>
   void for_each_point(Visit visit) const {
     const std::uint64_t n = grid.points;
-    std::array<std::vector<double>, 9> sines;  // by mode, then axis
+    std::array<std::vector<double>, 9> sines;  // sines of the source, by mode, then by axis
     for (std::size_t s = 0; s < sines.size(); ++s)
       for (std::uint64_t i = 0; i < n; ++i)
         sines[s].push_back(

@@ -20,7 +20,9 @@ struct Block {
   std::uint32_t blocks = 0, n = 0, substeps = 1;
   bool has_begun = false;
   std::vector<double> values;
-  std::array<std::vector<double>, 8> faces;  // of the neighbours, by 2 axis + (1 if above)
+  /// The neighbours' faces: that of the lower neighbour along an axis at 2 * axis, that of the
+  /// upper one at 2 * axis + 1.
+  std::array<std::vector<double>, 8> faces;
 
   Block() = default;
   Block(ObjectId id, std::uint32_t num_blocks, std::uint32_t points, std::uint32_t stiff)

@@ -28,7 +28,7 @@ constexpr std::uint64_t kStepsBetweenChanges = 4;  // steps until a patch may ch
 struct Settings {
   std::uint32_t blocks = 8;  // patches per side of the ocean
   std::uint32_t cells = 8;   // cells per side of a patch without refinement
-  std::uint32_t levels = 3;  // most refinements; each halves the side of a cell
+  std::uint32_t levels = 3;  // maximum number of refinements; each halves the side of a cell
   double wave_m = 2;         // initial height of the wave
   double fine_m = 0.2;       // height of a wave that needs the smallest cells
   double sleep_us = 0;       // sleep per cell and step
@@ -58,8 +58,8 @@ struct Settings {
 /// A column of water above one cell.
 struct Cell {
   double height = 0;                 // m
-  std::array<double, 2> momentum{};  // along x and y, over the density
-  double floor = 0;                  // m above sea level, so negative
+  std::array<double, 2> momentum{};  // momentum along x and y, divided by the density
+  double floor = 0;                  // height of the sea floor in m above sea level, so negative
   double surface() const { return height + floor; }
 };
 
@@ -94,7 +94,7 @@ struct Patch {
   std::uint32_t x = 0, y = 0, level = 0;
   std::uint64_t now = 0;
   double wave = 0;          // largest elevation of the surface, here and in neighbour patches
-  std::vector<Cell> cells;  // row by row along x
+  std::vector<Cell> cells;  // the rows of cells along x, one after the other
 
   Patch() = default;
   Patch(ObjectId id, const Settings& of)
@@ -310,8 +310,9 @@ struct Program {
         first.num_cells, last.num_cells, 1000 * first.energy, 1000 * last.energy,
         last.water / first.water - 1);
     if (!(std::abs(last.water / first.water - 1) < 1e-12))
-      fail("the amount of water is not conserved");
-    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water increased");
+      fail("the relative change of the amount of water exceeds 1e-12, so water is not conserved");
+    if (!(last.energy < 1.001 * first.energy + 1e-9))
+      fail("the energy of the water increased by more than a thousandth");
     if (calm && !(last.speed < 1e-9))
       fail("water that should be at rest flows at {:.1e} m/s", last.speed);
   }

@@ -29,7 +29,7 @@ struct Tree {
   Kind kind;
   Shape shape;
   double branching;          // children of the root (binomial), or expected children at height 0
-  int max_height;            // of the geometric part
+  int max_height;            // maximum height of the geometric part
   double child_probability;  // binomial part: the probability that a node has `children` children
   int children;
   int seed;

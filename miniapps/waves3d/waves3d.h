@@ -52,7 +52,7 @@ struct Block {
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
   std::array<std::vector<double>, 3> velocity,
-      part;  // parts: empty unless the block touches a layer
+      part;  // parts of the pressure; empty unless the block touches a layer
   double first_energy = 0, energy = 0;
   // Values that work_out() computes from the members above.
   std::vector<double> stiffness;

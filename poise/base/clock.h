@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The project's clocks. No other file reads one, so that a search finds all that depends on time.
+// The project's clocks. No other file reads a clock, so a search for the functions of this file
+// finds all code that depends on time.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,9 @@ namespace poise {
 namespace {
 
 struct ThreeDiagonals {
-  std::vector<double> middle, beside;  // beside[i] is the entry between i and i + 1
+  // middle[i] is the entry of the matrix in row i and column i, beside[i] that in row i and column
+  // i + 1.
+  std::vector<double> middle, beside;
 };
 
 /// Multiplies the matrix from both sides by the Householder reflection that makes column k zero

@@ -16,7 +16,8 @@ template <typename T>
 void reserve_in_huge_pages(std::vector<T>& values, std::size_t count) {
   values.reserve(count);
 #ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;  // of x86-64, and usual on ARM
+  constexpr std::uintptr_t kPage = std::uintptr_t{1}
+                                   << 21;  // size of a huge page on x86-64, and usually on ARM
   const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
   const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const std::uintptr_t last = (begin + count * sizeof(T)) / kPage * kPage;

@@ -59,7 +59,7 @@ Seconds mean_wait(const MeasuredRun& run) {
   return {sum / n, std::sqrt(squares) / n};
 }
 
-/// The time of each rank in MPI that is not waiting.
+/// The time that each rank spends in MPI without waiting for another rank.
 std::vector<double> transfer_times_s(const MeasuredRun& run) {
   std::vector<double> times_s(run.num_ranks());
   for (const MeasuredPhase& phase : run.phases)

@@ -16,12 +16,12 @@ namespace poise {
 /// What the user can do, the least effort first.
 enum class Remedy : std::uint8_t {
   nothing,
-  mapping,      // the same places, another rank at each
-  binding,      // each rank on a core of its own
-  juggle,       // threads of a node moved between its cores
-  fewer_ranks,  // not more ranks than cores on a node
-  objects,      // work in objects that move between ranks every few phases
-  lending,      // tasks lent to idle ranks within a phase
+  mapping,      // put other ranks on the same places
+  binding,      // bind each rank to a core of its own
+  juggle,       // move the threads of a node between its cores
+  fewer_ranks,  // start no more ranks on a node than it has cores
+  objects,      // divide the work into objects that move between ranks every few phases
+  lending,      // lend tasks to idle ranks within a phase
 };
 
 struct Advice {
@@ -35,7 +35,7 @@ struct Advice {
 /// A rank for which other ranks waited.
 struct LateRank {
   std::uint32_t rank = 0, num_waiting = 0;
-  double seconds = 0;  // summed over the ranks that waited for this one
+  double seconds = 0;  // seconds for which ranks waited for this one, summed over them
 };
 
 /// The causes that slow the threads of a node down.
@@ -46,17 +46,20 @@ struct ThreadCause {
 
 /// How evenly the threads of ranks compute.
 struct TeamBalance {
-  double even = 1;          // mean over largest work of a thread, averaged over ranks with threads
-  double worst = 1;         // mean over largest work in the least even rank
+  /// In each rank with several threads, the mean work of a thread is divided by the largest. This
+  /// is the average of these ratios.
+  double even = 1;
+  double worst = 1;         // the same ratio in the least even rank
   std::uint32_t rank = 0;   // the least even rank
   std::uint32_t ranks = 0;  // number of ranks with several threads
 };
 
 struct Diagnosis {
   Efficiencies whole;
-  std::vector<std::pair<std::string, Efficiencies>> named;  // per name of phases, if there are any
+  /// The efficiencies of all phases with the same name, per name. Empty if phases have no names.
+  std::vector<std::pair<std::string, Efficiencies>> named;
   Imbalance imbalance;
-  std::vector<LateRank> late;  // most waited for first
+  std::vector<LateRank> late;  // in order: first the rank for which others waited longest
   /// The first advice is the one to try: it needs the least effort among all advice that saves
   /// nearly as much as the best. The others follow by descending savings. The list is never empty:
   /// if no advice saves enough, the first one is Remedy::nothing.
@@ -66,7 +69,8 @@ struct Diagnosis {
   double mapping_share = 0;
   std::vector<ThreadCause> threads;  // what `poise juggle --diagnose` would say; empty: nothing
   TeamBalance teams;
-  std::uint32_t ranks_per_node = 0, cores_per_node = 0;  // of the fullest node; 0: not known
+  /// The numbers of ranks and of cores of the node with the most ranks; 0 if they are not known.
+  std::uint32_t ranks_per_node = 0, cores_per_node = 0;
 };
 
 /// `trace` must be of the same run: its phases are those of the profile, and its tasks are the

@@ -18,7 +18,8 @@ constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
                           Cause::random,  Cause::mapping,     Cause::network,
                           Cause::binding, Cause::odd_threads, Cause::crowding};
 
-// Profiles drawn for each cause or pair of causes, and the share whose first advice must be right.
+// Number of profiles drawn for each cause or pair of causes, and the share of these profiles whose
+// first advice must be right.
 constexpr std::uint64_t kProfiles = fewer_if_sanitized(100);
 constexpr double kMinRight = 0.95;
 
@@ -73,7 +74,7 @@ planted::Profile three_ranks_on_two_cores(const std::vector<RankTimes>& ranks) {
 
 // This was observed with three ranks of LAMMPS under Open MPI on two cores: they are not bound, and
 // poise juggle gained nothing.
-TEST(diagnose, does_not_advise_to_juggle_spinning_ranks_that_the_kernel_moves) {
+TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_moves) {
   const RankTimes rank{.wall_s = 3, .useful_s = 1.8, .load_s = 1.2, .queued_s = 0.6};
   auto [run, trace] = three_ranks_on_two_cores({rank, rank, rank});
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle) << "they may be bound";
@@ -171,7 +172,7 @@ TEST(diagnose, a_persistent_imbalance_promises_the_gain_of_one_distribution_befo
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
 
-TEST(diagnose, long_transfers_of_some_ranks_may_be_waits_for_a_rank_with_more_work) {
+TEST(diagnose, long_transfers_of_some_ranks_widen_the_interval_of_the_promised_gain) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   for (MeasuredPhase& phase : profile.run.phases) phase.ranks[1].waited = {0.3, 0};
   const Advice objects = advice_of(profile, Remedy::objects);

@@ -31,7 +31,7 @@ double excess(std::span<const double> loads) {
 std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
   std::vector<double> result(loads.begin(), loads.end());
-  double lacking = 0;  // foretold seconds by which ranks are below the mean
+  double lacking = 0;  // seconds by which ranks are predicted to be below the mean
   double moved = 0;    // measured seconds of work that ranks above the mean give away
   for (std::size_t r = 0; r < loads.size(); ++r) {
     if (foretold[r] <= even) {

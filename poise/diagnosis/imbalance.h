@@ -21,7 +21,9 @@ enum class ImbalanceKind : std::uint8_t {
 /// How many seconds the run would save if its load were balanced.
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
-  double total_s = 0;  // with all loads even in every phase: largest - mean load
+  /// The time saved if all loads were even in every phase: the largest minus the mean load, summed
+  /// over the phases.
+  double total_s = 0;
   /// With work distributed once, before the run, by the mean loads of all phases.
   double persistent_s = 0;
   /// The time saved if work is redistributed at a fixed interval, each time according to the loads

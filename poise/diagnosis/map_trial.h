@@ -10,9 +10,9 @@ namespace poise {
 
 /// The way in which a run starts its ranks.
 enum class RunKind : std::uint8_t {
-  profiled,   // ranks where the launcher puts them, with the profile's library
-  own_order,  // ranks where the launcher puts them
-  mapped      // as the map says
+  profiled,   // the launcher chose the places of the ranks, and the profiling library was loaded
+  own_order,  // the launcher chose the places of the ranks
+  mapped      // the map gave the places of the ranks
 };
 
 struct TimedRun {
@@ -43,7 +43,7 @@ struct NextRun {
   TrialState state = TrialState::unprofiled;
   std::uint32_t pairs = 0;   // compared pairs: one run with the map, one without
   double gain = 0;           // fraction of the time that the map saved; negative: it cost time
-  double low = 0, high = 0;  // its interval; both 0 with fewer than kMinPairs
+  double low = 0, high = 0;  // interval of the gain; both 0 with fewer than kMinPairs pairs
   double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
 };
 

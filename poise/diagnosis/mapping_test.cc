@@ -25,7 +25,7 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, traffic_becomes_minimal_and_messages_do_not_cost_more_if_ranks_move) {
+TEST(mapping, the_map_minimises_traffic_and_does_not_raise_the_cost_of_messages) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
   int moved = 0;

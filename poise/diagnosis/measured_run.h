@@ -35,8 +35,10 @@ struct MeasuredPhase {
 /// The process topologies that the program created with reorder = true, if POISE_REORDER was set.
 struct ReorderedTopologies {
   std::uint64_t calls = 0, reordered = 0;  // all calls; calls that found a better order
-  double before = 0, after = 0;            // sums over edges of weight times hops
-  double deciding_s = 0;                   // seconds of these calls, on the rank that took longest
+  /// The weight of each edge times its hops, summed over all edges: with the old order of the
+  /// ranks, and with the new one.
+  double before = 0, after = 0;
+  double deciding_s = 0;  // seconds of these calls, on the rank that took longest
 };
 
 /// The computing threads of a rank that has several of them.

@@ -14,7 +14,7 @@ namespace poise {
 /// in two cases: a single vertex in it is heavier by itself, or more than max_vertices vertices
 /// would be left otherwise.
 struct MergeLimits {
-  double max_weight = 0;         // of a merged vertex
+  double max_weight = 0;         // maximum weight of a merged vertex
   std::size_t max_vertices = 0;  // number of vertices after merging
   std::size_t max_edges = 0;     // number of edges that are kept, the heaviest ones
 };

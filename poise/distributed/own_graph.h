@@ -56,7 +56,8 @@ class OwnGraph {
   graphs::Graph affinity(double load_s, double tasks) const;
 
   const OwnTasks& own_;
-  std::vector<std::uint32_t> target_;  // per message: own task, or number of own tasks plus ghost
+  std::vector<std::uint32_t> target_;  // per message: number of its own task, or number of own
+                                       // tasks plus number of its ghost
   std::vector<VertexName> ghosts_;
   std::vector<std::uint32_t> cluster_of_;
 };

@@ -20,10 +20,12 @@ struct OwnTasks {
   /// i < first[t + 1]. If there are no messages, the arrays are empty.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
-  std::span<const std::uint32_t> to_rank;        // where that task is, or empty: looked up
-  std::span<const std::uint64_t> counts;         // messages, or empty: one each
-  std::span<const std::uint64_t> message_bytes;  // in total, or empty: 0
-  double background_s = 0;                       // work of this rank's place that is not a task's
+  std::span<const std::uint32_t> to_rank;  // where that task is, or empty: looked up
+  std::span<const std::uint64_t> counts;   // messages, or empty: one each
+  /// For each entry of `to`, the bytes of all its messages together. Empty if messages have no
+  /// bytes.
+  std::span<const std::uint64_t> message_bytes;
+  double background_s = 0;  // work of this rank's place that is not a task's
   LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
 
   std::uint32_t num_tasks() const { return ids.size(); }

@@ -266,7 +266,9 @@ class Cycle {
   const RankGroups& groups_;
   const AveragePlace& average_;
   const DistributedLimits& limits_;
-  std::vector<Piece> pieces_;  // per level; of tasks (level 0) only `merged`
+  // The piece of each level. On level 0, whose vertices are tasks, only the member `merged` is
+  // used.
+  std::vector<Piece> pieces_;
 };
 
 AveragePlace average_of(Communicator& ranks, const Machine& machine, const OwnTasks& own) {

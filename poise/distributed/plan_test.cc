@@ -116,8 +116,9 @@ void connect_to_a_hub(Workload& workload) {
   }
 }
 
-/// Starts: "one rank" has all tasks, "few ranks" have none of the tasks of the others, "drifted"
-/// has been decided for loads that have changed since, "hub" is blocked and replaces all messages.
+/// Makes a problem with one of these starts. "one rank": one rank has all tasks. "few ranks": a few
+/// ranks have all tasks. "drifted": the start was a good placement for earlier loads. "hub": tasks
+/// start in blocks, and one task exchanges messages with all others, which are the only messages.
 OwnedProblem made(const CostCase& wanted) {
   OwnedProblem problem = made(physical(wanted.machine), wanted.recipe, wanted.tasks);
   const TaskId n = problem.workload.num_tasks();
@@ -192,7 +193,7 @@ TEST(DistributedPlan, never_costs_more_than_keeping_the_current_placement) {
   }
 }
 
-TEST(DistributedPlan, with_treematch_the_leader_of_each_group_divides_its_own_part) {
+TEST(DistributedPlan, planning_with_treematch_lowers_the_total_time) {
   const OwnedProblem problem = made(physical("node:4 core:8"), "stencil3d", 9000);
   SimulatedRanks ranks(problem.machine.num_places());
   const DistributedLimits limits{.width = 8};

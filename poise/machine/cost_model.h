@@ -25,8 +25,8 @@ struct TransportCosts {
   double send_s = 0;           // o_s: CPU time of the sender per message
   double receive_s = 0;        // o_r: CPU time of the receiver per message
   double copy_s_per_byte = 0;  // c: CPU time per byte at each end; 0 if no processor copies (RDMA)
-  double latency_s =
-      0;  // L per unit of latency factor: from the end of sending to the start of receiving
+  /// L: seconds from the end of sending to the start of receiving, per unit of latency factor.
+  double latency_s = 0;
   double bus_crossings = 0;  // times that a byte crosses the memory bus at each end
 };
 

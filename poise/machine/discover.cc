@@ -43,9 +43,9 @@ Topology new_topology() {
 /// A core, or a processing unit without a core, before it becomes a place of the machine.
 struct Site {
   hwloc_obj_t core;
-  hwloc_obj_t unit;  // its first processing unit
+  hwloc_obj_t unit;  // first processing unit of the core
   std::uint32_t threads;
-  hwloc_obj_t numa;  // memory of its domain; null if no core has allowed memory near it
+  hwloc_obj_t numa;  // memory of the core's domain; null if no allowed memory is near the core
 };
 
 /// A partition of the places into ranges. Range i begins at starts[i] and ends before starts[i +

@@ -355,7 +355,7 @@ TEST(Discover, damaged_xml_gives_a_machine_or_an_error) {
       byte = static_cast<char>(byte ^ (1 << random.below(8)));
     }
     taken += is_machine(damaged);
-    std::string cut = whole;  // a piece from the middle, such as an attribute
+    std::string cut = whole;  // will lack a piece from its middle, such as an attribute
     cut.erase(random.below(whole.size()), 1 + random.below(60));
     taken += is_machine(cut);
   }

@@ -38,7 +38,7 @@ TEST(Draw, unequal_subtrees_are_drawn_separately) {
                               "   └─ 4 × core, speed 0.6\n"));
 }
 
-TEST(Draw, the_drawing_of_a_large_regular_machine_is_small) {
+TEST(Draw, a_regular_machine_takes_the_same_number_of_lines_whatever_its_size) {
   const auto lines = [](const char* text) {
     const std::string page = draw_machine(machine_from_text(text));
     return std::count(page.begin(), page.end(), '\n');
@@ -47,7 +47,7 @@ TEST(Draw, the_drawing_of_a_large_regular_machine_is_small) {
   EXPECT_LT(lines("numa:64 core:2"), 40);
 }
 
-TEST(Draw, the_drawing_of_a_machine_without_equal_parts_is_truncated) {
+TEST(Draw, the_drawing_of_a_machine_without_equal_parts_has_fewer_than_80_lines) {
   std::string counts;
   for (int i = 1; i <= 300; ++i) counts += fmt::format("{}{}", i > 1 ? "," : "", i);
   const std::string json = fmt::format(

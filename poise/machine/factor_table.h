@@ -44,7 +44,7 @@ class FactorTable {
   std::size_t num_nodes_;
   bool is_flat_inside_;  // all messages inside a domain have factor 1
   std::vector<DomainId> domain_of_;
-  std::vector<double> message_;  // per pair of nodes; empty: computed
+  std::vector<double> message_;  // factor per pair of nodes; empty: computed when it is needed
 };
 
 }  // namespace poise

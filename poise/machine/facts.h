@@ -39,7 +39,7 @@ struct LevelLatency {
 /// Messages between hosts: seconds(bytes) = latency_s + bytes / bytes_per_s, by least squares.
 struct HostPair {
   std::string from = {}, to = {};
-  Spread latency_ns = {};  // one way, smallest message
+  Spread latency_ns = {};  // latency of the smallest message in one direction
   double fit_latency_ns = 0;
   double fit_bytes_per_s = 0;
 };
@@ -49,7 +49,7 @@ struct Measurement {
   std::string host = {};
   /// Element [from * domains + to] is for a core of `to` that reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // the same while all cores of `to` read
+  std::vector<Spread> gigabytes_per_s = {};  // bandwidth while all cores of `to` read
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 

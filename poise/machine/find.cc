@@ -85,7 +85,8 @@ Machine find_machine(std::string_view argument) {
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
   if (text.find(':') != text.npos) return machine_from_text(text);
-  if (text.find('/') != text.npos) return read_machine_file(text);  // reports what is wrong
+  if (text.find('/') != text.npos)
+    return read_machine_file(text);  // throws an error that says why the file cannot be read
   return named_machine(text);
 }
 
@@ -152,7 +153,8 @@ std::vector<std::string> machine_folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   for (const fs::path& file : {program, own_library()}) {
     if (file.empty()) continue;
-    folders.push_back((file.parent_path() / "machines").string());  // in the Python package
+    folders.push_back((file.parent_path() / "machines")
+                          .string());  // the folder in which the Python package has its machines
     folders.push_back((file.parent_path().parent_path() / "share/poise/machines").string());
   }
   folders.emplace_back(POISE_MACHINES_INSTALLED);

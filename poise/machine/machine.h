@@ -41,7 +41,7 @@ struct Level {
 struct NodeKind {
   std::uint32_t num_domains = 1;
   std::vector<double> latency_factor{1};    // [from * num_domains + to]; the diagonal is 1
-  std::vector<double> bandwidth_factor{1};  // in the same order
+  std::vector<double> bandwidth_factor{1};  // for the same pairs of domains as latency_factor
 };
 
 /// Where a factor comes from, in ascending order of reliability.
@@ -52,8 +52,8 @@ std::string_view name_of(Source source);
 struct MachineParts {
   std::string name;
   std::vector<Place> places;
-  std::vector<Level>
-      levels;  // coarsest first; each refines the one before; the last holds the places
+  /// The levels, coarsest first. Each refines the one before it; the groups of the last are places.
+  std::vector<Level> levels;
   std::vector<NodeKind> node_kinds{NodeKind{}};
   /// The kind of each group of level "node", or of the whole machine if there is no such level.
   std::vector<std::uint32_t> kind_of_node;
@@ -108,7 +108,7 @@ class Machine {
   DomainId first_domain(NodeId n) const { return first_domain_[n]; }
   PlaceId first_place(DomainId d) const {
     return first_place_[d];
-  }  // defined up to d == num_domains()
+  }  // num_domains() is allowed, and gives the number of places
 
   const Network& network() const { return parts_.network; }
 
@@ -145,8 +145,8 @@ class Machine {
   MachineParts parts_;
   std::vector<std::vector<std::uint32_t>> group_of_place_;  // per level
   std::vector<NodeId> node_of_domain_;
-  std::vector<DomainId> first_domain_;  // of each node; then the number of domains
-  std::vector<PlaceId> first_place_;    // of each domain; then the number of places
+  std::vector<DomainId> first_domain_;  // first domain of each node; then the number of domains
+  std::vector<PlaceId> first_place_;    // first place of each domain; then the number of places
   /// Number of levels from the coarsest one to "node", both included; 0 without a level "node".
   std::size_t levels_to_node_ = 0;
   bool has_equal_speeds_ = true, has_equal_messages_inside_ = true, has_equal_bytes_inside_ = true;

@@ -31,7 +31,7 @@ struct Probes {
 };
 
 struct MeasureOptions {
-  double seconds = 20;  // approximate total for all probes
+  double seconds = 20;  // approximate total time of all probes
   /// Called before each probe with the fraction that is done (0 to 1) and the name of the next
   /// probe.
   std::function<void(double done, const std::string& next)> progress;

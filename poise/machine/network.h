@@ -13,7 +13,8 @@ using NodeId = std::uint32_t;
 
 /// A tier of a tree network above the nodes, such as racks or switches.
 struct Tier {
-  std::vector<std::uint32_t> group_of_node;  // numbered from 0, non-decreasing
+  /// The group of each node. Groups are numbered from 0, in the order of the nodes.
+  std::vector<std::uint32_t> group_of_node;
   double latency_factor = 1;  // of two nodes whose finest common group is of this tier
 };
 
@@ -39,9 +40,11 @@ struct Network {
   /// one link from router (b - a - 1) mod routers of group a.
   std::vector<std::uint32_t> dims;
   std::uint32_t nodes_per_router = 1;
-  std::vector<std::uint32_t> router_of_node;  // of an allocation; empty: node / nodes_per_router
+  /// The router of each node, if the nodes are an allocation. If this is empty, node n is on router
+  /// n / nodes_per_router.
+  std::vector<std::uint32_t> router_of_node;
 
-  std::vector<double> matrix;  // matrix: [from * nodes + to]
+  std::vector<double> matrix;  // kind `matrix` only: factor at [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
   /// Torus and mesh: element [node * dims + dim] is a coordinate of the node's router. Machine

@@ -24,9 +24,9 @@ struct Swap {
 
 /// Input of a decision at a balancing point. Places without threads are ignored.
 struct JuggleView {
-  std::span<const double> progress_s;  // per thread, since its start
+  std::span<const double> progress_s;  // progress of each thread in seconds since it started
   std::span<const PlaceId> place_of;   // per thread
-  std::span<const double> speed;       // per place: measured_speed() in any common unit
+  std::span<const double> speed;       // measured_speed() of each place, in any common unit
   /// Domain of each place, numbered from 0. If it is given, no swap crosses domains.
   std::span<const DomainId> domain_of = {};
 };

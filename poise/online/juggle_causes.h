@@ -18,7 +18,7 @@ namespace poise {
 /// lasts watched_s.
 struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
-  std::uint32_t threads = 0;             // most threads that computed at the same time
+  std::uint32_t threads = 0;             // largest number of threads that computed at the same time
   std::vector<std::uint32_t> cpus = {};  // Linux's numbers of the cpus that they may use
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
   std::vector<double> taken_s = {};       // per cpu: seconds for which a bound thread waited for it

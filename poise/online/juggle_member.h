@@ -13,7 +13,7 @@ namespace poise {
 /// The state of a place.
 struct JugglePlace {
   DomainId domain = 0;  // numbered from 0; threads stay in their domain
-  double speed = 1;     // relative to the fastest
+  double speed = 1;     // speed relative to the fastest place
 };
 
 /// A thread's readings at a balancing point. `key` identifies the thread as long as it lives.

@@ -95,7 +95,7 @@ class JuggleTeam {
   /// How threads used a place during a period of time.
   struct Use {
     double run_s = 0, worked_s = 0;  // sums over threads
-    double ready_s = 0;              // of the thread that was ready for the longest time
+    double ready_s = 0;              // of all threads, the longest time for which one was ready
     std::uint32_t num_threads = 0;
   };
   /// The threads that take part and have a place, as input for a JuggleView.

@@ -22,7 +22,7 @@ TEST(Juggle, moves_the_thread_with_the_least_progress_to_the_fast_place) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, moves_nothing_among_equal_threads) {
+TEST(Juggle, moves_no_thread_if_all_have_made_the_same_progress) {
   const double progress_s[] = {1, 1, 1};
   const PlaceId place_of[] = {0, 0, 1};
   const double speed[] = {0.5, 1};

@@ -58,7 +58,7 @@ class JuggleWatch {
   /// How threads used a place during a round.
   struct Use {
     double run_s = 0;    // sum over threads
-    double ready_s = 0;  // of the thread that was ready for the longest time
+    double ready_s = 0;  // of all threads, the longest time for which one was ready
     double own_s = 0;  // cpu time of the program's threads that do not take part, such as new ones
   };
   void watch_places(const JuggleCrew& crew, double real_s);

@@ -66,7 +66,9 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
 // same as if the lender first spent lend_s on every task, and then only task_s - lend_s on each
 // task that it keeps.
 double divisible_end_s(const LendingView& view) {
-  std::vector<std::pair<double, double>> ranks;  // start in seconds, tasks per second
+  // For each rank, the time at which it can start, in seconds, and how many tasks per second it
+  // runs from then on.
+  std::vector<std::pair<double, double>> ranks;
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
                      view.threads / (view.task_s - view.lend_s));
   for (const Borrower& other : view.others)
@@ -121,7 +123,7 @@ class WholeTasks {
     double at_s;
     double tasks;  // finished before
     const Borrower* other;
-    double more = 0;  // tasks that end at that time
+    double more = 0;  // number of tasks that end at that time
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
   // Returns the time at which this rank will have finished the tasks that the others cannot finish
@@ -232,8 +234,9 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std
 
 bool could_gain(const LendingView& view, double min_gain) {
   const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
-  std::vector<std::pair<double, double>>
-      others;  // when it can start, and the work per second that it does from then on
+  // For each other rank, the time at which it can start, in seconds, and how much work per second
+  // it does from then on.
+  std::vector<std::pair<double, double>> others;
   for (const Borrower& other : view.others)
     others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);
   std::sort(others.begin(), others.end());

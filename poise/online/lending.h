@@ -34,8 +34,8 @@ struct Borrower {
 /// A queued task that has not started, as a program's own policy sees it.
 struct QueuedTask {
   std::uint64_t name = 0;   // a number that its submitter gave
-  double task_s = 0;        // estimated time on this rank
-  double bytes = 0;         // transferred to the other rank and back
+  double task_s = 0;        // estimated run time of the task on this rank
+  double bytes = 0;         // bytes transferred to the other rank and back
   double lend_s = 0;        // the lender's own work if it lends the task
   bool borrowed = false;    // it came from another rank
   bool replicated = false;  // other ranks have, or will soon have, copies of its data
@@ -51,8 +51,9 @@ struct LendingView {
   std::span<const Borrower> others{};
   // Only policies use the following members; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
-  std::span<const double>
-      load_of_rank{};  // per rank, as last received, in tasks unless the policy says otherwise
+  /// The load of each rank that this rank received last, in tasks unless the policy defines another
+  /// unit.
+  std::span<const double> load_of_rank{};
   std::span<const QueuedTask> queue{};  // in order of start, if the policy wants to see it
 };
 

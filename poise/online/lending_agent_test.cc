@@ -11,7 +11,7 @@ LendingAgent agent_of_two_ranks() {
   return LendingAgent(0, 2, [](std::uint32_t) { return PeerLocality{}; }, {});
 }
 
-TEST(LendingAgent, learns_that_a_rank_is_slow_from_long_tasks) {
+TEST(LendingAgent, learns_from_long_tasks_that_a_rank_is_slow) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 60; ++task) agent.learn_slowness(1, 10e-3, 5e-3);
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);
@@ -41,7 +41,8 @@ TEST(LendingAgent, sends_every_borrower_a_first_message_before_any_gets_a_second
   EXPECT_EQ(messages, (std::vector<std::uint32_t>{1, 2, 3, 1, 3, 3}));
 }
 
-TEST(LendingAgent, states_the_time_of_its_queued_tasks_or_of_the_task_that_ran_last) {
+TEST(LendingAgent,
+     states_the_mean_time_of_its_queued_tasks_or_if_none_is_queued_the_time_of_its_last_task) {
   const LendingAgent agent = agent_of_two_ranks();
   QueueState queue;
   EXPECT_EQ(agent.own_load(queue, 1).task_s, 0);
@@ -54,7 +55,7 @@ TEST(LendingAgent, states_the_time_of_its_queued_tasks_or_of_the_task_that_ran_l
   EXPECT_EQ(agent.own_load(queue, 1).task_s, 0);
 }
 
-TEST(LendingAgent, learns_that_a_rank_is_slow_from_many_short_tasks) {
+TEST(LendingAgent, learns_from_many_short_tasks_that_a_rank_is_slow) {
   LendingAgent agent = agent_of_two_ranks();
   for (int task = 0; task < 1000; ++task) agent.learn_slowness(1, 200e-6, 100e-6);
   EXPECT_NEAR(agent.slowness_of(1), 2, 0.05);

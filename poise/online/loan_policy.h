@@ -17,7 +17,7 @@ namespace poise {
 struct Thief {
   std::uint32_t rank = 0;
   std::uint64_t wait = 0;     // the number of the wait in which it asked
-  double requested_at_s = 0;  // when it asked, on its clock
+  double requested_at_s = 0;  // time of the request, on the clock of the rank that asked
   bool is_lasting = false;    // a lasting request is not declined
 };
 

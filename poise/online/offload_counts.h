@@ -13,11 +13,11 @@ namespace poise {
 /// How many tasks must be queued, and how far the numbers of queued tasks of two ranks must differ,
 /// before one lends to the other; and how many tasks it then lends.
 struct CountThresholds {
-  double min_local = 2;        // tasks queued at the lender
-  double min_absolute = 2;     // difference in tasks
-  double min_relative = 0.05;  // difference as a fraction of the larger number
+  double min_local = 2;        // minimum number of tasks queued at the lender
+  double min_absolute = 2;     // minimum difference in tasks
+  double min_relative = 0.05;  // minimum difference, as a fraction of the larger number
   double share = 0.5;          // fraction of the difference that is lent at once
-  double max_tasks = 1;        // tasks lent at once
+  double max_tasks = 1;        // maximum number of tasks lent at once
 };
 
 /// The sort-based selection of Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid

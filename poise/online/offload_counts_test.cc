@@ -25,8 +25,10 @@ TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
 }
 
 TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enough) {
-  EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
-  EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
+  // 1 is below min_absolute.
+  EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());
+  // 3 % is below min_relative.
+  EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(paired_loans(std::vector<double>{2, 0}, 0, {.min_local = 3}), IsEmpty());
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());

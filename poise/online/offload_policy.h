@@ -28,10 +28,11 @@ struct QueueState {
   bool all_times_known = true;  // the times of all lendable tasks are known
   bool all_borrowed = false;    // all lendable tasks came from other ranks
   double ran_s = 0;             // expected seconds of the task that ran last; 0: none, or unknown
-  bool tasks_differ = false;  // in cost, or in the times of their functions by a factor of kSimilar
-  double bytes_out = 0;       // bytes sent if all lendable tasks are lent
-  double bytes_both = 0;      // the same, with the bytes of their results
-  TaskOverhead finishing{};   // cost to finish tasks that other ranks ran
+  bool tasks_differ = false;    // tasks differ in cost, or the times of their functions differ by a
+                                // factor of kSimilar
+  double bytes_out = 0;         // bytes sent if all lendable tasks are lent
+  double bytes_both = 0;        // the same, with the bytes of their results
+  TaskOverhead finishing{};     // cost to finish tasks that other ranks ran
 
   double mean_s() const { return lendable > 0 ? queued_s / lendable : 0; }
   double mean_deviation_s() const { return lendable > 0 ? queued_deviation_s / lendable : 0; }

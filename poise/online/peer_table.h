@@ -48,7 +48,7 @@ struct Peer {
   // Results from which `slowness` was learnt. Further ones are not counted once the average covers
   // as many as it may.
   std::uint16_t num_results : 6 = 0;
-  bool is_used : 1 = false;   // since the table last looked for an entry to forget
+  bool is_used : 1 = false;   // the entry was used since the table last looked for one to forget
   bool has_lent : 1 = false;  // the rank has lent tasks to this rank
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }

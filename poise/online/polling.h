@@ -13,7 +13,7 @@ namespace poise {
 
 /// The data from which a busy thread decides whether to poll.
 struct PollView {
-  double since_s = 0;         // since the last poll
+  double since_s = 0;         // seconds since the last poll
   bool has_messages = false;  // a doorbell has rung, or a transfer is in flight
   bool all_notify = false;    // every message except gossip rings the doorbell
   double remaining_s = 0;     // queued work of this thread

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMin_s = 5e-6;
 
-TEST(Polling, is_never_due_before_the_minimum_interval_has_passed) {
+TEST(Polling, no_poll_is_due_before_the_minimum_interval_has_passed) {
   EXPECT_FALSE(poll_is_due({.since_s = 4e-6, .has_messages = true}, kMin_s));
   EXPECT_TRUE(poll_is_due({.since_s = 6e-6, .has_messages = true}, kMin_s));
 }
@@ -22,7 +22,7 @@ TEST(Polling, takes_at_most_a_thousandth_of_busy_time_if_senders_announce_their_
   EXPECT_TRUE(poll_is_due(view, kMin_s));
 }
 
-TEST(Polling, becomes_more_frequent_as_less_work_remains) {
+TEST(Polling, polls_become_more_frequent_as_less_work_remains) {
   PollView view{.since_s = 50e-6, .remaining_s = 1e-3, .poll_cost_s = 1e-6};
   EXPECT_FALSE(poll_is_due(view, kMin_s));
   view.remaining_s = 0.4e-3;

@@ -31,7 +31,7 @@ class SimulatedCpus {
     std::uint64_t key = 0;
     int program = -1;               // -1: another program, which the balancer does not see
     std::vector<PlaceId> own = {};  // its own affinity; empty: all places
-    std::vector<PlaceId> now = {};  // as the balancer set it; empty: its own
+    std::vector<PlaceId> now = {};  // affinity that the balancer has set; empty: the thread's own
     PlaceId cpu = 0;
     double rest_s = 0;          // work that is left of its phase
     double ready_s = 0;         // when it became ready, or its last turn on a cpu ended

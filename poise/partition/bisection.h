@@ -14,7 +14,7 @@ namespace poise::graphs {
 enum class Side : std::uint8_t { left, right, either };
 
 struct Split {
-  std::vector<Side> fixed;  // per vertex; `either`: not fixed
+  std::vector<Side> fixed;  // per vertex: the side on which it must be; `either`: not fixed
   double left_weight = 0;   // weight that the left should have
   double slack = 0;         // allowed difference from left_weight
   Vertex attempts = 2;      // number of seeds to grow from, at least 2

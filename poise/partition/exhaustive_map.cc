@@ -113,7 +113,7 @@ class Enumeration {
   std::vector<std::uint8_t> is_taken_;          // per slot
   std::vector<std::uint8_t> is_like_previous_;  // per slot
   double open_ = 0;                             // bytes of edges with an end that is not placed
-  double least_ = std::numeric_limits<double>::infinity();  // distance of any two slots
+  double least_ = std::numeric_limits<double>::infinity();  // smallest distance of any two slots
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace poise {
 
 struct Effort {
   unsigned attempts = kTuning.attempts;  // seeds per bisection
-  unsigned climbs = kTuning.climbs;      // hill climbs in the descent on traffic
+  unsigned climbs = kTuning.climbs;      // number of hill climbs in the descent on traffic
   unsigned threads = 1;                  // has no effect on the placement
 };
 

@@ -17,9 +17,11 @@ struct Sections {
   std::span<const double> shares;  // per place the weight it should get, relative to the others
   double tolerance = 0.05;         // a place may get this fraction more than its share
   std::vector<graphs::Part> fixed = {};  // per vertex its place or kFree; empty: all are free
-  unsigned attempts = 4;                 // seeds per bisection; more seeds cut less
-  unsigned climbs = 2;                   // after the cuts between several groups; 0: no V-cycle
-  unsigned threads = 1;                  // halves cut at once; no effect on the result
+  unsigned attempts = 4;                 // seeds per bisection; the cut is smaller with more seeds
+  /// The number of hill climbs that follow the division into the groups of a level, if there are
+  /// more than two groups. With 0 there is no V-cycle.
+  unsigned climbs = 2;
+  unsigned threads = 1;  // number of halves that are cut at the same time; no effect on the result
   const Tuning& tuning = kTuning;
 };
 

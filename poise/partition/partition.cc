@@ -73,10 +73,12 @@ class InitialParts {
 
 /// The sequence of coarser graphs, coarsest last.
 struct Hierarchy {
-  std::vector<Graph> graphs;  // graphs[i]: after i + 1 steps
-  std::vector<std::vector<Vertex>>
-      coarse_of;  // per vertex of graphs[i - 1] (or the input) its vertex in graphs[i]
-  std::vector<std::vector<Part>> fixed;  // per graph; empty: all are free
+  std::vector<Graph> graphs;  // graphs[i]: the graph after i + 1 steps of coarsening
+  /// coarse_of[i][v] is the vertex of graphs[i] into which vertex v of graphs[i - 1] was merged
+  /// (for i = 0, vertex v of the input).
+  std::vector<std::vector<Vertex>> coarse_of;
+  /// For each graph, the parts to which vertices are fixed. Empty if all vertices are free.
+  std::vector<std::vector<Part>> fixed;
 };
 
 std::vector<Part> fixed_groups(std::span<const Part> fixed, const Matching& matching) {

@@ -20,7 +20,9 @@ struct Shares {
   std::vector<double> of_part;  // weight of each part relative to the others, at least 0
   double tolerance = 0;         // a part may hold this fraction more than its share
   std::vector<Part> fixed;      // per vertex its part or kFree; empty: all are free
-  Vertex attempts = 2;          // seeds per bisection of the first stage; more seeds cut less
+  /// The number of seeds from which each bisection of the first stage is tried. With more seeds,
+  /// the cut is smaller.
+  Vertex attempts = 2;
 };
 
 /// Returns the part of each vertex, by multilevel k-way partitioning (Karypis and Kumar,

@@ -20,7 +20,7 @@ class RankDistances {
   /// A place as the tables address it: by its node and by its index inside that node.
   struct Position {
     NodeId node = 0;
-    PlaceId inside = 0;  // counted from the first place of the node
+    PlaceId inside = 0;  // number of the place, counted from the first place of its node
   };
   Position position_of(PlaceId place) const {
     const NodeId node = node_of_[place];
@@ -55,12 +55,12 @@ class RankDistances {
   const Machine& machine_;
   Distance distance_;
   NodeId num_nodes_;
-  PlaceId size_;                      // places of the first node
+  PlaceId size_;                      // number of places of the first node
   std::vector<NodeId> node_of_;       // per place
   std::vector<PlaceId> first_place_;  // per node
   // Single precision takes half the memory, and searches only compare sums.
-  std::vector<float> between_;  // [node * nodes + node]
-  std::vector<float> inside_;   // [place of a node * places of a node + place]
+  std::vector<float> between_;  // distances between nodes, at [from * nodes + to]
+  std::vector<float> inside_;   // distances inside a node, at [from * places of a node + to]
 };
 
 }  // namespace poise

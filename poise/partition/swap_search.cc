@@ -376,7 +376,7 @@ class SwapSearch {
   Random random_;
   const SwapEffort effort_;
   double scans_ = 0;
-  double penalty_ = 0;  // per byte over a limit
+  double penalty_ = 0;  // penalty per byte over a limit
   double total_ = 0;    // traffic at the start
   double nearest_ = 0;  // distance of the nearest two slots
 };

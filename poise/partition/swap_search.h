@@ -28,8 +28,9 @@ double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
 
 /// Limits on traffic that a search respects. Bytes of both directions are added up.
 struct TrafficLimits {
-  double node_bytes = std::numeric_limits<double>::infinity();       // per node
-  double internode_bytes = std::numeric_limits<double>::infinity();  // between all nodes together
+  double node_bytes = std::numeric_limits<double>::infinity();  // per node
+  /// The limit for the sum of all bytes that travel between nodes.
+  double internode_bytes = std::numeric_limits<double>::infinity();
   bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
 };
 

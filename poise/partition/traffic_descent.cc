@@ -188,9 +188,9 @@ class Descent {
   Placement& placement_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
-  std::vector<double> pull_;                  // per place; 0 between calls
-  std::vector<Near> near_, candidates_;       // of the vertex gathered
-  std::vector<std::uint8_t> is_due_;          // per vertex
+  std::vector<double> pull_;  // per place: affinity of the current vertex; 0 between calls
+  std::vector<Near> near_, candidates_;  // places near the current vertex
+  std::vector<std::uint8_t> is_due_;     // per vertex
 };
 
 }  // namespace

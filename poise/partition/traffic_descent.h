@@ -20,7 +20,7 @@ struct TrafficDescent {
   const graphs::Graph& graph;
   std::span<const double> caps;         // per place the most weight that it may hold
   std::span<const graphs::Part> fixed;  // per vertex its place or kFree; empty: all are free
-  unsigned climbs;                      // hill climbs after the greedy passes
+  unsigned climbs;                      // number of hill climbs after the greedy passes
   const Tuning& tuning = kTuning;
 };
 

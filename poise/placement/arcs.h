@@ -13,9 +13,9 @@ namespace poise {
 
 /// The messages between a task and another one, in both directions.
 struct Arc {
-  TaskId task = 0;                     // the other one
-  double in = 0, out = 0;              // number received from it, and sent to it
-  double in_bytes = 0, out_bytes = 0;  // bytes received from it, and sent to it
+  TaskId task = 0;         // the other one
+  double in = 0, out = 0;  // number of messages received from the other task, and sent to it
+  double in_bytes = 0, out_bytes = 0;  // bytes received from the other task, and sent to it
 };
 
 /// An arc in half the memory, if no sum reaches 2^32.

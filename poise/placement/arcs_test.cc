@@ -55,7 +55,7 @@ TEST(Arcs, sums_may_be_larger_than_32_bits) {
   expect_sums(std::uint64_t{1} << 44);
 }
 
-TEST(Arcs, small_and_large_sums_make_equal_arcs) {
+TEST(Arcs, sums_are_the_same_whether_they_are_stored_in_32_or_in_64_bits) {
   Workload workload;
   workload.tasks.resize(4);
   workload.messages = {{0, 1, 3, 100}, {1, 0, 2, 50}, {2, 0, 1, 7}};

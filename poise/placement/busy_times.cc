@@ -25,7 +25,7 @@ struct Crossing {
   double slowest_s = 0;  // busy time of the slowest resource that they cross
   SpotId slowest = 0;    // 0: there is none
   double busier_s = 0;   // the largest busy time of places at both ends
-  double latency_s = 0;  // if the domains differ
+  double latency_s = 0;  // latency, if the domains of both places differ
 };
 
 }  // namespace
@@ -246,7 +246,7 @@ double BusyTimes::least_iteration_s() const {
 
 double BusyTimes::least_busy_s(TaskId t, PlaceId to) const {
   const PlaceId from = places_[t];
-  double saved_s = 0;  // of messages between t and tasks at `to`
+  double saved_s = 0;  // time of messages between t and tasks at `to`, which a move saves
   for (const Arc& arc : arcs_of(t))
     if (places_[arc.task] == to)
       saved_s += costs_.receive_s(arc.out, arc.out_bytes, from, to) +

@@ -22,13 +22,13 @@ namespace poise {
 /// If places wait for each other after each subphase (subphases.h), the busiest times of the
 /// subphases are added up.
 struct Metrics {
-  double iteration_s = 0;             // max busy(p)
-  double makespan_s = 0;              // max work(p)
-  double makespan_bound_s = 0;        // lower bound on the makespan of any placement
-  double average_s = 0;               // all work over all speed: perfect balance
-  double imbalance = 0;               // makespan / average; 1 if there is no work
-  double max_comm_s = 0;              // max comm(p)
-  std::uint64_t hop_bytes = 0;        // bytes of each message times the hops between its places
+  double iteration_s = 0;       // max busy(p)
+  double makespan_s = 0;        // max work(p)
+  double makespan_bound_s = 0;  // lower bound on the makespan of any placement
+  double average_s = 0;         // all work divided by all speed: the makespan with perfect balance
+  double imbalance = 0;         // makespan / average; 1 if there is no work
+  double max_comm_s = 0;        // max comm(p)
+  std::uint64_t hop_bytes = 0;  // bytes of each message times the hops between its places
   std::uint64_t internode_bytes = 0;  // bytes between different groups of the level "node"
   double nuco_messages = 0;           // messages between places, each times its NUCO factor
   std::uint64_t migrations = 0;       // tasks whose place changes, movable or not
@@ -71,7 +71,7 @@ double message_s(const Machine& machine, const CostModel& costs, const Message& 
 /// The cost of moving tasks from one placement to another.
 struct MigrationCost {
   std::uint64_t tasks = 0, bytes = 0;
-  double seconds = 0;  // until the last task has arrived
+  double seconds = 0;  // time until the last task has arrived
 };
 MigrationCost migration_cost(const Machine& machine, const Workload& workload,
                              const CostModel& costs, const Placement& before,
@@ -79,7 +79,7 @@ MigrationCost migration_cost(const Machine& machine, const Workload& workload,
 
 /// Lower bounds on the makespan of any placement, each derived in a different way.
 struct MakespanBounds {
-  double average_s = 0;       // all work over all speed
+  double average_s = 0;       // all work divided by all speed
   double largest_task_s = 0;  // time of the largest task on the fastest place
   double pigeonhole_s = 0;    // some place holds k + 1 of the k p + 1 largest tasks
   double pinned_s = 0;        // fixed work where it is, plus the largest movable tasks

@@ -66,7 +66,7 @@ class MigrationTimes {
   std::optional<Resources> resources_;  // none under the formula `nuco`
   std::vector<PlaceId> places_;
   Index first_resource_;
-  std::vector<double> seconds_;  // places (nuco: as senders, then as receivers), then resources
+  std::vector<double> seconds_;  // per place (nuco: as sender, then as receiver), then per resource
   double most_place_s_, most_resource_s_;          // longest so far, see most_so_far_s()
   std::vector<std::pair<Index, double>> changes_;  // scratch
 };

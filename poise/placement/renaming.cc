@@ -168,7 +168,9 @@ Placement renamed_in_level(const Machine& machine, const Workload& workload,
                            const Placement& current, const Placement& placement,
                            std::span<const double> shares, std::size_t level) {
   const std::vector<PlaceId>& first_place = machine.levels()[level].first_place;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kinds;  // by parent and size
+  // Groups with the same parent and of the same size are of one kind. This maps a parent and a size
+  // to the number of the kind.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kinds;
   std::vector<Unit> groups;
   for (std::uint32_t g = 0; g + 1 < first_place.size(); ++g) {
     const PlaceId first = first_place[g], size = first_place[g + 1] - first;

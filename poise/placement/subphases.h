@@ -47,7 +47,7 @@ class Subphases {
  private:
   const Workload& workload_;
   std::vector<double> part_;       // per subphase
-  std::vector<double> row_sum_s_;  // per task; 0: no row
+  std::vector<double> row_sum_s_;  // per task: sum of its row; 0: it has no row
 };
 
 /// Work seconds of each place in each subphase, including background load, at index place * count +

@@ -11,7 +11,7 @@ namespace poise {
 
 /// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
-  double weight = 0;                // sum over its tasks
+  double weight = 0;                // sum of the weights of its tasks
   std::vector<double> eigenvalues;  // of D^-1/2 L D^-1/2, messages per weight, ascending
 };
 

@@ -33,7 +33,9 @@ class DistanceTree {
   struct Group {
     PlaceId first = 0, last = 0;                    // the group's places are [first, last)
     std::uint32_t first_child = 0, last_child = 0;  // its children on the next level
-    double weight = 0;       // of a message between different children; the lightest if they differ
+    /// The weight of a message between different children of this group. If the weights differ,
+    /// this is the smallest.
+    double weight = 0;
     bool is_uniform = true;  // all messages between different children have the same weight
     double lightest = 0;     // lower bound for any message between two of its places
   };

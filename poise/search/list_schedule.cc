@@ -119,7 +119,7 @@ class Scheduler {
   // The members below describe the task that is being placed.
   double load_s_ = 0;
   PlaceId current_ = 0;
-  double busy_without_task_s_ = 0;  // busy time of its current place without it
+  double busy_without_task_s_ = 0;  // busy time of the task's current place without the task
   Candidate best_{};
   std::uint64_t num_messages_ = 0;
   std::vector<Traffic> traffic_;  // by leaf, ascending

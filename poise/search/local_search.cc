@@ -429,7 +429,7 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   const std::uint64_t last_scan =
       scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
-  bool has_moved = false;  // since the last refresh
+  bool has_moved = false;  // a task has moved since the last refresh
   double stuck_s = 0;      // longest busy time of a place for which no move was found
   while (!queue_.empty() && scans() < last_scan && all_scans() - all_before < max_scans) {
     if (scans() >= next_refresh) {
@@ -442,7 +442,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
     if (!is_open_[p]) continue;
     if (busy_s != times_.pressure_s(p)) {
       if (busy_s > times_.pressure_s(p))
-        open(p);  // relieved by other steps: queue it with its new time; else a newer entry exists
+        open(p);  // other steps relieved the place: queue it with its new time; else a newer entry
+                  // exists
       continue;
     }
     if (busy_s < floor * peak_s) {
@@ -512,7 +513,7 @@ void LocalSearch::perturb(Random& random) {
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
     if (to == from) continue;
-    if (!can_move(t, to)) {  // full: some task there takes the place of t
+    if (!can_move(t, to)) {  // place `to` is full: one of its tasks moves to the place of t
       if (!room_.has_few_cores() || tasks_at_[to].empty()) continue;
       const TaskId partner = tasks_at_[to][random.below(tasks_at_[to].size())];
       if (!can_exchange(t, partner)) continue;

@@ -37,7 +37,8 @@ class LocalSearch {
               const Tuning& tuning = kTuning);
 
   struct Stage {
-    int exponent;  // of the potential; places below 1 - 1 / exponent of the busiest give no tasks
+    int exponent;  // exponent of the potential; places below 1 - 1 / exponent of the busiest give
+                   // no tasks
     bool swaps;    // try exchanges if no move gains
   };
 
@@ -129,7 +130,7 @@ class LocalSearch {
   double steps_to_pay_ = 0;             // iterations in the total time; 0: no total is remembered
   bool is_trial_ = false;               // the total is compared only after a perturbation
   double shortest_s_ = 0;               // shortest total time so far
-  std::vector<Migration> moves_since_;  // the moves made since then
+  std::vector<Migration> moves_since_;  // the moves since the total time was shortest
   std::vector<double> potential_of_;    // per place, at the current exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
@@ -145,8 +146,8 @@ class LocalSearch {
   std::vector<PlaceId> destinations_, near_;
   std::vector<double> bounds_;                        // per destination
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
-  std::vector<std::pair<TaskId, double>>
-      pulls_;  // tasks that send to the place at hand; seconds saved
+  std::vector<std::pair<TaskId, double>> pulls_;  // tasks that send to tasks of the visited place,
+                                                  // and the seconds that a move there saves it
   std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;

@@ -155,11 +155,15 @@ class Surroundings {
   std::vector<double> change_s_;       // per spot; 0 unless changed
   std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both
 
-  // The domain of the last destination that was tried. The three values below it are the same for
+  // The domain of the last destination that was tried. The three values below are the same for
   // every destination in that domain.
   DomainId faced_ = kNone;
-  double own_outside_s_ = 0,
-         own_inside_s_ = 0;       // with other domains; with this domain, if flat
+  // The seconds that t's messages with partners outside of the domain faced_ would cost at the
+  // place of t.
+  double own_outside_s_ = 0;
+  // The seconds that t's messages with partners inside the domain faced_ would cost at the place of
+  // t, if none of these partners were at that place. Used only if is_flat_inside_ is true.
+  double own_inside_s_ = 0;
   double worth_of_rest_ = 0;      // of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };

@@ -23,7 +23,7 @@ struct StepLending {
 struct EventStep {
   Iteration iteration;
   Loans loans;
-  double lent_s = 0;  // when all tasks had finished, if places lend
+  double lent_s = 0;  // when all tasks had finished, if places lend tasks
   /// Per place: the record of what it did until all tasks had finished. Empty unless
   /// StepLending::has_spans is true and places lend or the phase has subphases.
   std::vector<std::vector<Span>> spans = {};

@@ -170,11 +170,11 @@ class FairRates {
   }
 
   const Routes& routes_;
-  std::vector<Load> demand_;                             // per resource: of all flows in flight
-  std::vector<std::uint32_t> in_use_;                    // resources with flows
-  std::vector<Load> load_;                               // per resource
-  std::vector<std::size_t> first_, end_;                 // per resource: in users_
-  std::vector<std::uint32_t> users_;                     // routes
+  std::vector<Load> demand_;              // per resource: demand of all flows in flight
+  std::vector<std::uint32_t> in_use_;     // resources with flows
+  std::vector<Load> load_;                // per resource
+  std::vector<std::size_t> first_, end_;  // per resource: its range in users_
+  std::vector<std::uint32_t> users_;      // routes
   std::vector<std::pair<double, std::uint32_t>> order_;  // heap: level, resource
 };
 

@@ -29,8 +29,8 @@ namespace poise {
 
 /// The ways in which messages share a resource.
 enum class Sharing : std::uint8_t {
-  fluid,  // all at once, max-min fairly
-  queue   // first come, first served
+  fluid,  // messages share a resource at the same time, max-min fairly
+  queue   // a resource serves one message after the other, first come, first served
 };
 std::string_view name_of(Sharing sharing);
 /// Returns the way of sharing with this name. Throws Error if there is none.

@@ -161,7 +161,7 @@ TEST(Iteration, the_uplink_of_a_rack_limits_its_outgoing_messages) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 3, 1, 1000}}).end_s, 4);
 }
 
-TEST(Iteration, a_task_sends_nothing_to_its_own_place) {
+TEST(Iteration, tasks_on_the_same_place_cause_no_traffic) {
   const Machine machine = machine_from_text(kNodes);
   Workload workload;
   workload.tasks = {{1}, {1}};

@@ -57,8 +57,8 @@ class Team {
  private:
   struct Shared {                   // a place
     std::vector<ThreadId> threads;  // with time slices, the first one has its turn
-    double idle_s = 0;              // since the last balancing point
-    double owed_s = 0;              // of overheads that stop the place
+    double idle_s = 0;              // idle time since the last balancing point
+    double owed_s = 0;              // overheads for which the place must still stop, in seconds
     double slice_left_s = 0;
   };
 

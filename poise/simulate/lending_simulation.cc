@@ -84,8 +84,8 @@ struct Rank {
   TaskTimes times{1};
   std::deque<Run> own, borrowed;
   std::uint64_t num_own = 0, num_borrowed = 0;
-  double queued_cost = 0;  // of all queued tasks
-  double last_cost = 0;    // of the task that ran last
+  double queued_cost = 0;  // sum of the costs of all queued tasks
+  double last_cost = 0;    // cost of the task that ran last
   Run running;             // count 1 while a task runs
   double began_s = 0, busy_until_s = 0;
   std::vector<Run> results;  // of borrowed tasks, not yet sent
@@ -159,8 +159,9 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Mail> mails_;
   std::vector<std::uint32_t> free_mails_;
-  std::unordered_map<std::uint64_t, double> last_arrival_s_;  // by pair of ranks
-  std::vector<double> card_free_s_, bytes_out_;               // by node
+  // For each pair of ranks, the arrival time of the last message between them.
+  std::unordered_map<std::uint64_t, double> last_arrival_s_;
+  std::vector<double> card_free_s_, bytes_out_;  // by node
   std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
   double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken

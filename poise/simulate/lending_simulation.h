@@ -48,7 +48,7 @@ struct LendingScenario {
   /// card_bytes_per_s and message_overhead_s do not change how long messages take.
   const Machine* machine = nullptr;
   std::vector<PlaceId> places;  // by rank: its place on `machine`; empty: rank r is at place r
-  double near_latency_s = 1e-6, far_latency_s = 2e-6;  // inside the node, between nodes
+  double near_latency_s = 1e-6, far_latency_s = 2e-6;  // latencies inside a node and between nodes
   double card_bytes_per_s = 12.5e9;    // bytes per second that the card of a node sends
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
   double message_overhead_s = 0.5e-6;  // CPU time to send or receive a message
@@ -99,7 +99,7 @@ struct LendingOutcome {
   double end_s = 0;                      // when the last rank had left the last wait
   std::uint64_t tasks = 0, lent = 0;     // all tasks; loans (a task that is lent on counts again)
   std::uint64_t ran_on_other_nodes = 0;  // tasks that ran on another node than their owner's
-  double lent_bytes = 0;                 // of lent tasks, copies, and their results
+  double lent_bytes = 0;                 // bytes of lent tasks, of copies, and of their results
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;

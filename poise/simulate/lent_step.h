@@ -15,8 +15,9 @@ namespace poise {
 
 /// How the messages of lending travel.
 enum class LendingNetwork : std::uint8_t {
-  cards,  // with the mean latencies of the machine; between nodes they wait for the sender's card
-  links   // over all links of the machine (lending_links.h)
+  cards,  // mean latencies of the machine; messages between nodes wait for the sender's network
+          // card
+  links   // messages cross all links of the machine (lending_links.h)
 };
 
 /// How the places of a step help one another.
@@ -35,8 +36,8 @@ struct Loans {
   std::uint64_t tasks = 0;       // a task that is lent on counts again
   std::uint64_t copies_run = 0;  // tasks that ran where a copy of them was
   std::uint64_t ran_on_other_nodes = 0;
-  double bytes = 0;    // of these tasks, of all copies, and of their results
-  double saved_s = 0;  // by which the iteration is shorter than without lending
+  double bytes = 0;    // bytes of these tasks, of all copies, and of their results
+  double saved_s = 0;  // time by which the iteration is shorter than without lending
 
   Loans& operator+=(const Loans& other);
 };

@@ -196,7 +196,8 @@ TEST(LentStepOverLinks, runs_every_task_once_and_is_never_better_than_the_ideal)
     EXPECT_EQ(outcome.trouble, "");
     EXPECT_EQ(outcome.tasks, scenario.waits * workload.num_tasks());
     EXPECT_GE(outcome.end_s, makespan_bound_s(machine, workload, placement) * (1 - 1e-9));
-    double done_s = 0;  // at speed 1, and at most this, because it contains the costs of messages
+    double done_s = 0;  // work done, in seconds at speed 1; an upper bound, because it contains the
+                        // costs of messages
     for (PlaceId p = 0; p < machine.num_places(); ++p)
       done_s += outcome.ranks[p].busy_s * machine.speed_of(p);
     EXPECT_GE(done_s, work_s * (1 - 1e-9));

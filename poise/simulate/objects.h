@@ -24,7 +24,8 @@ using ObjectId = std::uint32_t;
 /// identities are equal or, in a trace with a phase without names, if their numbers are equal.
 /// O(tasks log tasks) per phase whose names differ from those of the previous phase.
 struct Objects {
-  std::vector<std::vector<ObjectId>> of_task;  // per phase and task
+  /// of_task[phase][task] is the number of the object that this task is.
+  std::vector<std::vector<ObjectId>> of_task;
   ObjectId count = 0;
 };
 

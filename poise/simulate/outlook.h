@@ -24,12 +24,12 @@ struct Outlook {
   OutlookQuestion question;
   double static_s = 0;             // equation (1)
   double ideal_s = 0;              // (14, 15)
-  double reactive_s = 0;           // (19-21), and beyond 1 < n/m < 2
-  double bound_s = 0;              // (2) and (14) for one phase, (15) for several
+  double reactive_s = 0;           // equations (19-21), also outside of their range 1 < n/m < 2
+  double bound_s = 0;              // equations (2) and (14) for one phase, (15) for several
   double approximation_s = 0;      // (16-18)
-  JuggleOutcome simulated;         // the sorting of section 3
-  JuggleOutcome simulated_swaps;   // the swaps of section 2.3
-  JuggleOutcome simulated_hybrid;  // sorting plus reactive balancing
+  JuggleOutcome simulated;         // outcome of the sorting of section 3
+  JuggleOutcome simulated_swaps;   // outcome of the swaps of section 2.3
+  JuggleOutcome simulated_hybrid;  // outcome of sorting combined with reactive balancing
   std::string advice;              // one line
 };
 

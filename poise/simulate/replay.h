@@ -22,8 +22,8 @@ namespace poise {
 
 /// Selects the phase that a step replays if there are more steps than phases.
 enum class Beyond : std::uint8_t {
-  hold,  // the last phase, repeatedly
-  cycle  // all phases, then again from the first
+  hold,  // repeats the last phase of the trace
+  cycle  // runs all phases, then begins again with the first
 };
 
 struct ReplayPlan {
@@ -31,7 +31,7 @@ struct ReplayPlan {
   std::uint64_t every = 1;  // number of steps between two decisions
   Beyond beyond = Beyond::hold;
   bool overlap = false;    // also simulate with overlap.h
-  std::uint64_t seed = 0;  // of strategies, of loads, and of random routes
+  std::uint64_t seed = 0;  // seed of strategies, of loads, and of random routes
   /// If given, every step is simulated event by event (iteration.h); otherwise it takes the time
   /// that the formula gives.
   std::optional<EngineOptions> events = {};
@@ -57,16 +57,19 @@ using AfterStep = std::function<void(std::uint64_t)>;
 
 struct ReplayStep {
   std::size_t phase = 0;   // its index in the trace
-  double iteration_s = 0;  // by the engine of the plan
+  double iteration_s = 0;  // time of the iteration by the plan's engine
   double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
-  double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
+  /// The share of the time of all places in which they were idle. Only the event engine computes it.
+  double idle_share = 0;
   Loans loans;
   // Times of the decision before this step, of collecting the measurements for it, and of its
   // migrations; all are 0 if there was no decision. Only the event engine computes collection_s.
   double decision_s = 0, collection_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
-  double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
+  /// The end of this step in seconds since the start of the run, if steps overlap (overlap.h).
+  /// Includes decisions and migrations.
+  double overlapped_end_s = 0;
 };
 
 struct Replay {
@@ -74,9 +77,10 @@ struct Replay {
   double total_s = 0;  // iterations, migrations, decisions and collecting for them
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
   double formula_s = 0;  // iterations by the formula
-  double balanced_s =
-      0;  // mean iteration since the first decision; without decisions, of all steps
-  double idle_share = 0;  // of the time of all places in iterations; only by the event engine
+  /// The mean time of an iteration since the first decision; without decisions, of all iterations.
+  double balanced_s = 0;
+  /// The share of the time of all places in which they were idle. Only the event engine computes it.
+  double idle_share = 0;
   Loans loans;
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
   /// For each place, the number of messages that it receives from other places in the last step.

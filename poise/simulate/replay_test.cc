@@ -100,7 +100,7 @@ TEST(Replay, repeats_the_last_phase_or_the_whole_trace_when_the_trace_has_ended)
   EXPECT_THAT(phases(Beyond::cycle), ElementsAre(0, 1, 2, 0, 1, 2, 0));
 }
 
-TEST(Replay, identifies_tasks_by_name) {
+TEST(Replay, finds_a_task_in_all_phases_by_its_name) {
   Trace trace = trace_of({{1, 5}, {5, 1}});  // the phases list the two tasks in different orders
   trace.phases[0].names = {{.id = 70}, {.id = 80}};
   trace.phases[1].names = {{.id = 80}, {.id = 70}};
@@ -320,7 +320,8 @@ TEST(Replay, each_subphase_sends_its_share_of_the_messages) {
       "node:2 core:1 factors:1,1 latency:0.25 bandwidth:1000 overhead:0 copy:0 gap:0 bus:0");
   ReplayPlan plan{.steps = 1, .events = EngineOptions(), .subphases = SubphaseRule::wait};
   const Replayer replayer(trace, machine, Placement(std::vector<PlaceId>{0, 1}), plan);
-  // 3 s of work, then 3,000 of 4,000 bytes; 1 s of work, then the rest. Each part has a latency.
+  // The first subphase takes 3 s of work and sends 3,000 of the 4,000 bytes; the second takes 1 s
+  // of work and sends the rest. Both wait for a latency.
   EXPECT_DOUBLE_EQ(replayer.run({}).total_s, (3 + 0.25 + 3) + (1 + 0.25 + 1));
 }
 

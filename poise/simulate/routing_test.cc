@@ -101,7 +101,7 @@ TEST(Routing, a_dragonfly_needs_the_link_between_two_groups_and_at_most_one_insi
   EXPECT_EQ(between.size(), 9 * 8);  // one link in each direction
 }
 
-TEST(Routing, a_detour_is_the_route_to_the_router_and_the_route_from_it) {
+TEST(Routing, a_detour_joins_the_route_to_a_router_and_the_route_from_it) {
   const Machine machine = machine_of("torus:5x5");
   for (const std::uint32_t via : {3U, 7U, 24U})
     EXPECT_EQ(links_of(machine, 0, 12, via).size(),
@@ -217,7 +217,7 @@ TEST(Routing, each_policy_is_found_by_its_name) {
   EXPECT_THROW(routing_named("shortest"), Error);
 }
 
-TEST(Routing, is_refused_on_machines_without_links) {
+TEST(Routing, is_refused_on_machines_whose_network_has_no_links) {
   for (const char* text : {"node:4 core:2", "core:8", "rack:2 node:2 core:2 factors:3,2,1"}) {
     const Machine machine = machine_from_text(text);
     EXPECT_NO_THROW(check_routing(machine, {}));

@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(SharedCore, computes_only_during_the_slices_of_the_rank) {
+TEST(SharedCore, a_rank_computes_only_during_its_own_time_slices) {
   const SharedCore core{.slice_s = 4, .offset_s = 1};  // of the rank: -1 to 3, 7 to 11
   EXPECT_EQ(core.held_from_s(2), 2);
   EXPECT_EQ(core.held_from_s(3), 7);

@@ -135,7 +135,7 @@ class RouteFinder {
   const Machine& machine_;
   Resources resources_;
   const NetworkRoutes& network_;
-  std::unordered_map<std::uint64_t, std::uint32_t> link_ids_;  // of links in use
+  std::unordered_map<std::uint64_t, std::uint32_t> link_ids_;  // ids of the links in use
   std::vector<Crossing> crossings_;
   std::vector<LinkStop> links_;
 };

@@ -118,7 +118,7 @@ class BranchAndBound {
 
   const Problem& problem_;
   const Machine& machine_;
-  const BusyTimes times_;  // for its arcs and costs
+  const BusyTimes times_;  // used for its arcs and costs
   std::vector<TaskId> order_;
   std::vector<double> busy_s_;
   std::vector<PlaceId> place_of_;

@@ -278,7 +278,7 @@ class Search {
   void descend(LocalSearch& descent) {
     run(descent, blunt(tuning_));
     if (exceeds(descent.peak_s(), descent.average_s()))
-      run(descent, blunt(tuning_));  // it was ended by its limit on scans
+      run(descent, blunt(tuning_));  // again, because the limit on scans ended the first run
     run(descent, sharp(tuning_));
   }
 
@@ -403,7 +403,9 @@ class Search {
   const double entries_;  // tasks, directions of pairs that exchange messages, and places
   ScanBudget budget_;
   std::optional<Outcome> scheduled_;  // a list schedule, not yet searched from
-  double far_migration_s_ = 0;        // of local search from the current placement without a limit
+  // The time of the migrations that local search from the current placement proposes if nothing
+  // limits them.
+  double far_migration_s_ = 0;
   unsigned passes_in_vain_ = 0;
   bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
 };

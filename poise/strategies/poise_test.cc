@@ -289,8 +289,9 @@ TEST(Poise, moves_a_task_to_the_node_of_its_partner_if_bandwidth_between_nodes_i
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};
-  Workload
-      workload;  // the last task must leave one of two others, and exchanges bytes with the other
+  // The last task must leave the place of one of two others, and exchanges bytes with the other
+  // one.
+  Workload workload;
   workload.tasks = {
       {.load_s = 1, .movable = false}, {.load_s = 1, .movable = false}, {.load_s = 1}};
   workload.messages = {{1, 2, 1, 100}, {2, 1, 1, 100}};

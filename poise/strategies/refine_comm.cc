@@ -191,7 +191,7 @@ class Attempt {
   std::vector<std::uint32_t> visits_;  // per place
   std::vector<Change> changes_;
   std::vector<PlaceId> candidates_;
-  std::vector<double> sum_at_;  // per place; 0 between calls
+  std::vector<double> sum_at_;  // per place: sum of its collected changes; 0 between calls
   std::vector<bool> is_summed_;
 };
 

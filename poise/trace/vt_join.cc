@@ -311,7 +311,7 @@ std::size_t size_of(std::span<const Part> parts) {
 /// Otherwise returns nothing, because places are numbered node by node.
 std::optional<Machine> machine_of(std::span<const RankFile> files) {
   std::set<std::uint64_t> nodes;
-  std::size_t per_node = 0;  // of the first node
+  std::size_t per_node = 0;  // number of ranks of the first node
   for (std::size_t r = 0; r < files.size(); ++r) {
     if (!files[r].node) return std::nullopt;
     const bool begins = r == 0 || files[r].node != files[r - 1].node;

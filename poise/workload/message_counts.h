@@ -48,8 +48,8 @@ class MessageCounts {
 
   std::vector<std::size_t> first_;
   std::vector<Entry> entries_;
-  std::vector<std::uint64_t>
-      wide_;  // counts that do not fit into an entry; entry kWide + i stands for wide_[i]
+  /// Counts that do not fit into an entry. An entry with the value kWide + i stands for wide_[i].
+  std::vector<std::uint64_t> wide_;
 };
 
 /// Counts per task and sender the messages that the task receives. O(tasks + messages).

@@ -172,7 +172,7 @@ TEST(Recorder, sums_random_messages_like_a_simple_reference_implementation) {
   }
 }
 
-TEST(Recorder, many_threads_record_at_the_same_time) {
+TEST(Recorder, nothing_is_lost_or_counted_twice_if_many_threads_record_at_the_same_time) {
   constexpr int kThreads = 8, kPhases = 5, kRounds = 200;
   Recorder recorder(std::vector<Task>(kThreads), kThreads);
   std::vector<Workload> phases;

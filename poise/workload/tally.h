@@ -75,8 +75,9 @@ class Tally {
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t>
-      slots_;  // index into entries_ plus 1; 0: free; the size is a power of two
+  /// Each slot holds an index into entries_ plus 1, or 0 if it is free. The number of slots is a
+  /// power of two.
+  std::vector<std::uint32_t> slots_;
   std::size_t expected_ = 0;
 };
 

@@ -40,7 +40,9 @@ struct Decision {
   std::vector<Location> locations;  // what PEs should learn; empty if messages are not measured
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
-  double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy
+  /// The seconds that a decision took: for converting statistics to a workload and the placement
+  /// back to PEs, and for the strategy.
+  double convert_s = 0, decide_s = 0;
 };
 
 /// The strategy that PoiseLB uses with this `setting`, with its knobs. Throws std::runtime_error if

@@ -23,7 +23,8 @@ inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 /// of the objects in the statistics does not matter: the same phase always gives the same workload.
 struct Converted {
   balance::MeasuredPhase phase;
-  std::vector<std::uint32_t> row_of_task;  // for the objects, which come first
+  /// The row of statistics of each task that is an object. These tasks come before all others.
+  std::vector<std::uint32_t> row_of_task;
 };
 
 enum class Messages : std::uint8_t { convert, leave_out };

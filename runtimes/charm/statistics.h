@@ -70,7 +70,8 @@ struct MessageSource {
 /// stores.
 struct ObjectSource {
   std::size_t count = 0;
-  std::function<ObjectRow(std::size_t)> row;  // from 0 to count - 1
+  /// A function that returns the row of an object. Its argument is from 0 to count - 1.
+  std::function<ObjectRow(std::size_t)> row;
 };
 
 /// The statistics of one phase. The objects are in any order.

@@ -44,7 +44,8 @@ class Reader {
   template <typename T>
   std::vector<T> take(std::size_t count) {
     if (left_ / sizeof(T) < count)
-      fail("the statistics of a subtree are {} bytes too short", count * sizeof(T) - left_);
+      fail("the statistics that a subtree of PEs sent are {} bytes too short",
+           count * sizeof(T) - left_);
     std::vector<T> values(count);
     if (count != 0) std::memcpy(values.data(), bytes_, count * sizeof(T));
     bytes_ += count * sizeof(T);

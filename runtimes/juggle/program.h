@@ -84,7 +84,7 @@ class Program {
  private:
   pid_t pid_ = -1;
   bool is_child_ = false;
-  std::optional<std::uint64_t> start_time_ = {};  // for an attached program
+  std::optional<std::uint64_t> start_time_ = {};  // set only for an attached program
   Descriptor pidfd_;
   std::optional<Ending> ending_;
 };

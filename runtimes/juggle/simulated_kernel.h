@@ -27,7 +27,7 @@ class SimulatedKernel : public Kernel {
     bool is_bound = false;  // it refuses other affinities with errno `refusal`
   };
 
-  static constexpr double kPhaseS = 0.002;  // of threads that sleep
+  static constexpr double kPhaseS = 0.002;  // length of a phase of the threads that sleep
 
   /// `cpus` are the cpus that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
@@ -138,7 +138,7 @@ class SimulatedKernel : public Kernel {
  private:
   std::uint64_t starts_ = 0, next_key_ = 1;
   std::vector<pid_t> unseen_;
-  std::map<pid_t, std::uint32_t> rank_;  // of the next thread in its process
+  std::map<pid_t, std::uint32_t> rank_;  // rank of the next thread in each process
   Threads found_;
 };
 

@@ -142,7 +142,8 @@ TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_that_its_id_may_use_are_t
   WaitSlot* const slot = slot_of(*table, 5, true);
   ASSERT_NE(slot, nullptr);
   EXPECT_EQ(slot_of(*table, 5, false), slot);
-  const auto other = static_cast<pid_t>(5 + kWaitSlots);  // it begins to search at the same slot
+  // A thread whose search for a slot begins at the same slot as that of thread 5.
+  const auto other = static_cast<pid_t>(5 + kWaitSlots);
   EXPECT_NE(slot_of(*table, other, true), slot);
   for (std::size_t i = 2; i < kWaitProbes; ++i)
     slot_of(*table, static_cast<pid_t>(5 + i * kWaitSlots), true);

@@ -72,10 +72,12 @@ TEST(Growth, a_rank_needs_memory_and_traffic_for_its_own_objects_only) {
   EXPECT_LT(more.traffic_bytes, 0.5);
 }
 
-TEST(Growth, the_test_detects_a_rank_that_needs_memory_and_traffic_for_all_objects) {
+TEST(Growth, in_mode_root_a_rank_needs_memory_and_traffic_for_all_objects) {
   const Needs more = growth(Mode::root);
-  EXPECT_GT(more.heap_bytes, 3.9);     // every rank stores the place of every object
-  EXPECT_GT(more.traffic_bytes, 3.9);  // every rank receives the place of every object
+  // Every rank stores the place of every object, which takes 4 bytes.
+  EXPECT_GT(more.heap_bytes, 3.9);
+  // Every rank receives the place of every object, which takes 4 bytes.
+  EXPECT_GT(more.traffic_bytes, 3.9);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace poise::objects {
 namespace {
 
-constexpr std::size_t kWords =
-    (std::size_t{1} << 28) + 3;  // 64-bit words; slightly more than 2 GiB
+// The number of 64-bit words of the object, which is slightly larger than 2 GiB.
+constexpr std::size_t kWords = (std::size_t{1} << 28) + 3;
 constexpr double kNeededKilobytes = 10e6;
 
 double free_kilobytes() {

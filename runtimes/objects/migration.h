@@ -17,7 +17,9 @@ struct MigrationPlan {
   std::uint64_t num_migrations = 0;  // sum over all ranks
   std::size_t num_arriving = 0;
   std::map<int, std::vector<ObjectId>> leaving;  // by destination rank
-  std::vector<PlaceId> places;  // of the objects here afterwards, in the order of ids
+  /// The places of the objects that are on this rank after the migration, in the order of the
+  /// objects' ids.
+  std::vector<PlaceId> places;
 };
 
 /// Plans the migrations if every rank knows both placements, so that the ranks need not

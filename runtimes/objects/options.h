@@ -18,10 +18,10 @@ enum class Clock : std::uint8_t {
 
 /// The ranks that decide on a placement.
 enum class Mode : std::uint8_t {
-  automatic,     // hierarchical above 256 places on several hosts, where possible, else root
-  root,          // rank 0, from the measurements of all ranks
-  replicated,    // every rank, all from the same measurements
-  hierarchical,  // all ranks together; a rank knows its own objects only (joint_decision.h)
+  automatic,     // hierarchical above 256 places on several hosts, where possible; otherwise root
+  root,          // rank 0 decides, from the measurements of all ranks
+  replicated,    // every rank decides, all from the same measurements
+  hierarchical,  // all ranks decide together; a rank knows its own objects only (joint_decision.h)
 };
 
 /// New members come last, because designated initializers depend on the order of members.

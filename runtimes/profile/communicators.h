@@ -26,8 +26,10 @@ class Communicator {
   int rank = 0, size = 1;  // size: in an intercommunicator, that of the remote group
   bool is_inter = false;
   Word handle = 0;
-  std::uint64_t order = 0;  // number of its first use
-  std::uint64_t id = 0;     // the same on all its ranks, unlike that of others; 0: not known
+  std::uint64_t order = 0;  // position of its first use among those of all communicators
+  /// A number of the communicator that is the same on all its ranks and that no other communicator
+  /// has. 0 if it is not known.
+  std::uint64_t id = 0;
   Samples samples;
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.

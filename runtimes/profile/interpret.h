@@ -25,7 +25,9 @@ class Arguments {
   /// Returns an element of an array of counts.
   std::int64_t count(int position, int index) const;
   Word comm(int position) const;
-  Word type(int position, int index = -1) const;  // index: of an array
+  /// Returns the datatype that the argument at `position` names. If that argument is an array,
+  /// `index` selects an element.
+  Word type(int position, int index = -1) const;
   Word window(int position) const;
   /// Returns the request to which the argument at `position` points. If that argument is an array
   /// of requests, returns its element `index`.
@@ -91,7 +93,7 @@ class Interpreter {
     std::uint64_t bytes = 0;
   };
   mutable std::array<KnownSize, 64> sizes_ = {};
-  std::vector<Traffic> traffic_;  // of the call, kept to save allocations
+  std::vector<Traffic> traffic_;  // traffic of the current call; kept to save allocations
   std::unordered_map<Word, std::vector<Traffic>> persistent_;  // by request
 };
 

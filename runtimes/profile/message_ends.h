@@ -18,7 +18,7 @@ namespace poise::profile {
 /// and tag. In a stream MPI keeps the order: the i-th send matches the i-th receive.
 struct MessageEnd {
   std::uint64_t stream = 0;  // hash of the stream's properties
-  std::uint32_t number = 0;  // of the message in its stream
+  std::uint32_t number = 0;  // number of the message in its stream
   std::int32_t partner = 0;  // rank of MPI_COMM_WORLD
   std::int32_t tag = 0;
   std::int64_t begun_ns = 0;  // when the send was entered, or the receive posted
@@ -29,7 +29,7 @@ struct MessageEnd {
 /// The data that identify the stream of a message. The partner and the tag of a receive may be
 /// wildcards.
 struct Envelope {
-  std::uint64_t communicator = 0;  // the same on all its ranks
+  std::uint64_t communicator = 0;  // a number of the communicator that is the same on all its ranks
   std::int32_t partner = 0;        // rank of MPI_COMM_WORLD; kAny: any
   std::int32_t tag = 0;            // kAny: any
   static constexpr std::int32_t kAny = -1;

@@ -146,7 +146,9 @@ struct MpiLibrary {
   void find_constants();
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
-  Word fortran_in_place_ = 0;     // of Open MPI: the address; of MPICH: where that is
+  /// Fortran's MPI_IN_PLACE: its address in Open MPI, or in MPICH the address of a variable that
+  /// holds its address.
+  Word fortran_in_place_ = 0;
   // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if their values are not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
   int (*comm_c2f)(Word) = nullptr;

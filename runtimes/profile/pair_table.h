@@ -31,7 +31,9 @@ class PairTable {
 
   std::vector<Traffic> totals_;
   std::vector<std::uint32_t> slots_;  // a power of two; index into totals_ + 1, 0: free
-  std::size_t last_ = 0;              // programs often send several messages to one peer
+  /// The index of the entry that was used last. It is tried first, because programs often send
+  /// several messages to the same peer.
+  std::size_t last_ = 0;
 };
 
 }  // namespace poise::profile

@@ -42,8 +42,8 @@ struct Machinery {
 struct Waiting {
   std::uint32_t samples = 0;         // calls that were compared
   std::int64_t sampled_ns = 0;       // duration of these calls
-  std::int64_t waited_ns = 0;        // part of it spent waiting
-  std::int64_t for_receiver_ns = 0;  // part of that in which a sender waited for its receiver
+  std::int64_t waited_ns = 0;        // part of sampled_ns spent waiting
+  std::int64_t for_receiver_ns = 0;  // part of waited_ns in which a sender waited for its receiver
   // Sums over the sampled calls, in s^2: of the squared waiting time, of the squared duration, and
   // of the product of waiting time and duration.
   double wait_squares = 0, time_squares = 0, products = 0;

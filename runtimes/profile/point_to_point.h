@@ -46,7 +46,7 @@ class PointToPoint {
   };
   struct Active {  // a request of the call that is running
     Word request;
-    int index;  // in the array of the call
+    int index;  // its index in the call's array of requests
     Request state;
   };
   /// A message that MPI_Probe has waited for, and that a later receive will take.
@@ -77,7 +77,7 @@ class PointToPoint {
   const MpiLibrary& mpi_;
   Communicators& communicators_;
   MessageEnds ends_;
-  KeyTable<Request> requests_;  // whose operations have begun
+  KeyTable<Request> requests_;  // requests whose operations have begun
   KeyTable<Persistent> persistent_;
   std::vector<Active> active_;
   std::optional<Probed> probed_;

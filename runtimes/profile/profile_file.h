@@ -34,15 +34,19 @@ struct RankProfile {
   std::uint32_t rank = 0, num_ranks = 1;
   std::string host;
   Cuts cuts = Cuts::slices;
-  bool is_complete = true;           // the rank came to MPI_Finalize
-  bool knows_waiting = true;         // in collectives: clocks of ranks can be compared
-  bool knows_message_waits = true;   // the order of messages was known to the end
+  bool is_complete = true;    // the rank came to MPI_Finalize
+  bool knows_waiting = true;  // waiting in collectives is known: clocks of ranks can be compared
+  /// True if it is known how long the rank waited for messages, because the order of messages was
+  /// known until the end.
+  bool knows_message_waits = true;
   std::uint64_t clock_error_ns = 0;  // by which this host's clock may differ from rank 0's
   Reorderings reorderings = {};
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
   TeamUse team = {};                                // empty if the rank did not come to the end
-  std::vector<std::int64_t> omp_work_ns = {};       // omp_watch.h; at the end of a block, if known
+  /// The work of each OpenMP thread (omp_watch.h). A block of the file contains it, as its last
+  /// part, only if it is known.
+  std::vector<std::int64_t> omp_work_ns = {};
 };
 
 /// One block of a file. The block begins with its size; a file is kMagic followed by blocks in any

@@ -17,7 +17,7 @@ namespace poise::profile {
 /// agree is chosen.
 enum class Cuts : std::uint8_t {
   pcontrol,     // by MPI_Pcontrol
-  collectives,  // by the period of the string of collectives
+  collectives,  // at repeats of the period in the sequence of collectives
   slices,       // by time
 };
 inline constexpr int kNumCuts = 3;

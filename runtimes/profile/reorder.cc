@@ -35,13 +35,13 @@ Reorderings done;  // guarded by it
 struct Head {
   RankSite site;
   std::int32_t world_rank = -1;
-  std::int32_t num_edges = -1;  // that it will send; -1: its arguments are invalid
+  std::int32_t num_edges = -1;  // number of edges that it will send; -1: its arguments are invalid
 };
 
 /// The data that the deciding rank sends to each rank.
 struct Place {
   std::int32_t is_reordered = 0;
-  std::int32_t rank = 0;    // in the new communicator
+  std::int32_t rank = 0;    // its rank in the new communicator
   std::int32_t origin = 0;  // the new rank of the process whose old rank was `rank`
 };
 
@@ -158,7 +158,7 @@ class Reordered {
 
 std::optional<TopologyEdges> Reordered::own_edges() const {
   if (is_distributed()) return own_edges_of_distributed();
-  const int count = number(1);  // of dimensions or nodes
+  const int count = number(1);  // number of dimensions or nodes
   if (count < 1) return std::nullopt;
   // All ranks pass the same arguments, so only the deciding rank reads them.
   if (rank_ != 0) return TopologyEdges();

@@ -31,8 +31,10 @@ Seats seats_of(std::span<const RankSite> sites, std::span<const JobHost> switche
 Seats seats_on(const Machine& machine, std::span<const std::int32_t> place_of);
 
 struct ReorderPlan {
-  std::vector<std::uint32_t> rank_at;  // per rank of the new communicator, the old one
-  double before = 0, after = 0;        // sum over edges of weight times hops
+  std::vector<std::uint32_t> rank_at;  // per rank of the new communicator: its rank in the old one
+  /// The weight of each edge times its hops, summed over all edges: with the old order of the
+  /// ranks, and with the new one.
+  double before = 0, after = 0;
   bool is_better() const { return after < before; }
 };
 

@@ -15,7 +15,7 @@ namespace poise::profile {
 /// communicator that the program passed.
 struct ReorderRequest {
   const RankSite* sites = nullptr;           // per rank
-  const std::int32_t* world_rank = nullptr;  // per rank: in MPI_COMM_WORLD
+  const std::int32_t* world_rank = nullptr;  // per rank: its rank in MPI_COMM_WORLD
   std::size_t num_ranks = 0;
   const TopologyEdge* edges = nullptr;  // between ranks of the new communicator
   std::size_t num_edges = 0;
@@ -25,9 +25,12 @@ struct ReorderRequest {
 };
 
 struct ReorderAnswer {
-  std::int32_t* rank_at = nullptr;  // per rank of the new communicator, the old one; to be filled
-  double before = 0, after = 0;     // sum over edges of weight times hops
-  char reason[256] = {};            // why ranks keep their order, in words
+  /// An array to be filled: for each rank of the new communicator, its rank in the old one.
+  std::int32_t* rank_at = nullptr;
+  /// The weight of each edge times its hops, summed over all edges: with the old order of the
+  /// ranks, and with the new one.
+  double before = 0, after = 0;
+  char reason[256] = {};  // why ranks keep their order, in words
 };
 
 /// Returns false if ranks keep their order. Never throws.

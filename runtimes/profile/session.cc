@@ -30,8 +30,8 @@ constexpr int kThreadMultiple = 3;
 constexpr std::size_t kMaxName = 64;
 
 std::atomic<Session*> session = nullptr;
-std::atomic<Session*> abandoned =
-    nullptr;      // not deleted, because MPI may be unable to free its handles
+// Not deleted, because MPI may be unable to free the handles of the session.
+std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;

@@ -28,7 +28,7 @@ struct Settings;
 struct Call {
   const Function& function;
   Language language;
-  Word* words;  // what is passed on
+  Word* words;  // the arguments that are passed on
   int num_words;
   std::int64_t entered_ns = 0;
   Reordered* reordered = nullptr;  // owned; see reorder.h
@@ -79,7 +79,7 @@ class Session {
   Interpreter interpreter_;
   PointToPoint messages_;
   Journal journal_;
-  std::mutex mutex_;  // held where several threads may call MPI
+  std::mutex mutex_;  // locked wherever several threads may call MPI
   bool is_multiple_ = false;
   std::int64_t period_ns_ = 0;  // length of time slices, as set by the user; 0: phases are found
   std::vector<Wait> waits_;     // waits in communicators that were freed

@@ -20,7 +20,7 @@ struct Settings {
   std::string parts;           // folder of the finished phases
   std::int64_t period_ns = 0;  // length of the phases; 0: they are found
   Reorder reorder = Reorder::off;
-  std::string machine;             // empty: that of the job's hosts
+  std::string machine;             // description of the machine; empty: that of the job's hosts
   std::vector<std::string> notes;  // one sentence per wrong value
 };
 

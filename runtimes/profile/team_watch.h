@@ -18,7 +18,7 @@ struct ThreadUse {
 /// The measurements of those threads of a process that still exist when the profile ends.
 struct TeamUse {
   std::int64_t watched_ns = 0;
-  std::vector<std::int32_t> cpus = {};  // Linux's numbers of those that some thread may use
+  std::vector<std::int32_t> cpus = {};  // Linux's numbers of the cpus that some thread may use
   std::vector<ThreadUse> threads = {};
 };
 
@@ -34,7 +34,7 @@ class TeamWatch {
 
  private:
   std::int64_t begin_ns_;
-  std::vector<std::int32_t> cpus_;     // of the thread that constructed it
+  std::vector<std::int32_t> cpus_;     // cpus that the constructing thread may use
   std::map<int, ThreadUse> at_begin_;  // by thread id
 };
 

@@ -33,7 +33,7 @@ class TickClock {
   std::uint64_t anchor_ticks_ = 0, limit_ticks_ = 0;
   std::uint64_t scale_ = 0;  // nanoseconds of a tick, times 2^32
   std::int64_t anchor_ns_ = 0;
-  std::uint64_t base_ticks_ = 0;  // from which the scale is measured
+  std::uint64_t base_ticks_ = 0;  // value of the counter from which the scale is measured
   std::int64_t base_ns_ = 0;      // 0: none
 };
 

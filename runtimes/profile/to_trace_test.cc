@@ -54,10 +54,11 @@ TEST(to_trace, ranks_become_tasks_on_the_cores_where_they_ran) {
 TEST(to_trace, waiting_for_a_cpu_does_not_count_as_load_but_sleeping_does) {
   profile::Phase phase = phase_of(10, 0);
   phase.useful_cpu_ns = 3;
-  EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);  // asleep, or an accelerator works
+  // The rank did not wait for a cpu, so it slept or an accelerator worked for it.
+  EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);
   phase.queued_ns = 7;
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
-  phase.queued_ns = 50;  // most of it inside MPI
+  phase.queued_ns = 50;  // most of this wait was inside MPI
   EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
 }
 

@@ -85,8 +85,8 @@ class Runtime {
   // The current wait. The threads of a team enter and leave it one by one.
   mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
-  std::atomic<std::uint64_t> wait_{0},
-      done_{0};  // number of the last wait begun, and of the last ended
+  /// The number of the last wait that has begun, and of the last that has ended.
+  std::atomic<std::uint64_t> wait_{0}, done_{0};
   unsigned own_threads_ = 0;
   std::atomic<unsigned> inside_{0};
   std::atomic<unsigned> team_{1};  // threads of the program that take part in the wait

@@ -231,7 +231,7 @@ class Balancers(unittest.TestCase):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         path = self.folder / "PoiseTreeLB.json"
-        for _ in range(2):  # written by the first run, read by the second
+        for _ in range(2):  # the first run writes the file, the second reads it
             self.assertEqual(self.moves("+balancer", "PoiseTreeLB", "+PoiseTreeLB", str(path), "+PoiseLB", "rotate"),
                              3 * MOVABLE)
         root = {"pe": 0, "strategies": ["rotate"]}

@@ -44,7 +44,7 @@ class Results(unittest.TestCase):
                 self.assertEqual(results.stamp_text([stamp]),
                                  f"Measured on 2026-01-02 at commit abc, on a machine; the load average was 1.0.{said}")
             self.assertTrue(results.stamp_text([{**stamp, "commit": None}]).endswith(results.STALE))
-            counted["git rev-parse"] = "true"  # a shallow clone cannot tell
+            counted["git rev-parse"] = "true"  # a shallow clone: the number of later commits is unknown
             results.commits_since.cache_clear()
             self.assertIsNone(results.commits_since("abc", "2026-01-02"))
         results.commits_since.cache_clear()

@@ -57,7 +57,7 @@ class Tiers(unittest.TestCase):
             self.assertEqual(len(words), len(set(words)))
             self.assertFalse([word for word in words if " " in word or word.startswith("-")])
 
-    def test_the_full_tier_runs_all_parts_or_only_the_named_ones_in_its_own_order(self):
+    def test_the_full_tier_of_tests_runs_all_parts_or_only_the_named_ones_always_in_the_same_order(self):
         self.assertEqual(self.main("full", "fuzzers", "format")[0], 0)
         self.assertEqual(self.ran, ["format", "fuzzers"])
         self.ran.clear()

@@ -47,7 +47,7 @@ def comments(path, lines):
     sign = COMMENT_SIGNS.get(path.suffix)
     if sign is None:
         return
-    alone = re.compile(rf"\s*{sign}+!?<?\s?(.*)")
+    alone = re.compile(rf"\s*{sign}+[!:]?<?\s?(.*)")
     trailing = re.compile(rf"\s*(\S.*?)\s{{2,}}({sign}+)\s(.*)")
     begun, column, words, code = 0, None, [], ""  # of the piece; column: of a trailing comment's sign
     for number, line in enumerate(lines + [""], 1):
@@ -137,11 +137,13 @@ def paragraphs(path, lines):
     """Yields paragraphs and list items of Markdown, without tables, headings, code and HTML comments."""
     if path.suffix != ".md":
         return
-    is_code, begun, words = False, 0, []
+    is_code, is_html, begun, words = False, False, 0, []
     for number, line in enumerate(lines + [""], 1):
         if line.lstrip().startswith("```"):
             is_code = not is_code
-        ends = not line.strip() or line.startswith(("|", "#", "    ", "```", "<!--")) or is_code
+        is_html |= line.startswith("<!--")
+        ends = not line.strip() or line.startswith(("|", "#", "    ", "```")) or is_code or is_html
+        is_html &= "-->" not in line
         is_item = re.match(r"\s*([-*]|\d+\.)\s", line)
         if (ends or is_item) and words:
             if is_long_enough(" ".join(words)):

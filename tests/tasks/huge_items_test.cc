@@ -16,8 +16,8 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kLength =
-    (std::size_t{1} << 31) / 8 + 1000;  // elements: a little more than 2 GiB
+// The number of elements, which take a little more than 2 GiB.
+constexpr std::size_t kLength = (std::size_t{1} << 31) / 8 + 1000;
 // The test runs only with this much free memory, twice what it uses.
 constexpr std::uint64_t kNeededKilobytes = 8'000'000;
 

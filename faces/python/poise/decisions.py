@@ -32,15 +32,15 @@ class Metrics:
     iteration_s: float  # predicted time of a phase
     makespan_s: float  # work of the busiest place
     makespan_bound_s: float  # lower bound on the makespan of any placement
-    average_s: float  # all work over all speed
+    average_s: float  # sum of all work divided by the sum of all speeds
     imbalance: float  # makespan / average
-    max_comm_s: float  # communication of the place that has most
+    max_comm_s: float  # communication time of the place that communicates most
     hop_bytes: int  # sum over messages of bytes times edges of the machine's tree on the way
     internode_bytes: int
     nuco_messages: float  # messages between different places, each weighted by its latency factor
     migrations: int
     migrated_bytes: int
-    migration_s: float  # at the place that sends or receives most
+    migration_s: float  # migration time of the place that sends or receives most
 
     @classmethod
     def _of(cls, raw: lib.CMetrics) -> Metrics:
@@ -63,10 +63,10 @@ class Moves:
 class Row:
     """The result of one strategy in a comparison."""
     strategy: str
-    error: str | None  # why it cannot work on this problem; then the rest is None or 0
+    error: str | None  # why the strategy cannot work on this problem; then the other members are None or 0
     metrics: Metrics | None
     placement: np.ndarray | None  # (n,)
-    decision_s: float  # CPU time that it took
+    decision_s: float  # CPU time of the decision
     decision_wall_s: float
 
 
@@ -147,7 +147,7 @@ class StrategyInfo:
     source: str
     complexity: str
     is_incremental: bool
-    is_oracle: bool  # may take long; runs only if it is named
+    is_oracle: bool  # the strategy may take long, and runs only if it is named
     ignores_messages: bool
     knobs: tuple[Knob, ...]
 

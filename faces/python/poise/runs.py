@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""What would help a program: a map of its ranks, balanced threads, and the diagnosis of a profiled run."""
+"""Finds what would help a program: maps its ranks to places, predicts the gain of balancing its threads, and diagnoses
+a profiled run."""
 
 from __future__ import annotations
 
@@ -37,15 +38,15 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
 @dataclasses.dataclass(frozen=True)
 class Outlook:
     """Predicted seconds of all phases (docs/theory.md)."""
-    static_s: float  # threads stay where they start
-    ideal_s: float  # limit of ever shorter periods
-    reactive_s: float  # threads move when others block
-    proactive_bound_s: float  # lower bound with balancing points
+    static_s: float  # time if threads stay where they start
+    ideal_s: float  # limit of the time for ever shorter periods
+    reactive_s: float  # time if threads move when others block
+    proactive_bound_s: float  # lower bound on the time with balancing points
     proactive_s: float  # approximate time with balancing points
-    simulated_s: float  # the idealised algorithm, simulated
-    simulated_swaps_s: float  # simulated with the swaps of `poise juggle`
-    simulated_hybrid_s: float  # proactive and reactive at once
-    swap_migrations: int  # of threads, in simulated_swaps_s
+    simulated_s: float  # simulated time with the idealised algorithm
+    simulated_swaps_s: float  # simulated time with the swaps of `poise juggle`
+    simulated_hybrid_s: float  # simulated time with proactive and reactive balancing together
+    swap_migrations: int  # number of moved threads in the simulation of simulated_swaps_s
     advice: str
 
 

@@ -135,7 +135,7 @@ class Halving {
     const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
     const double apart = distance_(left, right);
-    std::vector<double> pull(size, 0);  // to the left if above 0
+    std::vector<double> pull(size, 0);  // pull of each vertex: to the left if above 0
     Graph graph;
     graph.weight.assign(size, 1);
     graph.weight.resize(size + 2, 0);

@@ -26,13 +26,14 @@ Blocks all_nodes(const Machine& machine);
 /// The groups of the first `depth` levels of the machine: those of its level number depth - 1, or
 /// all places in one block if depth is 0.
 Blocks blocks_at(const Machine& machine, std::size_t depth);
-/// All different divisions into blocks: the nodes first, then from one block with all places to the
-/// groups of the last level above the places.
+/// Returns all different divisions of the places into blocks. The first division is that into
+/// nodes. The others follow from coarse to fine: from a single block with all places to the groups
+/// of the last level above the places.
 std::vector<Blocks> possible_blocks(const Machine& machine);
 
 /// The tasks to be placed, and how much load places can take.
 struct Demand {
-  Graph graph;                         // weights: loads, or 1 each
+  Graph graph;                         // the weights of its vertices are loads, or 1 each
   std::vector<double> share_of_place;  // relative; 0: nothing may be placed there
   double tolerance = 0;                // of the shares
   bool has_pinned = false;             // some tasks must stay where they are

@@ -27,7 +27,7 @@ Subtree subtree(const Machine& machine, PlaceId first, PlaceId last);
 /// The tasks to be placed inside one node. Vertices are numbered within the node, and places from
 /// the node's first place.
 struct Inside {
-  Graph graph;                 // weights: loads, or 1 each
+  Graph graph;                 // the weights of its vertices are loads, or 1 each
   std::vector<Part> current;   // per vertex its current place, or kFree if that is elsewhere
   std::vector<Part> fixed;     // per vertex its fixed place, or kFree; empty: all are free
   std::vector<double> anchor;  // per vertex the weight of staying

@@ -360,7 +360,7 @@ class PoiseTreeLB : public CBase_PoiseTreeLB {
   std::vector<Balancer*> balancers();
 
   std::string configuration_;  // JSON
-  bool is_from_file_ = false;  // false: it fits the job
+  bool is_from_file_ = false;  // false: the tree was made to fit the job
   bool with_messages_ = false;
 };
 

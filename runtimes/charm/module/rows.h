@@ -143,7 +143,7 @@ inline std::size_t num_moves(const Decision& decision, const BaseLB::LDStats& st
   return moves;
 }
 
-/// What a line about a decision says.
+/// The contents of the line that +LBDebug prints about a decision.
 struct Summary {
   std::string strategy;
   std::size_t moves, objects, pes;

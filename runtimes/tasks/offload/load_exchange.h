@@ -29,8 +29,8 @@ class LoadExchange {
  private:
   Messenger& messenger_;
   LoadTable table_;
-  std::vector<std::uint32_t>
-      node_;  // the other ranks that share memory with this one, nearest first
+  /// The other ranks that share memory with this one, nearest first.
+  std::vector<std::uint32_t> node_;
   std::size_t next_read_ = 0;
   bool all_see_table_ = true;  // every other rank reads the table
   Load published_;

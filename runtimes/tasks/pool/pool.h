@@ -148,7 +148,7 @@ class TaskPool {
     const Batch* batch = nullptr;
   };
   std::vector<Running> running_;
-  std::uint32_t last_function_ = 0;  // of the task that ran last
+  std::uint32_t last_function_ = 0;  // function of the task that ran last
   double last_cost_ = 0;
   std::size_t borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
