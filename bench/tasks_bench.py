@@ -39,7 +39,7 @@ CASES = [  # each row: number of ranks, arguments of the program, target for the
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-# The same columns for ranks that compute, each on a core of its own.
+# Each row has the same columns as in the table above. Here the ranks compute, each on a core of its own.
 COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ranks)
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task

@@ -145,7 +145,7 @@ RETIRED = {
     r"\bt(ell|old) apart\b": "distinguish",
     r"\bthe cure\b": "what would help",
 }
-# "nobody" is a word of vt's format.
+# These files may use the word "nobody", because it is a word of vt's format.
 WORDS_OF_OTHERS = {"poise/trace/vt_write.cc", "poise/trace/vt_read.cc", "poise/trace/vt_read_test.cc"}
 
 troubles = []

@@ -187,7 +187,7 @@ def html_section(row):
     if row["checks"]:
         parts.append(html_table(row["id"], *checks_table(row)))
     if drawn := picture(row):
-        # As an image, so that the style of the page does not apply to it.
+        # The plot is embedded as an image, so that the style of the page does not apply to it.
         source = urllib.parse.quote(drawn, safe=" ='/:;,.()")
         parts.append(f'<figure class="ranking"><img style="max-width:100%" alt="{html.escape(row["title"])}" '
                      f'src="data:image/svg+xml,{source}"/></figure>\n')

@@ -168,7 +168,8 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check_what_is_known(task, id);
 }
 
-// Gives each thread the same data.
+// Stores a number in the data of the thread. Later callbacks check that they get the data of a
+// thread that began.
 void thread_began(cham_t_data_t* data) { data->value = 11; }
 void serial_began(cham_t_data_t* data) {
   check(data->value == 11, "the thread began before");

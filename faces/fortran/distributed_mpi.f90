@@ -57,7 +57,7 @@ program distributed_in_fortran
 
 contains
 
-  ! The sum over all ranks.
+  ! Returns the sum of `value` over all ranks.
   real(real64) function total(value)
     real(real64), intent(in) :: value
     integer :: ignored

@@ -24,7 +24,7 @@ struct Imbalance {
   /// The time saved if all loads were even in every phase: the largest minus the mean load, summed
   /// over the phases.
   double total_s = 0;
-  /// With work distributed once, before the run, by the mean loads of all phases.
+  /// The time saved if work is distributed once, before the run, by the mean loads of all phases.
   double persistent_s = 0;
   /// The time saved if work is redistributed at a fixed interval, each time according to the loads
   /// since the previous redistribution. `every` is this interval, in phases: the best of several

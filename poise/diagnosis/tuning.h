@@ -10,7 +10,7 @@ namespace poise::diagnosis_tuning {
 
 /// An imbalance or a saving below this fraction of the run is not reported.
 inline constexpr double kMinShare = 0.02;
-/// With fewer phases, the kind of imbalance is not determined.
+/// If a run has fewer phases than this, the kind of its imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
 /// The imbalance is called persistent if one distribution of the work removes at least this
 /// fraction of it. Otherwise it is called drifting if periodic distribution removes as much.

@@ -11,7 +11,8 @@ namespace poise {
 
 namespace {
 
-/// The same limits as for workloads on one rank. Sums within these limits do not overflow.
+/// These limits are the same as for workloads on one rank. Sums within these limits do not
+/// overflow.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 

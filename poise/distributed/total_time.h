@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// Predicted seconds, as in Metrics.
+/// Predicted times in seconds, as in Metrics (placement/metrics.h).
 struct PlannedTimes {
   double iteration_s = 0, migration_s = 0;
 

@@ -17,8 +17,8 @@ struct JobHost;
 /// folders of machine_folders(). Throws Error naming the argument and the accepted forms.
 Machine find_machine(std::string_view argument);
 
-/// This machine, with the stored results of `poise measure` if there are any, otherwise as the
-/// firmware describes it.
+/// Returns this host as a machine, with the stored results of `poise measure` if there are any,
+/// otherwise as the firmware describes it.
 Machine live_machine();
 
 /// The machine of the running batch job: one copy of this host per host of the job (job.h).

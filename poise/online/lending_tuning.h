@@ -44,7 +44,7 @@ inline constexpr double kWorkShare = 0.1;
 inline constexpr double kPollShareWithDoorbell = 0.001, kPollShareWithoutDoorbell = 0.005;
 static_assert(kPollShareWithDoorbell < kPollShareWithoutDoorbell);
 
-// --- Numbers of things --------------------------------------------------------------------------
+// --- Counts -------------------------------------------------------------------------------------
 
 /// Maximum number of tasks in a batch, and of headers received in one poll. It is large enough to
 /// make the cost of reading the clock small.

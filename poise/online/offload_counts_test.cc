@@ -25,9 +25,9 @@ TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
 }
 
 TEST(PairedLoans, are_made_only_if_enough_tasks_are_queued_and_loads_differ_enough) {
-  // 1 is below min_absolute.
+  // The numbers of tasks differ by 1, which is less than min_absolute.
   EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());
-  // 3 % is below min_relative.
+  // The numbers of tasks differ by 3 %, which is less than min_relative.
   EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(paired_loans(std::vector<double>{2, 0}, 0, {.min_local = 3}), IsEmpty());

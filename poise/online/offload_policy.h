@@ -67,7 +67,7 @@ struct LoanProblem {
   LendingView view;              // its `others` refers to the member above
 };
 
-/// What an offload policy decides from.
+/// The input from which an offload policy decides.
 struct LoanQuestion {
   const LoanProblem& problem;
   const QueueState& queue;

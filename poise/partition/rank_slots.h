@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// How ranks fill places.
+/// Rules by which ranks fill places.
 struct RankShape {
   std::uint32_t cores_per_rank = 1;   // consecutive places of one memory domain (or node) per rank
   std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only with one core each

@@ -42,7 +42,7 @@ class DomainPairs {
   }
 
  private:
-  // With this stride, pairs of domains with low numbers rarely share an entry.
+  // kStride is chosen so that pairs of domains with low numbers rarely share an entry.
   static constexpr std::size_t kEntries = 1024, kStride = 67;
   std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };

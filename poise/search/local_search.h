@@ -42,8 +42,8 @@ class LocalSearch {
     bool swaps;    // try exchanges if no move gains
   };
 
-  /// From now on, rejects moves that would make the migration from the home places take longer than
-  /// this (MigrationTimes). O(tasks).
+  /// From now on, rejects moves with which the migration from the home places would take longer
+  /// than `limit_s` (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
   /// From now on, remembers the placement with the shortest total time: `steps` times the largest

@@ -13,7 +13,7 @@
 
 namespace poise {
 
-/// How the messages of lending travel.
+/// The ways in which the messages about lent tasks travel.
 enum class LendingNetwork : std::uint8_t {
   cards,  // mean latencies of the machine; messages between nodes wait for the sender's network
           // card

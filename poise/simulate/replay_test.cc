@@ -121,7 +121,7 @@ TEST(Replay, a_task_that_appears_later_starts_at_the_place_recorded_in_the_trace
   Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};
   trace.phases[1].names = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
-  // This machine has no place 9.
+  // The machine of this test has 2 places, so place 9 does not exist.
   trace.phases[1].placement = Placement(std::vector<PlaceId>{0, 0, 1, 9});
   trace.phases[2].names = {{.id = 3}};
   std::vector<std::vector<PlaceId>> seen;

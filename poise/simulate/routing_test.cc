@@ -163,7 +163,7 @@ TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
   EXPECT_NEAR(random_s, 300 * 12.0 / 7, 0.1 * 300 * 12.0 / 7);
 }
 
-// Each uplink has 4 links of 1000 bytes/s.
+// In the machine of this test, each uplink has 4 links of 1000 bytes/s.
 TEST(Routing, in_a_tree_the_receivers_number_selects_one_of_the_links_of_an_uplink) {
   const Machine machine = machine_of("rack:2 node:8 core:1 factors:1,1,1 uplink:4000");
   const Routing even{{}, kLink_bytes_per_s, 0}, minimal = by(RoutingPolicy::minimal);

@@ -307,7 +307,7 @@ std::string real_trace(const std::string& name) {
   return std::string(POISE_TEST_DATA) + "/traces/" + name;
 }
 
-/// Rank files whose metadata name these nodes.
+/// Returns rank files whose metadata name these nodes.
 std::vector<std::string> files_on(const std::vector<int>& nodes) {
   std::vector<std::string> texts;
   for (const int node : nodes)

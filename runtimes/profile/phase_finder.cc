@@ -11,7 +11,7 @@ namespace poise::profile {
 
 namespace {
 
-// base of the polynomial hash, modulo 2^64
+// The base of the polynomial hash of a sequence of tokens, computed modulo 2^64.
 constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u | 1;
 
 }  // namespace

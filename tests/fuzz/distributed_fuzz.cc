@@ -49,8 +49,8 @@ OwnArrays arrays_of(Input& input, std::uint32_t rank, std::uint32_t num_ranks) {
     }
     own.first.push_back(own.to.size());
   }
-  // It may lie inside, but its last entry is the number of neighbours, which the library cannot
-  // check.
+  // Entries of `first` may be wrong, except the last: it is the number of neighbours, which the
+  // library cannot check.
   if (input.is_wild() && num_tasks > 0) own.first[input.below(num_tasks)] = input.below(40);
   return own;
 }

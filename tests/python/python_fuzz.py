@@ -131,7 +131,7 @@ def read(value):
 
 
 class Alone:
-    """Communication of one rank."""
+    """The communication functions of a single rank, for plan_distributed()."""
     rank, num_ranks = 0, 1
 
     def exchange(self, sends):
