@@ -35,7 +35,8 @@ class LeaderProblem {
     edges_ = {};  // the strategy needs the memory
     const Machine machine = machine_of_groups(context_.machine, ranges_);
     place_arrivals(machine);
-    const Problem problem{machine, workload_, current_, machine.costs(), context_.seed};
+    Problem problem{machine, workload_, current_, machine.costs(), context_.seed};
+    problem.share_of_effort = share_of_effort();
     const Placement placement = context_.strategy.rebalance(problem);
     std::vector<std::uint32_t> targets;
     for (TaskId t = 0; t < guests_.size(); ++t) {
@@ -98,6 +99,12 @@ class LeaderProblem {
     ranges_ = std::move(sorted);
     place_of_child_.assign(place_of.begin(), place_of.begin() + num_children);
     place_of_port_.assign(place_of.begin() + num_children, place_of.end());
+  }
+
+  /// All levels of all cycles take equal parts of the effort, and so do the leaders of a level. So
+  /// all leaders together may take as much time as one rank that decides alone.
+  double share_of_effort() const {
+    return 1.0 / context_.num_cycles / context_.groups.top() / context_.groups.num_groups(level_);
   }
 
   bool has_arrived(TaskId t) const { return guests_[t].home.rank != leader_; }

@@ -314,7 +314,8 @@ std::vector<std::uint32_t> targets_of(Communicator& ranks, const Machine& machin
   for (std::size_t cycle = 0;; ++cycle) {
     const OwnTasks now = travellers ? travellers->view() : own;
     const RankGroups groups(machine, cycles[cycle]);
-    const DecisionContext context{machine, groups, strategy, seed, own.loads_include};
+    const DecisionContext context{machine,           groups,       strategy, seed,
+                                  own.loads_include, cycles.size()};
     OwnGraph graph(ranks, now);
     const std::vector<std::uint32_t> targets =
         Cycle(ranks, context, average, limits).run(now, graph);

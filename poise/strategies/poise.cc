@@ -90,9 +90,8 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 /// Computing times of the parts of a decision.
 constexpr StrategiesTuning kCosts = kStrategiesTuning;
 
-double allowed_s(const Tuning& tuning, double steps, double iteration_s, TaskId num_tasks) {
-  return std::max(tuning.effort * steps * iteration_s,
-                  tuning.effort_s + tuning.effort_per_task_s * num_tasks);
+double allowed_s(const Tuning& tuning, double phases_s, TaskId num_tasks) {
+  return std::max(tuning.effort * phases_s, tuning.effort_s + tuning.effort_per_task_s * num_tasks);
 }
 
 class Search {
@@ -108,7 +107,8 @@ class Search {
         best_(is_within_room_ ? way_.current : outcome_of(problem, fitted(problem.current))),
         entries_(problem.workload.num_tasks() + way_.shared->arcs.count() +
                  problem.machine.num_places()),
-        budget_(allowed_s(tuning_, steps_, best_.iteration_s, problem.workload.num_tasks()) /
+        budget_(allowed_s(tuning_, problem.share_of_effort * steps_ * best_.iteration_s,
+                          problem.workload.num_tasks()) /
                 (entries_ > tuning_.cached_entries ? 2 * tuning_.scan_s : tuning_.scan_s)) {
     budget_.spend(kCosts.prepare_scans * entries_);
   }

@@ -194,6 +194,22 @@ TEST(Poise, perturbations_shorten_the_total_time) {
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
+TEST(Poise, a_share_of_the_effort_gives_the_placement_that_this_much_effort_gives) {
+  const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
+                                       CostFormula::physical);
+  const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();
+  const Placement current = initial_placement("blocked", 600, 32, 1);
+  Problem problem{machine, workload, current, machine.costs()};
+  const auto planned = [&](const std::string& effort) {
+    return parse_strategy("poise:steps=1000,effort_s=0,effort_per_task_s=0,effort=" + effort)
+        .rebalance(problem);
+  };
+  const Placement with_all = planned("0.01"), with_less = planned("0.00001");
+  problem.share_of_effort = 0.001;
+  EXPECT_EQ(planned("0.01"), with_less);
+  EXPECT_NE(with_less, with_all) << "the effort has no effect here";
+}
+
 TEST(Poise, accepts_a_slightly_longer_total_time_to_migrate_fewer_bytes) {
   const Sums usual = sums("geometric", kFewTrials),
              shortest = sums("geometric", kFewTrials + ",same_total=0");
