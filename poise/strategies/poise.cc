@@ -6,6 +6,8 @@
 /// load, but both move most tasks; local search improves load, communication and migrations
 /// together.
 ///
+/// 0. If migrations are dear, overloaded places give a few tasks away (relief.h), and local search
+/// improves this placement without a longer migration.
 /// 1. Local search (local_search.h) lowers a sum of powers of the places' busy times, in two
 /// stages: with a small exponent, so that all busy places count, then with a large one, so that the
 /// busiest place dominates.
@@ -67,6 +69,7 @@
 #include "poise/search/even_subphases.h"
 #include "poise/search/finish_schedule.h"
 #include "poise/search/local_search.h"
+#include "poise/search/relief.h"
 #include "poise/search/returns.h"
 #include "poise/search/scan_budget.h"
 #include "poise/strategies/tuning.h"
@@ -111,6 +114,23 @@ class Search {
                           problem.workload.num_tasks()) /
                 (entries_ > tuning_.cached_entries ? 2 * tuning_.scan_s : tuning_.scan_s)) {
     budget_.spend(kCosts.prepare_scans * entries_);
+  }
+
+  /// If migrations are dear, overloaded places give a few tasks away (relief.h), and local search
+  /// improves this placement without a longer migration. Both take little computing time, so few
+  /// moves are found even if the budget is too small for a search that moves many tasks.
+  void try_few_moves() {
+    if (!is_within_room_ || !pays() || !may_spend(kCosts.relief_scans)) return;
+    if (longest_migration_s() <= tuning_.tolerance * total_s(best_)) return;
+    budget_.spend(kCosts.relief_scans * entries_);
+    if (const auto few = with_few_moves(problem_, steps_))
+      take_if_shorter(outcome_of(problem_, fitted(*few)));
+    if (best_.migration_s <= tuning_.tolerance * total_s(best_)) return;
+    if (!may_spend(kCosts.descent_scans())) return;
+    LocalSearch search = from(best_.placement);
+    search.limit_migration(best_.migration_s * (1 + tuning_.same_total));
+    run(search, sharp(tuning_));
+    take_if_better(outcome_of(problem_, search.placement()));
   }
 
   /// Runs the first local search, even if the budget is too small for it. If migrations are dear,
@@ -282,15 +302,16 @@ class Search {
     run(descent, sharp(tuning_));
   }
 
-  /// The current placement; or, if the budget does not allow both a search from there and one from
-  /// a placement with little traffic, the one whose total time is shorter. A placement that is not
-  /// scattered stays the start: local search mends uneven loads with fewer migrations.
+  /// The current placement. If it is scattered, and the budget does not allow both a search from
+  /// there and one from a placement with little traffic: the latter or the best placement so far,
+  /// whichever has the shorter total time. A placement that is not scattered stays the start: local
+  /// search mends uneven loads with fewer migrations.
   Placement first_start() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !is_scattered() ||
         !may_spend(kCosts.consecutive_scans + kCosts.descent_scans()) ||
         may_spend(full_descent_scans() + kCosts.consecutive_scans + kCosts.new_placement_scans +
                   kCosts.descent_scans()))
-      return best_.placement;
+      return fitted(problem_.current);
     Outcome start = with_little_traffic(consecutive());
     return total_s(start) < total_s(best_) ? start.placement : best_.placement;
   }
@@ -431,6 +452,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
   // The only clock in any strategy; used only if a budget is given.
   const double end_s = wall_now_s() + options.budget_s;
   Search search(problem, options);
+  search.try_few_moves();
   search.try_first_start();
   if (search.migration_weighs()) {
     search.try_limited_migrations();

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/search/relief.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+/// The first of four places has four tasks; the other places have none.
+struct Crowded {
+  Machine machine = machine_from_text("core:4");
+  Workload workload;
+  Placement current{std::vector<PlaceId>(4, 0)};
+  Crowded() {
+    for (const double load_s : {4, 3, 2, 1}) workload.tasks.push_back({.load_s = load_s});
+  }
+  Problem problem() const { return {machine, workload, current, machine.costs()}; }
+};
+
+TEST(Relief, moves_the_smallest_task_that_brings_a_place_below_the_threshold) {
+  const Crowded crowded;
+  const Problem problem = crowded.problem();
+  const Relief relief(problem, {10, 0, 0, 0});
+  EXPECT_EQ(relief.busiest_s(), 10);
+  EXPECT_EQ(relief.to(7), Placement(std::vector<PlaceId>{0, 1, 0, 0}));
+  EXPECT_EQ(relief.to(9), Placement(std::vector<PlaceId>{0, 0, 0, 1}));
+}
+
+TEST(Relief, moves_nothing_if_every_place_is_below_the_threshold) {
+  const Crowded crowded;
+  const Problem problem = crowded.problem();
+  EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(10), crowded.current);
+}
+
+TEST(Relief, finds_nothing_if_a_task_is_longer_than_the_threshold) {
+  const Crowded crowded;
+  const Problem problem = crowded.problem();
+  EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(3.5), std::nullopt);
+}
+
+TEST(Relief, counts_busy_time_that_no_task_takes_away) {
+  // Of the 15 s, messages take 5; the other places are busy with messages for 7 s.
+  const Crowded crowded;
+  const Problem problem = crowded.problem();
+  EXPECT_EQ(Relief(problem, {15, 7, 7, 7}).to(11), Placement(std::vector<PlaceId>{1, 0, 0, 0}));
+}
+
+TEST(Relief, moves_fewer_tasks_the_dearer_migrations_are) {
+  // The first of four places has a task of 4 s and twelve tasks of half a second.
+  const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
+  const Placement current(13, 0);
+  const auto num_moved = [&](std::uint64_t bytes) {
+    Workload workload;
+    workload.tasks.assign(13, {.load_s = 0.5, .bytes = bytes});
+    workload.tasks[0].load_s = 4;
+    const auto placed = with_few_moves({machine, workload, current, machine.costs()}, 1);
+    return placed ? migrations(current, *placed).size() : 0;
+  };
+  EXPECT_EQ(num_moved(1), 5u);
+  EXPECT_EQ(num_moved(1'000'000'000), 2u);   // a migration takes 1 s
+  EXPECT_EQ(num_moved(10'000'000'000), 0u);  // 10 s
+}
+
+}  // namespace
+}  // namespace poise
