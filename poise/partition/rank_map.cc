@@ -3,10 +3,12 @@
 #include "poise/partition/rank_map.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "poise/base/random.h"
 #include "poise/partition/exhaustive_map.h"
 #include "poise/partition/rank_sections.h"
 #include "poise/partition/tuning.h"
@@ -60,6 +62,33 @@ std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
   return slot_of;
 }
 
+/// Returns the map with the least traffic of several cuts (rank_sections.h). A cut depends on the
+/// numbers of the ranks: they decide between equally heavy edges and from which ranks a half grows.
+/// So each cut but the first numbers the ranks at random.
+std::vector<Slot> best_cut(const RankProblem& problem, std::uint64_t seed) {
+  std::vector<Slot> best = cut_into_slots(problem, kPartitionTuning.bisection_attempts);
+  double least = traffic(problem, best);
+  const Vertex size = problem.graph.num_vertices();
+  const double levels = std::bit_width(size);
+  const double work = (kPartitionTuning.vertex_of_cut * size + problem.graph.to.size()) * levels;
+  const double cuts =
+      std::min<double>(kPartitionTuning.cuts_of_ranks, kPartitionTuning.work_of_cuts / work);
+  std::vector<Vertex> number(size);
+  std::iota(number.begin(), number.end(), 0);
+  Random random(seed);
+  for (int cut = 1; cut < cuts; ++cut) {
+    for (Vertex v = size; v > 1; --v) std::swap(number[v - 1], number[random.below(v)]);
+    const Graph graph = graphs::contract(problem.graph, number, size);
+    const RankProblem renumbered{graph, problem.machine, problem.distances, problem.slots};
+    const std::vector<Slot> other = cut_into_slots(renumbered, kPartitionTuning.bisection_attempts);
+    const double sum = traffic(renumbered, other);
+    if (sum >= least) continue;
+    least = sum;
+    for (Vertex v = 0; v < size; ++v) best[v] = other[number[v]];
+  }
+  return best;
+}
+
 class RankMapping {
  public:
   RankMapping(const Machine& machine, const Workload& workload, const RankMapOptions& options)
@@ -73,7 +102,7 @@ class RankMapping {
 
   /// See map_ranks().
   Placement map(const Placement* current) const {
-    std::vector<Slot> best = cut_into_slots(problem_, kPartitionTuning.bisection_attempts);
+    std::vector<Slot> best = best_cut(problem_, options_.effort.seed);
     search_by_swaps(problem_, {}, options_.effort, best);
     if (workload_.num_tasks() <= kPartitionTuning.max_ranks_to_try_all) {
       try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);

@@ -127,6 +127,27 @@ TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
   EXPECT_GE(binding, 15);
 }
 
+TEST(MapRanks, the_numbers_of_ranks_hardly_change_the_bytes_between_nodes) {
+  const Machine machine = machine_from_text("node:8 core:32");
+  const Workload ordered = generate(parse_recipe("stencil3d"), 256, 3).front();
+  double least = 0, most = 0;
+  for (std::uint64_t seed = 1; seed <= fewer_if_sanitized(8); ++seed) {
+    Random random(seed);
+    std::vector<TaskId> number(256);
+    std::iota(number.begin(), number.end(), 0);
+    for (std::size_t n = number.size(); n > 1; --n)
+      std::swap(number[n - 1], number[random.below(n)]);
+    Workload workload = ordered;
+    for (Message& m : workload.messages) m.from = number[m.from], m.to = number[m.to];
+    const Placement map =
+        map_ranks(machine, workload, nullptr, {.effort = {.scans_per_edge = 100}});
+    const double bytes = cost_of(machine, workload, map).internode_bytes;
+    least = seed == 1 ? bytes : std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
+  EXPECT_LE(most, 1.05 * least);
+}
+
 TEST(MapRanks, divides_a_grid_of_ranks_into_square_blocks_even_if_ranks_are_shuffled) {
   // 16 x 16 ranks on 4 nodes of 64: the best cut is two lines through the grid, 32 edges of 10
   // bytes.
