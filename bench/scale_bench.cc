@@ -22,7 +22,7 @@ LendingScenario on(std::uint32_t num_ranks) {
   LendingScenario scenario;
   scenario.num_ranks = num_ranks;
   scenario.ranks_per_node = kRanksPerNode;
-  scenario.progress_s = 0.3e-3;  // equal to the runtime's kWakeAfter_s
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
   return scenario;
 }
 

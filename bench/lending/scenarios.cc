@@ -19,7 +19,7 @@ LendingScenario on(std::uint32_t num_ranks, std::uint32_t per_node, std::uint64_
   scenario.ranks_per_node = per_node;
   scenario.seed = seed;
   scenario.meets = true;
-  scenario.progress_s = 0.3e-3;
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
   return scenario;
 }
 

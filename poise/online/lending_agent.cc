@@ -168,17 +168,19 @@ bool LendingAgent::was_declined(std::uint32_t from, double requested_at_s, doubl
 }
 
 void LendingAgent::learn_slowness(std::uint32_t rank, double seconds, double expected_s) {
+  if (seconds <= 0) return;  // shorter than the clock can tell
   Peer& peer = peers_.at(rank);
   // At first, the n-th result has 1/n of the usual maximum weight, so the average is the mean of
   // all results so far. With a small constant weight from the start, a program with few tasks would
   // learn too late that a rank is slow.
-  const double steady = lending_tuning::kSlownessWeight;
+  // This average covers twice as many samples as others, because a disturbance of either of two
+  // times changes their ratio.
+  const double steady = lending_tuning::kMaxWeight / 2;
   if (peer.num_results * steady < 1) ++peer.num_results;
   const double weight = std::min(steady, expected_s / lending_tuning::kTaskTimeMemory_s) /
                         (steady * peer.num_results);
   const double moved = moved_average(peer.slowness, seconds / expected_s, weight);
-  peer.slowness = static_cast<float>(
-      std::clamp(moved, lending_tuning::kMinSlowness, 1 / lending_tuning::kMinSlowness));
+  peer.slowness = static_cast<float>(moved);
 }
 
 double LendingAgent::slowness_of(std::uint32_t rank) const {

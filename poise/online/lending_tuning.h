@@ -12,42 +12,43 @@ namespace poise::lending_tuning {
 
 /// Shortest and longest pause in seconds between two attempts that may fail. The shortest
 /// one holds for decisions about loans without a steal request, for steal requests of a rank and
-/// for rounds in which a rank sends replicas; shorter idle times are left out of traces. After a
-/// longer pause, MPI is probed twice, because the first probe of some MPI libraries reports only
-/// messages that they have already read. The pause between steal requests doubles with every
-/// request, up to the longest one, which also holds for exploratory loans. A thread without work
-/// that has waited for so long no longer yields, but sleeps.
+/// for rounds in which a rank sends replicas. It is also how long a request and its answer are
+/// assumed to take before any has been measured, and how long a thread without work spins; shorter
+/// idle times are left out of traces. After a longer pause, MPI is probed twice, because the first
+/// probe of some MPI libraries reports only messages that they have already read. The pause between
+/// steal requests doubles with every request, up to the longest one, which also holds for
+/// exploratory loans and for polls of a busy rank to which all others can ring a doorbell. A thread
+/// without work that has waited for so long no longer yields, but sleeps.
 inline constexpr double kMinPause_s = 20e-6, kMaxPause_s = 1e-3;
 static_assert(kMinPause_s < kMaxPause_s);
 /// Longest time in seconds for which news waits: results until they share a message, loads until a
-/// rank sends them to another one, messages while a batch of tasks runs. After such a time without
-/// a poll, the caches are assumed to hold nothing that a poll needs, so its cost is measured.
+/// rank sends them to another one, messages while a batch of tasks runs. A thief waits for so long
+/// for the answer of a victim that has tasks before it wakes the victim's progress thread. A
+/// progress thread ignores wake-ups for as long after one that led to no loan, and for twice as
+/// long after each further one, up to kMaxSleep_s; if none were ignored, idle ranks could keep a
+/// busy rank from working. Before a rank starts a task of unknown time, which may be long, it lends
+/// others for as long, and messages wait meanwhile; if all are short, they return, and little time
+/// was wasted. After such a time without a poll, the caches are assumed to hold nothing that a poll
+/// needs, so its cost is measured.
 inline constexpr double kNewsDelay_s = 200e-6;
-/// Seconds for which a thief waits for the answer of a victim that has tasks before it wakes the
-/// victim's progress thread. A progress thread ignores wake-ups for as long after one that led to
-/// no loan, and for twice as long after each further one, up to kMaxSleep_s. If none were ignored,
-/// idle ranks could keep a busy rank from working.
-inline constexpr double kWakeAfter_s = 0.3e-3;
 /// Longest sleep in seconds of a thread without work and of a progress thread. Waking up and
 /// polling takes 30 us, so these threads use 0.3 % of a core.
 inline constexpr double kMaxSleep_s = 10e-3;
-static_assert(kWakeAfter_s < kMaxSleep_s);
-/// Fraction of time that may be wasted: the cost of exploratory loans, and the
-/// sleeps of a thread that has been idle, relative to its idle time.
+static_assert(kNewsDelay_s < kMaxSleep_s);
+/// Fraction of time that may be wasted: the cost of exploratory loans; polls of a busy rank; and
+/// the sleeps of a thread that has been idle, relative to its idle time.
 inline constexpr double kWastedShare = 0.01;
 /// After this fraction of its queued work, a rank looks for something new: it ends a batch of
 /// tasks; it polls, if no rank can ring its doorbell; its progress thread wakes up. So this happens
 /// more often towards the end, where it matters more.
 inline constexpr double kWorkShare = 0.1;
-/// Maximum fraction of busy time for polls that find nothing. The first value applies if every
-/// other rank can ring the doorbell: a poll without a ring then rarely finds a message.
-inline constexpr double kPollShareWithDoorbell = 0.001, kPollShareWithoutDoorbell = 0.005;
-static_assert(kPollShareWithDoorbell < kPollShareWithoutDoorbell);
 
 // --- Counts -------------------------------------------------------------------------------------
 
 /// Maximum number of tasks in a batch, and of headers received in one poll. It is large enough to
-/// make the cost of reading the clock small.
+/// make the cost of reading the clock small. Also the number of children of a node of the
+/// termination tree: a rank can receive the messages of all of them in one poll, and the tree has
+/// fewer than 5 levels up to 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
 /// Maximum number of entries that a rank searches one by one: unanswered steal requests that a
 /// victim remembers (it declines further ones) or a thief; loads read from the load table before a
@@ -68,9 +69,6 @@ static_assert(kLoadsPerMessage < kMaxCandidates);
 inline constexpr std::uint32_t kRandomTries = 4;
 /// Maximum number of ranks that a rank remembers. They take 16 KiB.
 inline constexpr std::size_t kMaxPeers = 256;
-/// Number of children of a node of the termination tree. The tree has fewer than 5 levels up to
-/// 65,536 ranks, and no rank handles more than this many messages of a wave.
-inline constexpr std::size_t kTerminationFanOut = 16;
 
 // --- Learning -----------------------------------------------------------------------------------
 
@@ -84,35 +82,21 @@ inline constexpr double kTaskTimeMemory_s = 20e-3;
 /// Exploratory loans have this many tasks, because smaller ones say little: the message is most of
 /// their cost.
 inline constexpr double kMaxWeight = 0.125;
-/// Weights of a smaller sample in a robust minimum and in the overhead per task, and of a larger
-/// sample in a robust minimum. Disturbances can only increase samples, so smaller ones count more.
-inline constexpr double kFollowsDown = 1.0 / 4, kMinFollowsUp = 1.0 / 32;
-static_assert(kMinFollowsUp < kMaxWeight && kMaxWeight < kFollowsDown);
-/// The slowness of a rank is the run times of its tasks divided by the run times of the same tasks
-/// on this rank, as an average in which a task has at most the first weight. The second number is
-/// the smallest slowness that is plausible; its reciprocal is the largest.
-inline constexpr double kSlownessWeight = 1.0 / 16, kMinSlowness = 0.05;
-static_assert(kMinSlowness < 1);
-/// A loan with at least this many bytes per task updates the overhead per byte; other loans update
-/// the overhead per task.
-inline constexpr double kManyBytesPerTask = 4096;
-/// Initial overhead in seconds per task, initial seconds per byte of overheads and links (10 GB/s),
-/// and initial latency of a link in seconds. The overheads are lower than on most machines, so that
-/// lending is tried and its true cost is learnt.
-inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9,
-                        kInitialLatency_s = 10e-6;
+static_assert(kOutlier * kMaxWeight < 1);
+/// Initial overhead in seconds per task, and initial seconds per byte of overheads and links
+/// (10 GB/s). The overheads are lower than on most machines, so that lending is tried and its true
+/// cost is learnt. Tasks of more bytes than their ratio update the overhead per byte; others
+/// update the overhead per task.
+inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
 /// Times, or amounts of work, that differ by at most this factor are similar. A task that has run
 /// for this multiple of its average time is expected to run for as long again.
 inline constexpr double kSimilar = 2;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Minimum time between two decisions, as a multiple of the duration of a decision: while no rank
-/// has sent a steal request, and while one has.
-inline constexpr double kDecisionCostFactor = 20, kAskedCostFactor = 2;
-/// Seconds for which a rank lends tasks of unknown time before it starts one of them, which may be
-/// long. If all are short, they return, and lending was wasted for at most about this time.
-inline constexpr double kUnknownTimeLoan_s = 200e-6;
+/// Minimum time between two decisions while no rank has sent a steal request, as a multiple of the
+/// duration of a decision. So these decisions take 5 % of the time at most.
+inline constexpr double kDecisionCostFactor = 20;
 /// If at most this many tasks are queued and their costs differ, the tasks to lend are chosen one
 /// by one.
 inline constexpr std::size_t kMaxTasksBySize = 1024;

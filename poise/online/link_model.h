@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "poise/online/lending_tuning.h"
+#include "poise/online/moving_average.h"
 
 namespace poise {
 
@@ -28,9 +29,9 @@ class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
   void learn(double value) {
-    const double sample = std::min(value, lending_tuning::kOutlier * value_);
-    value_ += (sample - value_) *
-              (sample < value_ ? lending_tuning::kFollowsDown : lending_tuning::kMinFollowsUp);
+    // Even an outlier raises the minimum by less than the fraction kMaxWeight.
+    const double weight_of_larger = lending_tuning::kMaxWeight / lending_tuning::kOutlier;
+    value_ = moved_average(value_, value, value < value_ ? weight_of_smaller() : weight_of_larger);
   }
   double value() const { return value_; }
 
@@ -41,7 +42,7 @@ class RobustMin {
 /// The link to one rank, or to several ranks at the same distance. Its latency and its seconds per
 /// byte are the quantities L and G of the LogGP model.
 struct Link {
-  RobustMin latency_s{lending_tuning::kInitialLatency_s};
+  RobustMin latency_s{lending_tuning::kMinPause_s / 2};
   RobustMin seconds_per_byte{lending_tuning::kInitialPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the

@@ -49,8 +49,7 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
 double slowness_of(const Peer& peer, bool asks, const QueueState& queue) {
   const bool has_lent_all = asks && peer.has_lent && queue.all_borrowed && peer.num_results == 0;
   if (!has_lent_all || peer.task_s <= 0 || queue.mean_s() <= 0) return peer.slowness;
-  return std::clamp(peer.task_s / queue.mean_s(), lending_tuning::kMinSlowness,
-                    1 / lending_tuning::kMinSlowness);
+  return peer.task_s / queue.mean_s();
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
 void LoanPolicy::decided(double now_s, double cost_s) {
   next_decision_s_ =
       now_s + std::max(lending_tuning::kMinPause_s, lending_tuning::kDecisionCostFactor * cost_s);
-  next_asked_s_ = now_s + lending_tuning::kAskedCostFactor * cost_s;
+  next_asked_s_ = now_s + cost_s;
 }
 
 void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,

@@ -68,9 +68,9 @@ class LoanPolicy {
   explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
 
   /// True if a decision is due. If no rank has sent a request, at least kMinPause_s must
-  /// have passed since the last decision; kDecisionCostFactor limits the fraction of time that
-  /// these decisions take. If a rank has sent a request, it is enough that kAskedCostFactor times
-  /// the duration of the last decision has passed.
+  /// have passed since the last decision, and kDecisionCostFactor limits the fraction of time
+  /// that these decisions take. If a rank has sent a request, it is enough that as much time has
+  /// passed as the last decision took.
   bool is_due(double now_s, bool asked) const {
     return now_s >= (asked ? next_asked_s_ : next_decision_s_);
   }

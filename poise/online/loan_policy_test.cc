@@ -166,10 +166,10 @@ TEST(LoanPolicy, limits_the_number_of_borrowed_tasks_that_wait_at_a_rank) {
 TEST(LoanPolicy, decides_about_lending_sooner_if_a_rank_has_requested_tasks) {
   LoanPolicy policy(LoanSettings{});
   policy.decided(1, 10e-6);
-  EXPECT_FALSE(policy.is_due(1 + 15e-6, true));
-  EXPECT_TRUE(policy.is_due(1 + 21e-6, true));
-  EXPECT_FALSE(policy.is_due(1 + 21e-6, false));
-  EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
+  EXPECT_FALSE(policy.is_due(1 + 9e-6, true));
+  EXPECT_TRUE(policy.is_due(1 + 11e-6, true));
+  EXPECT_FALSE(policy.is_due(1 + 190e-6, false));
+  EXPECT_TRUE(policy.is_due(1 + 210e-6, false));
 }
 
 TEST(Thieves, declines_task_requests_beyond_the_limit_unless_the_sender_asks_to_be_remembered) {

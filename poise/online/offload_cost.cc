@@ -17,7 +17,7 @@ namespace {
 //
 // It gets more if a thread of the lender is about to start a task of unknown time: the task may be
 // long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
-// get equal parts of what can be lent in kUnknownTimeLoan_s. If the lender's own task was short,
+// get equal parts of what can be lent in kNewsDelay_s. If the lender's own task was short,
 // the lender requests tasks in turn. While such a task runs, the time that it has taken so far is
 // the least that is known about the others: the idle ranks get what can be lent in this time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
@@ -31,7 +31,7 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
   double remaining = queue.lendable - std::max(0.0, threads - pinned);
   const bool starts_one = queue.running < threads;
   const double affordable_s =
-      std::max(starts_one ? lending_tuning::kUnknownTimeLoan_s : 0, queue.running_s / threads);
+      std::max(starts_one ? lending_tuning::kNewsDelay_s : 0, queue.running_s / threads);
   const double affordable = affordable_s / costs.overhead_s(queue, queue.mean_bytes());
   const double part = std::floor(std::min(remaining, affordable) / idle.size());
   std::vector<Loan> loans;

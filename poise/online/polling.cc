@@ -10,10 +10,9 @@ namespace poise {
 bool poll_is_due(const PollView& view, double min_s) {
   if (view.since_s < min_s) return false;
   if (view.has_messages) return true;
-  if (view.all_notify)
-    return view.since_s >= view.poll_cost_s / lending_tuning::kPollShareWithDoorbell;
-  return view.since_s >= std::min(lending_tuning::kWorkShare * view.remaining_s,
-                                  view.poll_cost_s / lending_tuning::kPollShareWithoutDoorbell);
+  const double cheap_s = view.poll_cost_s / lending_tuning::kWastedShare;
+  if (view.all_notify) return view.since_s >= std::max(lending_tuning::kMaxPause_s, cheap_s);
+  return view.since_s >= std::min(lending_tuning::kWorkShare * view.remaining_s, cheap_s);
 }
 
 std::size_t next_batch(double task_s, std::size_t queued) {
@@ -31,7 +30,7 @@ double progress_sleep_s(double min_s, bool is_woken, double thread_s, double tas
 
 double WakeBackoff::after(std::uint64_t loans) {
   if (loans > 0) {
-    next_s_ = lending_tuning::kWakeAfter_s;
+    next_s_ = lending_tuning::kNewsDelay_s;
     return 0;
   }
   return std::exchange(next_s_, std::min(2 * next_s_, lending_tuning::kMaxSleep_s));

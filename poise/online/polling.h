@@ -56,7 +56,7 @@ class WakeBackoff {
   double after(std::uint64_t loans);
 
  private:
-  double next_s_ = lending_tuning::kWakeAfter_s;
+  double next_s_ = lending_tuning::kNewsDelay_s;
 };
 
 }  // namespace poise

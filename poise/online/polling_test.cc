@@ -53,12 +53,12 @@ TEST(ProgressSleep, is_long_if_no_task_or_short_tasks_are_queued) {
 
 TEST(WakeBackoff, the_delay_doubles_after_each_wake_up_without_a_loan_and_a_loan_resets_it) {
   WakeBackoff backoff;
-  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kWakeAfter_s);
-  EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kWakeAfter_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kNewsDelay_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), 2 * lending_tuning::kNewsDelay_s);
   for (int i = 0; i < 9; ++i) backoff.after(0);
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMaxSleep_s);
   EXPECT_EQ(backoff.after(1), 0);
-  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kWakeAfter_s);
+  EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kNewsDelay_s);
 }
 
 TEST(Results, an_idle_rank_sends_results_at_once_but_a_busy_rank_first_collects_several) {

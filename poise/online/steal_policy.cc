@@ -95,7 +95,7 @@ std::vector<std::uint32_t> StealPolicy::unresponsive(const PeerTable& peers, std
                                                      double now_s) {
   std::vector<std::uint32_t> ranks;
   std::erase_if(unanswered_, [&](const Unanswered& request) {
-    if (now_s - request.sent_s < lending_tuning::kWakeAfter_s) return false;
+    if (now_s - request.sent_s < lending_tuning::kNewsDelay_s) return false;
     if (!peers.may_have_tasks(request.rank, wait)) return false;
     ranks.push_back(request.rank);
     return true;

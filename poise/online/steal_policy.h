@@ -47,7 +47,7 @@ class StealPolicy {
     return (remembered_by_ & bit_of(peers, rank)) != 0;
   }
 
-  /// Returns the victims that may have tasks but have not answered for kWakeAfter_s seconds,
+  /// Returns the victims that may have tasks but have not answered for kNewsDelay_s seconds,
   /// each victim only once. They are probably inside a long task.
   std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
 

@@ -19,7 +19,8 @@ class TaskOverhead {
     // In a loan of few tasks, most of the overhead comes from the message. Such a loan says little
     // about the overhead per task of larger loans.
     const double trust = std::min(1.0, count * lending_tuning::kMaxWeight);
-    if (bytes < lending_tuning::kManyBytesPerTask * count)
+    // By the initial values, either the tasks or their bytes cost more; this part is learnt.
+    if (bytes * lending_tuning::kInitialPerByte_s < lending_tuning::kInitialOverhead_s * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else
       byte_s_ = follow(byte_s_, std::max(0.0, seconds - task_s_ * count) / bytes, 1);
@@ -29,10 +30,8 @@ class TaskOverhead {
 
  private:
   static double follow(double average, double sample, double trust) {
-    const bool is_less = sample < average;
-    return moved_average(
-        average, sample,
-        trust * (is_less ? lending_tuning::kFollowsDown : lending_tuning::kMaxWeight));
+    const double weight = sample < average ? weight_of_smaller() : lending_tuning::kMaxWeight;
+    return moved_average(average, sample, trust * weight);
   }
   double task_s_ = lending_tuning::kInitialOverhead_s;
   double byte_s_ = lending_tuning::kInitialPerByte_s;

@@ -14,16 +14,16 @@ using Kind = TerminationMessage::Kind;
 
 namespace {
 
-using lending_tuning::kTerminationFanOut;
+using lending_tuning::kMaxAtOnce;
 
 // Adds the children of one member to `tree`. The `size` members form a tree of fan-out
-// kTerminationFanOut in which the children of the member at position p follow from position
-// kTerminationFanOut * p + 1 on.
+// kMaxAtOnce in which the children of the member at position p follow from position
+// kMaxAtOnce * p + 1 on.
 template <typename MemberAt>
 void add_children(TerminationTree& tree, std::size_t position, std::size_t size,
                   const MemberAt& member_at) {
-  for (std::size_t child = kTerminationFanOut * position + 1;
-       child <= kTerminationFanOut * position + kTerminationFanOut && child < size; ++child)
+  for (std::size_t child = kMaxAtOnce * position + 1;
+       child <= kMaxAtOnce * position + kMaxAtOnce && child < size; ++child)
     tree.children.push_back(member_at(child));
 }
 
@@ -32,9 +32,9 @@ TerminationTree tree_at(std::size_t in_node, std::size_t node_size, const InNode
                         std::size_t node, std::size_t num_nodes, const Leader& leader) {
   TerminationTree tree;
   if (in_node > 0)
-    tree.parent = member((in_node - 1) / kTerminationFanOut);
+    tree.parent = member((in_node - 1) / kMaxAtOnce);
   else if (node > 0)
-    tree.parent = leader((node - 1) / kTerminationFanOut);
+    tree.parent = leader((node - 1) / kMaxAtOnce);
   add_children(tree, in_node, node_size, member);
   if (in_node == 0) add_children(tree, node, num_nodes, leader);
   return tree;

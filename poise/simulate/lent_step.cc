@@ -34,7 +34,7 @@ LendingScenario lending_scenario(const Machine& machine, const Workload& workloa
   if (costs.card_bytes_per_s > 0) scenario.card_bytes_per_s = costs.card_bytes_per_s * costs.cards;
   scenario.message_overhead_s = costs.network.send_s;
   // The progress thread of a busy rank handles a message when it is woken.
-  scenario.progress_s = lending_tuning::kWakeAfter_s;
+  scenario.progress_s = lending_tuning::kNewsDelay_s;
   if (network == LendingNetwork::links) {
     scenario.machine = &machine;
     scenario.message_bytes = lending_tuning::kMessageBytes;

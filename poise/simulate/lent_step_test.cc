@@ -100,7 +100,8 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks
     const Machine machine = machine_from_text(text);
     const std::uint32_t places = machine.num_places();
     double ratio = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::uint64_t seeds = 60;  // the mean of 20 differs by 1 %
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       Random random(seed);
       Workload workload;
       Placement placement(8 * places, 0);
@@ -116,7 +117,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_although_their_tasks
         for (std::size_t i = 0; i < loads_s.size(); ++i)
           workload.tasks[p + i * places].load_s = loads_s[i];
       }
-      ratio += over_links(machine, workload, placement).end_s / 17e-3 / 20;
+      ratio += over_links(machine, workload, placement).end_s / 17e-3 / seeds;
     }
     EXPECT_LE(ratio, 1.02) << text;  // the ratio would be 1.2 and 1.3 without the tested rule
   }

@@ -12,21 +12,12 @@ namespace poise::tasks::tuning {
 inline constexpr unsigned kMaxNestedWaits = 32;
 /// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
-/// Distance that is assumed between two memory domains of a node if the description of the machine
-/// lacks one of these domains. A distance is the latency between domains, relative to the latency
-/// inside a domain.
-inline constexpr double kUnknownDomainDistance = 1.5;
 /// Maximum number of bytes of results that a borrower keeps in shared memory instead of sending
 /// them. Ranks of the same node that own these results read them there. The memory is freed when
 /// the wait ends.
 inline constexpr double kMaxKeptBytes = 1 << 28;
 /// From this many freed bytes on, memory is returned to the operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
-/// A thread without work spins for this many seconds. Then it yields until its steal requests are
-/// rare (lending_tuning::kMaxPause_s). After that it sleeps again and again: at first for this
-/// long, later for the fraction kWastedShare of its idle time. A message that rings no doorbell is
-/// found late by at most one sleep.
-inline constexpr double kSpin_s = 50e-6;
 /// Seconds for which a thread spins for a mutex; after that the owner has probably lost its core.
 inline constexpr double kMutexSpin_s = 0.5e-6;
 /// Maximum number of ranks in a summary.

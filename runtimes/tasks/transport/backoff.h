@@ -17,14 +17,14 @@ namespace poise::tasks {
 
 /// How long a thread that has been idle for `idle_s` seconds sleeps between two polls.
 inline double idle_sleep_s(double idle_s) {
-  return std::clamp(lending_tuning::kWastedShare * idle_s, tuning::kSpin_s,
+  return std::clamp(lending_tuning::kWastedShare * idle_s, lending_tuning::kMinPause_s,
                     lending_tuning::kMaxSleep_s);
 }
 
 /// Chooses how to wait according to the time since the first pause() after reset().
 class Backoff {
  public:
-  explicit Backoff(double spin_s = tuning::kSpin_s) : spin_s_(spin_s) {}
+  explicit Backoff(double spin_s = lending_tuning::kMinPause_s) : spin_s_(spin_s) {}
   void reset() { since_s_ = -1; }
   void pause() {
     pause([](double sleep_s) {

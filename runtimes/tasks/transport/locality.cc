@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "runtimes/tasks/transport/collective.h"
-#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/error.h"
 #include "poise/machine/find.h"
+#include "poise/machine/tuning.h"
 
 namespace poise::tasks {
 
@@ -85,7 +85,7 @@ double distance_between(const Machine& machine, const RankLocation& own,
     if (number_of(machine, domain) == other.domain) to = domain;
   }
   return from && to ? std::max(1.0, machine.latency_factor(*from, *to))
-                    : tuning::kUnknownDomainDistance;
+                    : machine_tuning::kAssumedNumaFactor;
 }
 
 }  // namespace
