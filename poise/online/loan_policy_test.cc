@@ -93,6 +93,27 @@ TEST(LoanPolicy,
   }
 }
 
+TEST(LoanPolicy, keeps_no_borrowed_task_of_unknown_time_behind_one_that_has_been_running_for_long) {
+  LoanPolicy policy(LoanSettings{});
+  PeerTable peers = table(2);
+  peers.update({.rank = 1, .version = 1, .wait = 1});
+  Thieves thieves;
+  thieves.add({1, 1, 0.5, false});
+  QueueState queue = queue_of(1, 0);
+  queue.all_times_known = false;
+  queue.running = 1;
+  const auto lent = [&](bool all_borrowed, double elapsed_s) {
+    queue.all_borrowed = all_borrowed;
+    queue.running_s = elapsed_s;
+    LoanProblem problem;
+    policy.pose(problem, queue, peers, thieves, {}, kNow);
+    return policy.loans(problem, queue, {}, 1, kNoNames);
+  };
+  EXPECT_THAT(lent(true, 1e-3), testing::ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(lent(true, 1e-9), IsEmpty());
+  EXPECT_THAT(lent(false, 1e-3), IsEmpty());
+}
+
 TEST(LoanPolicy, tasks_that_wait_behind_a_long_task_are_lent_at_once) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);

@@ -12,8 +12,9 @@ namespace poise {
 namespace {
 
 // Returns loans of functions whose run time is unknown. The lender keeps one task for each of its
-// threads, minus the threads that pinned tasks will occupy. Each idle rank that sends a request
-// gets one task per thread.
+// threads, minus the threads that pinned tasks will occupy. It keeps no borrowed task behind one
+// that has been running for longer than it takes to lend a task, because this rank may be slow.
+// Each idle rank that sends a request gets one task per thread.
 //
 // It gets more if a thread of the lender is about to start a task of unknown time: the task may be
 // long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
@@ -28,11 +29,13 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
       idle.push_back(&problem.others[i]);
   const double threads = problem.view.threads;
   const double pinned = queue.queued - queue.lendable;
-  double remaining = queue.lendable - std::max(0.0, threads - pinned);
   const bool starts_one = queue.running < threads;
-  const double affordable_s =
-      std::max(starts_one ? lending_tuning::kNewsDelay_s : 0, queue.running_s / threads);
-  const double affordable = affordable_s / costs.overhead_s(queue, queue.mean_bytes());
+  const double elapsed_s = queue.running_s / threads;
+  const double lend_s = costs.overhead_s(queue, queue.mean_bytes());
+  const double affordable =
+      std::max(starts_one ? lending_tuning::kNewsDelay_s : 0, elapsed_s) / lend_s;
+  const double busy = queue.all_borrowed && elapsed_s >= lend_s ? queue.running : 0;
+  double remaining = queue.lendable - std::max(0.0, threads - busy - pinned);
   const double part = std::floor(std::min(remaining, affordable) / idle.size());
   std::vector<Loan> loans;
   for (const Borrower* const other : idle) {
