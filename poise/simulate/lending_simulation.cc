@@ -91,7 +91,7 @@ struct Rank {
   std::vector<Run> results;  // of borrowed tasks, not yet sent
   double oldest_result_s = 0;
   SimulatedCopies copies;  // of tasks of other ranks
-  std::vector<std::uint32_t> inbox;
+  std::deque<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
   std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
   double slowness = 1, wake_at_s = -1;
@@ -116,6 +116,7 @@ class Simulation {
   void enter(Rank& rank);
   void end_task(Rank& rank);
   void step(Rank& rank);
+  void receive(Rank& rank);
   void handle(Rank& rank, Mail& mail);
   void send_results(Rank& rank);
   void lend(Rank& rank);
@@ -637,14 +638,20 @@ void Simulation::start_task(Rank& rank) {
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
 }
 
-// Does what a rank does between two tasks, in the order of the offload engine of the tasks runtime.
-void Simulation::step(Rank& rank) {
-  const auto inbox = std::exchange(rank.inbox, {});
-  for (const std::uint32_t slot : inbox) {
+// Handles the oldest messages, as many as the tasks runtime receives in one poll.
+void Simulation::receive(Rank& rank) {
+  for (std::size_t i = 0; i < lending_tuning::kMaxAtOnce && !rank.inbox.empty(); ++i) {
+    const std::uint32_t slot = rank.inbox.front();
+    rank.inbox.pop_front();
     Mail mail = std::move(mails_[slot]);
     free_mails_.push_back(slot);
     handle(rank, mail);
   }
+}
+
+// Does what a rank does between two tasks, in the order of the offload engine of the tasks runtime.
+void Simulation::step(Rank& rank) {
+  receive(rank);
   send_results(rank);
   if (rank.agent.is_inside()) {
     lend(rank);
@@ -658,6 +665,11 @@ void Simulation::step(Rank& rank) {
     if (rank.detector.done()) leave(rank);
   }
   if (!rank.is_running()) start_task(rank);
+  if (!rank.inbox.empty()) {
+    if (!rank.is_running()) rank.busy_until_s = now_s_ + cpu_s_;
+    push(rank.wake_at_s = now_s_ + cpu_s_, Kind::wake, number_of(rank));
+    return;
+  }
   if (rank.is_running() || !rank.agent.is_inside()) return;
   rank.busy_until_s = now_s_ + cpu_s_;
   if (rank.agent.is_silent(now_s_) || scenario_.num_ranks == 1) return;
