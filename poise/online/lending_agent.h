@@ -78,7 +78,7 @@ class LendingAgent {
   // For borrowers: true if steal() may return a request.
   bool steal_is_due(const QueueState& queue, double now_s) const;
   /// True if this rank will send no further steal request until a message arrives.
-  bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, now_s); }
+  bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, wait_, now_s); }
   /// Returns the earliest time of the next request.
   double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);

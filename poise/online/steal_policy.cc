@@ -24,6 +24,13 @@ std::uint32_t StealPolicy::bit_of(const PeerTable& peers, std::uint32_t partner)
   return found == partners.end() ? 0 : 1U << (found - partners.begin());
 }
 
+// Returns a rank that seems to have tasks and is not excluded.
+std::optional<std::uint32_t> StealPolicy::seeming_victim(const PeerTable& peers, std::uint64_t wait,
+                                                         double now_s) {
+  const auto known = peers.known_victim(wait, now_s);
+  return known ? known : peers.holder(wait, now_s);
+}
+
 void StealPolicy::enter(double now_s) {
   unanswered_.clear();
   pause_s_ = 0;
@@ -33,13 +40,15 @@ void StealPolicy::enter(double now_s) {
 
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
-  if (const auto victim = peers.known_victim(wait, now_s)) return StealRequest{*victim, false};
-  if (const auto victim = peers.holder(wait, now_s)) return StealRequest{*victim, false};
-  if (declined_ < lending_tuning::kRandomTries)
-    if (const auto victim = peers.random_victim(now_s, random)) return StealRequest{*victim, false};
+  const bool asks_partners = declined_ >= lending_tuning::kRandomTries;
+  // Partners precede ranks that seem to have tasks: near the end, most of these have none any more
+  // when a request arrives, and each answer names further ones.
   for (const std::uint32_t partner : peers.partners())
-    if (!is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
+    if (asks_partners && !is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};
+  if (const auto victim = seeming_victim(peers, wait, now_s)) return StealRequest{*victim, false};
+  if (asks_partners) return std::nullopt;
+  if (const auto victim = peers.random_victim(now_s, random)) return StealRequest{*victim, false};
   return std::nullopt;
 }
 
@@ -59,11 +68,13 @@ std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wa
   return request;
 }
 
-bool StealPolicy::is_silent(const PeerTable& peers, double now_s) const {
-  return now_s >= next_s_ && std::ranges::all_of(peers.partners(), [&](std::uint32_t partner) {
-           const Peer* const peer = peers.find(partner);
-           return is_remembered_by(peers, partner) || (peer && std::isinf(peer->excluded_until_s));
-         });
+bool StealPolicy::is_silent(const PeerTable& peers, std::uint64_t wait, double now_s) const {
+  const auto is_asked = [&](std::uint32_t partner) {
+    const Peer* const peer = peers.find(partner);
+    return is_remembered_by(peers, partner) || (peer && std::isinf(peer->excluded_until_s));
+  };
+  return now_s >= next_s_ && std::ranges::all_of(peers.partners(), is_asked) &&
+         !seeming_victim(peers, wait, now_s);
 }
 
 void StealPolicy::forget_request(const PeerTable& peers, std::uint32_t victim) {

@@ -21,8 +21,8 @@ struct StealRequest {
 
 /// The thief's side of work stealing. A thief sends requests to ranks known to have tasks,
 /// otherwise to ranks to which it has lent tasks, otherwise to a few random ranks. After
-/// kRandomTries declined requests it sends each of its partners one lasting request. Then it sends
-/// no more requests until it hears of a rank with tasks, so idle ranks become silent. These are the
+/// kRandomTries declined requests it first sends each of its partners one lasting request. Then it
+/// sends requests only to ranks known to have tasks, so idle ranks become silent. These are the
 /// lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
 /// The pause between requests is learnt from answers without tasks, and the pause for one victim
@@ -52,13 +52,16 @@ class StealPolicy {
   std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
 
   /// True if this rank will send no further request until a message arrives: each partner either
-  /// remembers this rank or has not yet answered its request, and next() has found no other victim.
-  bool is_silent(const PeerTable& peers, double now_s) const;
+  /// remembers this rank or has not yet answered its request, and no other rank seems to have
+  /// tasks.
+  bool is_silent(const PeerTable& peers, std::uint64_t wait, double now_s) const;
   /// Returns the time before which no request is due.
   double next_s() const { return next_s_; }
 
  private:
   static std::uint32_t bit_of(const PeerTable& peers, std::uint32_t partner);
+  static std::optional<std::uint32_t> seeming_victim(const PeerTable& peers, std::uint64_t wait,
+                                                     double now_s);
   void forget_request(const PeerTable& peers, std::uint32_t victim);
   std::optional<StealRequest> choose(const PeerTable& peers, std::uint64_t wait, double now_s,
                                      Random& random);

@@ -17,6 +17,7 @@ struct Scene {
     steal.enter(0);
   }
   std::optional<StealRequest> next() { return steal.next(peers, 1, now_s, kLatency_s, random); }
+  bool is_silent() const { return steal.is_silent(peers, 1, now_s); }
   /// Lets all victims decline until the thief sends no more requests. Returns the requests.
   std::vector<StealRequest> until_silent() {
     std::vector<StealRequest> requests;
@@ -46,6 +47,28 @@ TEST(StealPolicy, sends_requests_to_a_few_random_ranks_then_once_to_every_partne
     EXPECT_EQ(lasting, std::multiset<std::uint32_t>(partners.begin(), partners.end()));
     EXPECT_FALSE(scene.next());
   }
+}
+
+TEST(StealPolicy,
+     asks_its_partners_after_a_few_declined_requests_although_others_seem_to_have_tasks) {
+  Scene scene(100);
+  for (std::uint32_t rank = 70; rank < 76; ++rank)
+    scene.peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
+  for (std::uint32_t i = 0; i < lending_tuning::kRandomTries; ++i) {
+    const auto request = scene.next();
+    ASSERT_TRUE(request);
+    EXPECT_FALSE(request->is_lasting);
+    scene.steal.was_declined(scene.peers, request->victim, scene.now_s);
+  }
+  for (const std::uint32_t partner : scene.peers.partners()) {
+    EXPECT_FALSE(scene.is_silent());
+    const auto request = scene.next();
+    ASSERT_TRUE(request);
+    EXPECT_TRUE(request->is_lasting);
+    EXPECT_EQ(request->victim, partner);
+  }
+  EXPECT_FALSE(scene.is_silent()) << "two ranks that seem to have tasks have not been asked yet";
+  for (int i = 0; i < 2; ++i, scene.now_s += 1) ASSERT_TRUE(scene.next());
 }
 
 TEST(StealPolicy, sends_requests_again_after_tasks_have_arrived) {
