@@ -117,6 +117,7 @@ class Simulation {
   void end_task(Rank& rank);
   void step(Rank& rank);
   void receive(Rank& rank);
+  void plan_progress(Rank& rank);
   void handle(Rank& rank, Mail& mail);
   void send_results(Rank& rank);
   void lend(Rank& rank);
@@ -341,7 +342,8 @@ double Simulation::arrival_s(Mail& mail, double bytes) {
     at_s = card_free_s_[node] =
         std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
   at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
-  if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0 && is_near) return at_s;
+  // Each rank, and each card, sends one message after the other.
+  if (scenario_.max_delay_s <= 0 && scenario_.stall_share <= 0) return at_s;
   return in_order_s(mail.from, to, at_s);
 }
 
@@ -649,6 +651,17 @@ void Simulation::receive(Rank& rank) {
   }
 }
 
+// While a rank runs a task and has others to lend, its progress thread wakes up from time to time.
+void Simulation::plan_progress(Rank& rank) {
+  if (std::isinf(scenario_.progress_s) || rank.queued() == 0 || rank.wake_at_s > now_s_) return;
+  const bool is_woken = scenario_.num_ranks <= scenario_.ranks_per_node;
+  const QueueState state = state_of(rank);
+  const double sleep_s =
+      progress_sleep_s(scenario_.progress_s, is_woken, state.queued_s, state.mean_s());
+  const double at_s = now_s_ + sleep_s;
+  if (at_s < rank.busy_until_s) push(rank.wake_at_s = at_s, Kind::wake, number_of(rank));
+}
+
 // Does what a rank does between two tasks, in the order of the offload engine of the tasks runtime.
 void Simulation::step(Rank& rank) {
   receive(rank);
@@ -670,7 +683,8 @@ void Simulation::step(Rank& rank) {
     push(rank.wake_at_s = now_s_ + cpu_s_, Kind::wake, number_of(rank));
     return;
   }
-  if (rank.is_running() || !rank.agent.is_inside()) return;
+  if (rank.is_running()) return plan_progress(rank);
+  if (!rank.agent.is_inside()) return;
   rank.busy_until_s = now_s_ + cpu_s_;
   if (rank.agent.is_silent(now_s_) || scenario_.num_ranks == 1) return;
   const double at_s =
@@ -695,7 +709,8 @@ void Simulation::happen(const Event& event) {
       // If the rank runs a task or computes outside of the wait, it handles the message later.
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
-        if (rank.wake_at_s <= now_s_ && at_s < rank.busy_until_s)
+        const bool is_awake_then = rank.wake_at_s > now_s_ && rank.wake_at_s <= at_s;
+        if (!is_awake_then && at_s < rank.busy_until_s)
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
       }

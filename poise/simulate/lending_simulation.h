@@ -70,8 +70,9 @@ struct LendingScenario {
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.
   bool shares_tokens = false;
-  /// Time after which a progress thread handles a message that arrives during a task. If it is
-  /// infinite, the message is handled when the task ends.
+  /// Time after which a progress thread handles a message that arrives during a task; the thread
+  /// also wakes up by itself (progress_sleep_s), but not more often. If the time is infinite, there
+  /// is no such thread, and the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // number of waits, one after the other, each with the same work
   /// True if all ranks wait for each other (a barrier) between two waits. Then enter_s is relative
