@@ -60,7 +60,8 @@ struct ReplayStep {
   double iteration_s = 0;  // time of the iteration by the plan's engine
   double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
-  /// The share of the time of all places in which they were idle. Only the event engine computes it.
+  /// The share of the time of all places in which they were idle. Only the event engine computes
+  /// it.
   double idle_share = 0;
   Loans loans;
   // Times of the decision before this step, of collecting the measurements for it, and of its
@@ -79,7 +80,8 @@ struct Replay {
   double formula_s = 0;  // iterations by the formula
   /// The mean time of an iteration since the first decision; without decisions, of all iterations.
   double balanced_s = 0;
-  /// The share of the time of all places in which they were idle. Only the event engine computes it.
+  /// The share of the time of all places in which they were idle. Only the event engine computes
+  /// it.
   double idle_share = 0;
   Loans loans;
   std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
