@@ -86,7 +86,7 @@ struct Side {
   State state{}, flux{};  // at the shared face, averaged over the step
   State near{}, far{};    // the two subcells next to the face
   State least{}, most{};  // smallest and largest values in the cell
-  double speed = 0;       // speed of the fastest signal
+  double speed = 0;       // largest wave speed in the cell
 
   Side mirrored() const {
     Side m = *this;

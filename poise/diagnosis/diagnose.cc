@@ -185,8 +185,9 @@ Distribution best_distribution(const Imbalance& i,
                                                   std::max(before.half_width, during.half_width)}};
 }
 
-/// The part of the transfers that follows the waiting for late ranks. Ranks that send while the
-/// busiest rank computes have shorter transfers than it has; those that send afterwards have not.
+/// The fraction of the transfer time, 0 to 1, in which ranks transfer only after they have waited
+/// for the busiest rank: the mean transfer time of all ranks relative to that of the busiest one.
+/// Transfers that overlap with the computation of the busiest rank make the mean shorter.
 double late_transfers(const MeasuredRun& run) {
   double busiest_s = 0;
   for (const MeasuredPhase& phase : run.phases) {

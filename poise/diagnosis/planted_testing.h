@@ -103,9 +103,10 @@ class Generator {
     if (share(Cause::mapping) > 0) scatter();
   }
 
-  /// Deals the ranks to random places, which are not the best. Messages take the time in which the
-  /// busiest node sends. At the best places a node sends only at the two ends of its piece of the
-  /// ring, so this time is chosen such that the best places save exactly the planted share.
+  /// Moves the ranks to random places, until the busiest node sends more than with the best places.
+  /// Messages take the time in which the busiest node sends. At the best places a node sends only
+  /// at the two ends of its piece of the ring, so this time is chosen such that the best places
+  /// save exactly the planted share.
   void scatter() {
     const double least = sent_by_busiest_node();
     do

@@ -266,8 +266,8 @@ class Cycle {
   const RankGroups& groups_;
   const AveragePlace& average_;
   const DistributedLimits& limits_;
-  // The piece of each level. On level 0, whose vertices are tasks, only the member `merged` is
-  // used.
+  // This rank's part of the graph on each level (pieces.h). The vertices of level 0 are tasks, for
+  // which only `merged` is used.
   std::vector<Piece> pieces_;
 };
 

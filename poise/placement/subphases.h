@@ -46,8 +46,9 @@ class Subphases {
 
  private:
   const Workload& workload_;
-  std::vector<double> part_;       // per subphase
-  std::vector<double> row_sum_s_;  // per task: sum of its row; 0: it has no row
+  std::vector<double> part_;  // per subphase
+  std::vector<double>
+      row_sum_s_;  // per task: its load by subphase, summed; 0: only a total is known
 };
 
 /// Work seconds of each place in each subphase, including background load, at index place * count +

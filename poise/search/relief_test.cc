@@ -43,7 +43,7 @@ TEST(Relief, finds_nothing_if_a_task_is_longer_than_the_threshold) {
   EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(3.5), std::nullopt);
 }
 
-TEST(Relief, counts_busy_time_that_no_task_takes_away) {
+TEST(Relief, does_not_lower_the_time_that_messages_take_when_tasks_move) {
   // Of the 15 s, messages take 5; the other places are busy with messages for 7 s.
   const Crowded crowded;
   const Problem problem = crowded.problem();

@@ -37,7 +37,9 @@ struct Location {
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  std::vector<Location> locations;  // what PEs should learn; empty if messages are not measured
+  /// Locations that the PEs of senders may not know, those of the same PE one after the other.
+  /// Empty if the strategy uses no messages.
+  std::vector<Location> locations;
   // A warning to print. Empty if there is none or if it was printed before.
   std::string warning;
   /// The seconds that a decision took: for converting statistics to a workload and the placement

@@ -10,8 +10,8 @@ std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
                                         const Placement& placement, const Statistics& statistics,
                                         const PeMap& pe_map) {
   struct Pair {
-    TaskId receiver;
     PlaceId sender_place;
+    TaskId receiver;
     auto operator<=>(const Pair&) const = default;
   };
   std::vector<Pair> pairs;
@@ -19,7 +19,7 @@ std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
   for (const Message& message : phase.workload.messages)
     if (message.to < row_of_task.size() && placement.of(message.from) != placement.of(message.to) &&
         (moves(message.from) || moves(message.to)))
-      pairs.push_back({message.to, placement.of(message.from)});
+      pairs.push_back({placement.of(message.from), message.to});
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 
@@ -28,11 +28,9 @@ std::vector<Location> locations_to_tell(const balance::MeasuredPhase& phase,
   };
   std::vector<Location> locations;
   locations.reserve(pairs.size());
-  for (const Pair& pair : pairs)
-    locations.push_back({statistics.object(row_of_task[pair.receiver]).name,
-                         pe_of(placement.of(pair.receiver)), pe_of(pair.sender_place)});
-  std::sort(locations.begin(), locations.end(),
-            [](const Location& a, const Location& b) { return a.sender_pe < b.sender_pe; });
+  for (const auto [sender_place, receiver] : pairs)
+    locations.push_back({statistics.object(row_of_task[receiver]).name,
+                         pe_of(placement.of(receiver)), pe_of(sender_place)});
   return locations;
 }
 

@@ -48,7 +48,6 @@ constexpr std::uint64_t kMessages = kObjects * 2 * std::size(kDistances);
 Statistics listed() {
   Statistics statistics;
   statistics.pes.resize(kPes);
-  statistics.pes_are_here = false;
   statistics.more_objects = {kObjects, [](std::size_t i) {
                                ObjectRow row;
                                row.name = {i, 7};

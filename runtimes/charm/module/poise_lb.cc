@@ -149,7 +149,7 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
   return statistics;
 }
 
-/// `locations` are ordered by sender_pe.
+/// Locations with the same sender_pe must follow each other.
 void PoiseLB::tell_locations(const std::vector<poise::charm::Location>& locations) {
   std::vector<int> arrays, at;
   std::vector<CmiUInt8> ids;
