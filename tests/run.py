@@ -84,16 +84,23 @@ def build(preset, targets):
 
 
 def ctest(folder, options, environment, jobs=NUM_JOBS):
-    """Runs ctest; returns {name: (status, seconds, output)}."""
+    """Runs ctest; returns {name: (status, seconds, output)}. The status is "missing" if the test's program is not built."""
     report = folder / "Testing" / "report.xml"
     report.unlink(missing_ok=True)
     subprocess.run(["ctest", "--test-dir", str(folder), "-j", str(jobs), "--output-junit", str(report), *options],
                    cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, check=False)
-    if not report.exists():
-        return {}
-    cases = xml.etree.ElementTree.parse(report).getroot().iter("testcase")
-    return {case.get("name"): (case.get("status"), float(case.get("time")), case.findtext("system-out") or "")
-            for case in cases}
+    return outcomes(report.read_text()) if report.exists() else {}
+
+
+def outcomes(report):
+    """Reads a report of ctest in JUnit's format; returns the same as ctest()."""
+    found = {}
+    for case in xml.etree.ElementTree.fromstring(report).iter("testcase"):
+        status, skipped = case.get("status"), case.find("skipped")
+        if skipped is not None and skipped.get("message") == "Unable to find executable":
+            status = "missing"
+        found[case.get("name")] = status, float(case.get("time")), case.findtext("system-out") or ""
+    return found
 
 
 def timed_tests(folder):
@@ -122,7 +129,7 @@ def run_tests(part, result):
             result.skipped += 1
         else:
             result.failures.append(name)
-            print(f"{name} failed:\n{output[-8000:]}", file=sys.stderr)
+            print(f"{name} failed:\n{output[-8000:] if status != 'missing' else 'its program is not built'}", file=sys.stderr)
         result.slowest.append((seconds, name))
 
 

@@ -144,6 +144,20 @@ class Tiers(unittest.TestCase):
             run.run_command(tiers.Part("x", "y", (), ["true"]), result)
             self.assertEqual((result.passed, result.skipped, result.failures), counts)
 
+    def test_a_test_whose_program_is_not_built_counts_as_failed_and_not_as_skipped(self):
+        report = """<testsuite>
+            <testcase name="good" time="1" status="run"><system-out>well</system-out></testcase>
+            <testcase name="bad" time="1" status="fail"><failure message=""/><system-out>no</system-out></testcase>
+            <testcase name="skips" time="0" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+            <testcase name="unbuilt" time="0" status="notrun"><skipped message="Unable to find executable"/></testcase>
+            </testsuite>"""
+        result = run.Result("x", "y")
+        with mock.patch.object(run, "ctest", lambda *_, **__: run.outcomes(report)), mock.patch.object(run, "timed_tests", lambda _: set()), \
+                contextlib.redirect_stderr(io.StringIO()) as err:
+            run.run_tests(tiers.Part("x", "y", (), preset="ci"), result)
+        self.assertEqual((result.passed, result.skipped, result.failures), (1, 1, ["bad", "unbuilt"]))
+        self.assertIn("unbuilt failed:\nits program is not built", err.getvalue())
+
 
 class DevTest(unittest.TestCase):
     def test_dev_refuses_an_unknown_part_before_it_installs_or_builds_anything_for_the_tier(self):
