@@ -220,7 +220,7 @@ bool has(std::string_view tool) {
   return tool == "poise";
 }
 
-std::vector<std::uint32_t> decided(std::string_view tool, const Job& job,
+std::vector<std::uint32_t> decided([[maybe_unused]] std::string_view tool, const Job& job,
                                    [[maybe_unused]] const Symmetric& graph) {
 #ifdef HAS_ZOLTAN
   if (tool == "zoltan") return by_zoltan(job, graph);
