@@ -23,9 +23,9 @@ from keep import ROOT, keep
 POISE = ROOT / "build" / "bin" / "poise"
 KERNELS = ("ep.W", "ft.A", "is.B", "cg.A", "mg.A", "sp.W")
 CPUS = len(os.sched_getaffinity(0))
-# Each situation: number of threads, and whether another program computes all the time on one of the cpus.
-SITUATIONS = {f"{CPUS + 1} on {CPUS}": (CPUS + 1, False), f"{2 * CPUS} on {CPUS}": (2 * CPUS, False),
-              f"{CPUS} on {CPUS} beside a stranger": (CPUS, True)}
+# By default, each kernel runs in these situations: number of threads, and whether another program computes all the
+# time on one of the cpus.
+SITUATIONS = (CPUS + 1, False), (2 * CPUS, False), (CPUS, True)
 MIN_PAIRS, MAX_PAIRS, HALF_WIDTH = 6, 25, 0.02
 MIN_SPEED_UP = 0.98  # target for the lower end of the speed-up's confidence interval
 TIMEOUT_S = 120
@@ -42,9 +42,8 @@ def measured(program, threads, binding, is_juggled):
                  for name in ("Time in seconds", "Mop/s total"))
 
 
-def speed_ups(program, situation, binding):
+def speed_ups(program, threads, has_stranger, binding):
     """Returns the speed-up of each pair of runs, and the seconds of the runs without the balancer."""
-    threads, has_stranger = SITUATIONS[situation]
     ratios, plain_s = [], []
     while len(ratios) < MAX_PAIRS:
         order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # so that no kind always runs first
@@ -60,8 +59,13 @@ def speed_ups(program, situation, binding):
     return ratios, plain_s
 
 
+def named(threads, has_stranger):
+    return f"{threads} on {CPUS}" + " beside a stranger" * has_stranger
+
+
 def measure(folder, compiler, kernel, situation, binding):
-    ratios, plain_s = speed_ups(folder / compiler / kernel, situation, binding)
+    ratios, plain_s = speed_ups(folder / compiler / kernel, *situation, binding)
+    situation = named(*situation)
     speed_up = median_interval(ratios)
     is_decided = max(speed_up[2] - speed_up[0], speed_up[0] - speed_up[1]) <= HALF_WIDTH * speed_up[0]
     row = {"kernel": kernel, "compiler": compiler, "situation": situation, "threads_are": binding, "pairs": len(ratios),
@@ -76,15 +80,18 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench juggle_npb", description=__doc__)
     parser.add_argument("--programs", type=pathlib.Path, help="folder of the built programs")
     parser.add_argument("--only", default="", help="only rows whose name contains this text; the other rows stay as kept")
+    parser.add_argument("--threads", type=int, help="number of threads, without a stranger, instead of the usual situations")
+    parser.add_argument("--kernels", default=",".join(KERNELS), help="kernels and classes, such as ep.A,ft.B (default: %(default)s)")
     options = parser.parse_args()
+    situations = [(options.threads, False)] if options.threads else SITUATIONS
     if options.programs is None or not options.programs.is_dir():
         print("juggle_npb: skipped, because --programs names no folder with the built programs")
         return
     for compiler in ("gcc", "clang"):
-        for situation in SITUATIONS:
+        for situation in situations:
             for binding in ("bound", "free"):
-                for kernel in KERNELS:
-                    name = f"{kernel} {compiler}, {situation}, {binding}"
+                for kernel in options.kernels.split(","):
+                    name = f"{kernel} {compiler}, {named(*situation)}, {binding}"
                     if options.only in name and (options.programs / compiler / kernel).exists():
                         row = measure(options.programs, compiler, kernel, situation, binding)
                         keep("juggle_npb", [row], key=("kernel", "compiler", "situation", "threads_are"))

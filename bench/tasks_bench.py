@@ -166,7 +166,7 @@ def main():
     options, extra = parser.parse_known_args()
     wanted = options.only or PARTS
     rows = [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
-    keep("tasks", rows, key=("part",) if options.only else None)
+    keep("tasks", rows, key=("part",))  # rows of `cores` may come from a machine with more of them
 
 
 if __name__ == "__main__":
