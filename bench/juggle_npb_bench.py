@@ -6,7 +6,7 @@ were not written for it. They are not part of this project: --programs names a f
 as COMPILER/KERNEL.CLASS, such as gcc/ep.W and clang/ft.A. The benchmark is skipped without that folder.
 
 Each program runs alternately without and with the balancer until the 95 % confidence interval of the median speed-up
-reaches at most 2 % to each side, at most 25 times. The speed is that which the program prints by its own clock, in
+reaches at most 2 % to each side, at most 25 times (--pairs). The speed is that which the program prints by its own clock, in
 operations per second, because its seconds have two decimals only. Rows that stay wider are stored as undecided."""
 
 import argparse
@@ -42,10 +42,10 @@ def measured(program, threads, binding, is_juggled):
                  for name in ("Time in seconds", "Mop/s total"))
 
 
-def speed_ups(program, threads, has_stranger, binding):
+def speed_ups(program, threads, has_stranger, binding, max_pairs):
     """Returns the speed-up of each pair of runs, and the seconds of the runs without the balancer."""
     ratios, plain_s = [], []
-    while len(ratios) < MAX_PAIRS:
+    while len(ratios) < max_pairs:
         order = (False, True) if len(ratios) % 2 == 0 else (True, False)  # so that no kind always runs first
         with stranger("free" if has_stranger and binding == "free" else has_stranger):
             runs = {juggled: measured(program, threads, binding, juggled) for juggled in order}
@@ -63,8 +63,8 @@ def named(threads, has_stranger):
     return f"{threads} on {CPUS}" + " beside a stranger" * has_stranger
 
 
-def measure(folder, compiler, kernel, situation, binding):
-    ratios, plain_s = speed_ups(folder / compiler / kernel, *situation, binding)
+def measure(folder, compiler, kernel, situation, binding, max_pairs):
+    ratios, plain_s = speed_ups(folder / compiler / kernel, *situation, binding, max_pairs)
     situation = named(*situation)
     speed_up = median_interval(ratios)
     is_decided = max(speed_up[2] - speed_up[0], speed_up[0] - speed_up[1]) <= HALF_WIDTH * speed_up[0]
@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--only", default="", help="only rows whose name contains this text; the other rows stay as kept")
     parser.add_argument("--threads", type=int, help="number of threads, without a stranger, instead of the usual situations")
     parser.add_argument("--kernels", default=",".join(KERNELS), help="kernels and classes, such as ep.A,ft.B (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=MAX_PAIRS, help="maximum number of pairs (default: %(default)s)")
     options = parser.parse_args()
     situations = [(options.threads, False)] if options.threads else SITUATIONS
     if options.programs is None or not options.programs.is_dir():
@@ -93,7 +94,7 @@ def main():
                 for kernel in options.kernels.split(","):
                     name = f"{kernel} {compiler}, {named(*situation)}, {binding}"
                     if options.only in name and (options.programs / compiler / kernel).exists():
-                        row = measure(options.programs, compiler, kernel, situation, binding)
+                        row = measure(options.programs, compiler, kernel, situation, binding, options.pairs)
                         keep("juggle_npb", [row], key=("kernel", "compiler", "situation", "threads_are"))
 
 
