@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Stores the results of a benchmark as JSON under bench/results. The entry "measured" of every row has the date, the
-commit, the machine and its load average. A run of only some rows leaves the other rows unchanged."""
+commit, the machine and its load average. A run of only some rows leaves the other rows unchanged.
 
+    python3 bench/keep.py --key part --only part=cores FILE…
+
+adds rows that another machine measured. FILE has the form of the files in bench/results; its rows replace stored rows
+that have the same values in the columns of --key. On a machine without the repository's history, the variable
+BENCH_COMMIT names the commit that is measured."""
+
+import argparse
 import datetime
 import json
 import os
@@ -23,6 +30,9 @@ def cpu_model():
 
 def commit():
     """Returns the commit that was measured, with "+" if the working tree differs from it in more than stored results."""
+    if given := os.environ.get("BENCH_COMMIT"):
+        return given
+
     def git(*words):
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
@@ -34,7 +44,7 @@ def commit():
 def stamp():
     """Returns the date, commit, machine and load average, which all rows of a run share. The load average is
     that of the minute before this call, so call it at the end of the run."""
-    cores = len(os.sched_getaffinity(0))
+    cores = os.cpu_count()  # of the whole machine, also if the run was allowed to use only some of them
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
             "machine": f"{cpu_model()}, {cores} core{'s' * (cores != 1)}, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}
@@ -79,6 +89,17 @@ def keep(name, rows, key=None, **more):
     print(f"kept in bench/results/{name}.json; ./dev docs renews docs/results.md")
 
 
+def add(files, key, column=None, value=None):
+    """Stores the rows of these files, which another machine measured, among those of the same benchmarks. If a column is
+    given, only rows count that have this value in it."""
+    for file in files:
+        new = json.loads(file.read_text())
+        path = RESULTS / f"{new['benchmark']}.json"
+        whole = json.loads(path.read_text()) if path.exists() else new | {"results": []}
+        rows = [row for row in new["results"] if column is None or str(row.get(column)) == value]
+        write(new["benchmark"], whole | {"results": merged(whole["results"], rows, key)})
+
+
 def write(name, whole):
     """Replaces NAME.json at once, so that it is never half written."""
     path = RESULTS / f"{name}.json"
@@ -86,3 +107,16 @@ def write(name, whole):
     temporary = path.with_suffix(".part")
     temporary.write_text(json.dumps(whole, indent=1) + "\n")
     temporary.replace(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--key", required=True, help="columns that identify a row, separated by commas")
+    parser.add_argument("--only", metavar="COLUMN=VALUE", help="add only rows that have this value in this column")
+    parser.add_argument("files", type=pathlib.Path, nargs="+", metavar="FILE")
+    arguments = parser.parse_args()
+    add(arguments.files, tuple(arguments.key.split(",")), *(arguments.only.split("=", 1) if arguments.only else []))
+
+
+if __name__ == "__main__":
+    main()

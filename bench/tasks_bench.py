@@ -22,6 +22,7 @@ from mpi import BOUND, SLEEPY, mpiexec
 from tasks import peers
 
 BIN = ROOT / "build" / "bin"
+NUM_CORES = len(os.sched_getaffinity(0))
 PROGRAM = BIN / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
@@ -66,7 +67,7 @@ def gains(extra):
 
 def cores(extra):
     """Measures gains on as many cores as this machine has; cases for more are left out."""
-    return gains_in([case for case in COMPUTING if case[0] <= len(os.sched_getaffinity(0))], extra)
+    return gains_in([case for case in COMPUTING if case[0] <= NUM_CORES], extra)
 
 
 def gains_in(cases, extra):
@@ -122,6 +123,16 @@ def starts(extra):
 
 
 def losses(extra):
+    """Measures what lending can lose on a machine of two or three cores."""
+    return losses_in_pairs(extra) if NUM_CORES < 4 else []
+
+
+def losses_with_spare_cores(extra):
+    """Measures the same where the ranks, their progress threads and a competitor have a core each."""
+    return losses_in_pairs(extra) if NUM_CORES >= 4 else []
+
+
+def losses_in_pairs(extra):
     """Measures two ranks with the same number of tasks, and two of which the first has all. `speed` is the time without
     lending divided by the time with it, `longer` the inverse."""
     rows, every = [], []
@@ -155,7 +166,7 @@ def beside(extra):
     return peers.rows()
 
 
-PARTS = {part.__name__: part for part in (gains, cores, beside, losses, balanced, helper, starts)}
+PARTS = {part.__name__: part for part in (gains, cores, beside, losses, losses_with_spare_cores, balanced, helper, starts)}
 
 
 def main():

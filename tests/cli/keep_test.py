@@ -58,6 +58,25 @@ class Keep(unittest.TestCase):
         self.keep("bbb", [{"part": "b", "x": 2}])
         self.assertEqual(self.kept(), [("b", 2, "bbb")])
 
+    def test_rows_of_another_machine_replace_those_with_equal_key_columns_and_keep_their_own_date_and_commit(self):
+        self.keep("aaa", [{"part": "a", "x": 1}, {"part": "b", "x": 2}])
+        stamp = {"commit": "bbb", "machine": "16 cores"}
+        other = self.folder / "other.json"
+        other.write_text(json.dumps({"benchmark": "some", "results": [
+            {"part": part, "x": 3, "measured": stamp} for part in ("a", "b", "c")]}))
+        keep.add([other], ("part",), "part", "b")
+        self.assertEqual(self.kept(), [("a", 1, "aaa"), ("b", 3, "bbb")])
+        keep.add([other], ("part",))
+        self.assertEqual(self.kept(), [("a", 3, "bbb"), ("b", 3, "bbb"), ("c", 3, "bbb")])
+
+    def test_a_variable_names_the_commit_where_there_is_no_history(self):
+        with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
+            self.assertEqual(keep.stamp()["commit"], "abc")
+
+    def test_the_machine_has_all_its_cores_even_if_a_run_may_use_only_some(self):
+        with mock.patch.object(keep.os, "cpu_count", return_value=16):
+            self.assertIn(", 16 cores, ", keep.stamp()["machine"])
+
     def test_values_computed_from_all_rows_are_stored_with_the_date_and_commit_of_the_benchmark(self):
         self.keep("aaa", [{"part": "a", "x": 1}], verdicts={"tau": 0.9})
         whole = json.loads((self.folder / "some.json").read_text())
