@@ -87,7 +87,7 @@ TEST(diagnose, does_not_advise_poise_juggle_for_spinning_ranks_that_the_kernel_m
   EXPECT_EQ(diagnose(run, trace).advice.front().remedy, Remedy::juggle);
 }
 
-TEST(diagnose, promises_fewer_bound_ranks_the_time_in_mpi_for_which_ranks_of_a_core_spin) {
+TEST(diagnose, running_fewer_ranks_saves_the_time_for_which_ranks_that_share_a_core_spin_in_mpi) {
   const RankTimes alone{.wall_s = 6, .useful_s = 1.2, .load_s = 1.2, .waited = {2.4, 0}};
   RankTimes shared{.wall_s = 6, .useful_s = 2.4, .load_s = 1.2, .queued_s = 1.2};
   const auto saved_s = [&] {
@@ -167,7 +167,7 @@ Advice advice_of(const planted::Profile& profile, Remedy remedy) {
   return {};
 }
 
-TEST(diagnose, a_persistent_imbalance_promises_the_gain_of_one_distribution_before_the_run) {
+TEST(diagnose, if_an_imbalance_persists_the_promised_gain_is_what_it_costs_in_the_whole_run) {
   const auto profile = run_on_node({0.9, 0.3}, "core:2");
   EXPECT_NEAR(advice_of(profile, Remedy::objects).saved.value, 10 * 0.3, 1e-9);
 }
@@ -180,7 +180,7 @@ TEST(diagnose, long_transfers_of_some_ranks_widen_the_interval_of_the_promised_g
   EXPECT_NEAR(objects.saved.half_width, 10 * 0.1 / 2, 1e-9);
 }
 
-TEST(diagnose, advises_to_bind_ranks_that_take_turns_on_a_core_inside_mpi) {
+TEST(diagnose, recommends_binding_if_ranks_share_a_core_although_another_core_is_idle) {
   auto profile = run_on_node({0.1, 0.1}, "core:2");
   for (std::size_t p = 0; p < profile.run.phases.size(); ++p) {
     profile.trace.phases[p].placement = Placement(std::vector<PlaceId>{0, 0});

@@ -64,7 +64,7 @@ TEST(replayed_run, messages_take_the_time_that_they_took_in_the_run) {
   EXPECT_EQ(replay.factor_for(example.loads_s(), 0), 0);
 }
 
-TEST(replayed_run, messages_sent_while_the_busiest_rank_computes_take_the_time_beyond_its_work) {
+TEST(replayed_run, the_message_factor_reproduces_the_time_of_messages_that_no_work_hides) {
   const Example example("node:2 core:2", {10, 1, 1, 1},
                         {{0, 1, 1, 1000}, {1, 3, 1, 1000000}, {3, 1, 1, 1000000}});
   const ReplayedRun replay(example.run, example.trace);
@@ -75,7 +75,7 @@ TEST(replayed_run, messages_sent_while_the_busiest_rank_computes_take_the_time_b
   }
 }
 
-TEST(replayed_run, a_factor_of_messages_between_nodes_is_1_if_there_are_none) {
+TEST(replayed_run, the_cost_factor_for_messages_between_nodes_is_1_if_no_messages_cross_nodes) {
   const Example example("node:2 core:2", {1, 1, 1, 1}, {{0, 1, 1, 1000}, {2, 3, 1, 1000}});
   EXPECT_EQ(ReplayedRun(example.run, example.trace).factor_for(example.loads_s(), 1), 1);
 }
@@ -96,7 +96,7 @@ TEST(replayed_run, gives_ranks_that_shared_a_core_by_chance_a_core_of_their_node
   EXPECT_FALSE(ReplayedRun(crowded.run, crowded.trace).is_possible());
 }
 
-TEST(replayed_run, juggle_helps_in_long_iterations_only) {
+TEST(replayed_run, juggle_is_predicted_to_help_in_long_iterations_only) {
   for (const auto& [messages, shortest_s, longest_s] :
        {std::tuple{1, 1.5, 1.53}, std::tuple{1000, 2.0, 2.0}}) {
     const Example example("core:2", {1, 1, 1}, {{0, 1, std::uint64_t(messages), 0}}, {0, 1, 0});
@@ -108,7 +108,7 @@ TEST(replayed_run, juggle_helps_in_long_iterations_only) {
   }
 }
 
-TEST(replayed_run, a_sum_over_the_run_follows_the_estimates_of_the_phases) {
+TEST(replayed_run, simulated_values_are_extended_to_all_phases_in_proportion_to_the_estimates) {
   const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
   const std::vector<std::size_t> simulated{0, 2};
   const Seconds sum = sum_over_run(values, simulated, estimates);

@@ -203,7 +203,7 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
   return domains;
 }
 
-TEST(Discover, cores_join_the_nearest_usable_numa_node_if_the_process_may_not_use_their_own) {
+TEST(Discover, cores_join_the_nearest_usable_numa_node_if_the_process_may_not_use_their_own_node) {
   // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));

@@ -40,7 +40,7 @@ class Patient {
 
 // Tests of runs that have exactly one known cause.
 
-TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_reported_as_spinning) {
+TEST(JuggleCauses, more_threads_than_cpus_that_wait_actively_are_reported_as_spinning) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();
@@ -52,7 +52,7 @@ TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_reported_as_sp
   EXPECT_TRUE(is_for_user(cause.kind));
 }
 
-TEST(JuggleCauses, yielding_all_the_time_is_enough_for_threads_to_count_as_spinning) {
+TEST(JuggleCauses, threads_that_yield_all_the_time_count_as_spinning) {
   Patient patient(2);
   patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
   JuggleFacts facts = patient.facts();

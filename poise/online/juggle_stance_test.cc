@@ -101,7 +101,7 @@ TEST(JuggleStances, spinning_threads_that_wait_long_for_a_cpu_do_not_count_as_as
 // With long time slices and more other programs than cpus, balancing every 20 ms made the threads
 // slower: a moved thread often waited for a whole period until the other programs had had their
 // turns.
-TEST(JuggleStances, spinning_threads_beside_several_other_programs_do_not_get_slower) {
+TEST(JuggleStances, balancing_never_slows_spinning_threads_down_while_several_other_programs_run) {
   for (const int strangers : {2, 3})
     for (const double slice_s : {0.003, 0.01})
       for (const double phase_s : {0.0002, 0.02, 0.1, 0.5})
@@ -242,7 +242,7 @@ TEST(JuggleStance, the_time_between_balancing_steps_is_at_least_five_millisecond
   EXPECT_DOUBLE_EQ(stance.period_s(), 0.005);
 }
 
-TEST(JuggleStance, beside_other_programs_a_balancing_period_is_at_least_two_waits_for_a_cpu) {
+TEST(JuggleStance, with_other_programs_the_balancing_period_is_at_least_twice_the_wait_for_a_cpu) {
   JuggleSigns crowded{.fits = true, .lost_cpus = 0.5, .phase_s = 1e9};
   for (const auto& [wait_s, period_s] : {std::pair{0.003, 0.02}, {0.02, 0.04}, {1., 0.1}}) {
     JuggleStance stance(0.1);

@@ -37,7 +37,7 @@ TEST(Juggle, swaps_two_threads_only_if_their_progress_differs_by_more_than_the_m
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, of_two_slow_places_the_one_with_less_progress_swaps_a_thread_first) {
+TEST(Juggle, the_slow_place_whose_threads_progressed_least_swaps_a_thread_first) {
   // The example in section 2.3 of the paper: only place 2 is fast. One thread of place 0 and both
   // threads of place 1 have made less progress than the average.
   const double progress_s[] = {3, 1, 1, 1, 3};

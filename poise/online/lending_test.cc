@@ -113,14 +113,14 @@ TEST(CostAwareLoans, lend_nothing_if_transfers_take_at_least_as_long_as_running_
               IsEmpty());
 }
 
-TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_time) {
+TEST(CostAwareLoans, lend_only_if_that_saves_more_than_the_given_fraction_of_the_time) {
   const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());
 }
 
-TEST(CostAwareLoans, no_other_loans_would_finish_all_tasks_earlier) {
+TEST(CostAwareLoans, finish_all_tasks_as_early_as_the_best_of_all_possible_loans) {
   Random random(7);
   int with_loans = 0;
   for (int trial = 0; trial < 400; ++trial) {

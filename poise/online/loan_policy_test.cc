@@ -93,7 +93,7 @@ TEST(LoanPolicy,
   }
 }
 
-TEST(LoanPolicy, keeps_no_borrowed_task_of_unknown_time_behind_one_that_has_been_running_for_long) {
+TEST(LoanPolicy, lends_on_all_borrowed_tasks_of_unknown_time_while_a_long_task_runs) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -151,7 +151,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
 }
 
 // Rank 1 lent tasks without knowing how slow this rank is.
-TEST(LoanPolicy, returns_tasks_to_a_rank_that_lent_them_and_asks_if_it_states_that_it_is_faster) {
+TEST(LoanPolicy, returns_more_borrowed_tasks_to_their_lender_if_it_requests_them_and_is_faster) {
   const auto loans = [](bool asks, bool all_borrowed, float task_s) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(3);

@@ -197,7 +197,7 @@ TEST(PeerTable, holds_at_most_its_capacity_and_forgets_ranks_not_used_for_long) 
   EXPECT_FALSE(peers.find(17));
 }
 
-TEST(PeerTable, never_forgets_a_rank_whose_tasks_no_message_has_reported) {
+TEST(PeerTable, never_forgets_a_rank_that_has_not_been_told_that_its_tasks_arrived) {
   PeerTable peers(0, 100'000, everywhere_near, 4);
   for (std::uint32_t rank = 1; rank <= 10; ++rank) peers.at(rank).unacknowledged = rank;
   for (std::uint32_t rank = 11; rank <= 1000; ++rank) peers.at(rank);

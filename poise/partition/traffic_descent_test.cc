@@ -38,11 +38,11 @@ struct PairDrawnAway {
   }
 };
 
-TEST(TrafficDescent, single_moves_cannot_improve_a_pair_of_tasks_that_must_move_together) {
+TEST(TrafficDescent, single_moves_do_not_reduce_traffic_if_two_tasks_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
-TEST(TrafficDescent, chains_of_moves_can_move_a_pair_of_tasks_that_must_move_together) {
+TEST(TrafficDescent, chains_of_moves_reduce_traffic_if_two_tasks_must_move_together) {
   PairDrawnAway pair;
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
   EXPECT_EQ(pair.placement.of(0), 1);

@@ -67,7 +67,7 @@ TEST(BusyTimes, busy_times_equal_those_computed_anew_after_every_move) {
   }
 }
 
-TEST(BusyTimes, a_trial_predicts_the_busy_times_after_a_move_or_swap_but_moves_nothing) {
+TEST(BusyTimes, a_trial_returns_the_busy_times_after_a_move_or_swap_but_moves_nothing) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(2);
@@ -188,7 +188,7 @@ TEST(BusyTimes, a_trial_predicts_the_busy_times_of_shared_resources) {
   }
 }
 
-TEST(BusyTimes, the_bound_on_a_place_that_receives_a_task_never_exceeds_the_trial) {
+TEST(BusyTimes, the_lower_bound_on_the_busy_time_of_a_receiver_never_exceeds_the_exact_time) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {
       SCOPED_TRACE(text);

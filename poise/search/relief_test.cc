@@ -37,20 +37,20 @@ TEST(Relief, moves_nothing_if_every_place_is_below_the_threshold) {
   EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(10), crowded.current);
 }
 
-TEST(Relief, finds_nothing_if_a_task_is_longer_than_the_threshold) {
+TEST(Relief, gives_up_if_a_single_task_is_longer_than_the_threshold) {
   const Crowded crowded;
   const Problem problem = crowded.problem();
   EXPECT_EQ(Relief(problem, {10, 0, 0, 0}).to(3.5), std::nullopt);
 }
 
-TEST(Relief, does_not_lower_the_time_that_messages_take_when_tasks_move) {
+TEST(Relief, assumes_that_the_time_for_messages_stays_the_same_when_tasks_move) {
   // Of the 15 s, messages take 5; the other places are busy with messages for 7 s.
   const Crowded crowded;
   const Problem problem = crowded.problem();
   EXPECT_EQ(Relief(problem, {15, 7, 7, 7}).to(11), Placement(std::vector<PlaceId>{1, 0, 0, 0}));
 }
 
-TEST(Relief, moves_fewer_tasks_the_dearer_migrations_are) {
+TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
   // The first of four places has a task of 4 s and twelve tasks of half a second.
   const Machine machine = machine_from_text("core:4 migrated_byte:1e-9");
   const Placement current(13, 0);

@@ -24,7 +24,7 @@ TEST(Barrier, takes_one_latency_for_each_doubling_of_the_number_of_places) {
   EXPECT_EQ(barrier_end_s(nodes_one_second_apart("node:8"), std::vector<double>(8, 5)), 8);
 }
 
-TEST(Barrier, nobody_leaves_before_news_of_the_last_place_has_arrived) {
+TEST(Barrier, no_place_leaves_before_it_knows_that_the_last_place_has_arrived) {
   std::vector<double> enters_s(8, 0);
   enters_s[3] = 100;
   EXPECT_EQ(barrier_end_s(nodes_one_second_apart("node:8"), enters_s), 103);

@@ -48,7 +48,7 @@ TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
   }
 }
 
-TEST(IdealJuggle, is_never_faster_than_the_lower_bound_and_often_equal_to_it) {
+TEST(IdealJuggle, the_time_is_never_below_the_lower_bound_and_often_equal_to_it) {
   std::size_t equal = 0, all = 0, tighter = 0;
   for_all_pairs([&](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;

@@ -70,7 +70,7 @@ TEST(LendingSimulation, every_task_runs_once_and_every_rank_then_stops_waiting) 
 
 // All scenarios have copies of tasks; in every other one, copies are the only way for a task to run
 // on another rank.
-TEST(LendingSimulation, every_task_with_a_copy_runs_once_on_its_owner_or_where_the_copy_is) {
+TEST(LendingSimulation, every_replicated_task_runs_once_on_its_owner_or_on_the_rank_with_the_copy) {
   std::uint64_t copies_run = 0;
   for (std::uint64_t seed = 0; seed < num_seeds(300) && !HasFailure(); ++seed) {
     LendingScenario scenario = random_scenario(seed);
@@ -117,7 +117,7 @@ TEST(LendingSimulation, a_step_takes_longer_if_ranks_learn_late_that_one_is_slow
             simulate_lending(one_slow(0.2)).makespan_s - 0.1);
 }
 
-TEST(LendingSimulation, copies_with_tokens_in_shared_memory_need_no_messages_about_loads) {
+TEST(LendingSimulation, replicas_run_sooner_if_their_tokens_are_in_shared_memory) {
   LendingScenario scenario = one_slow(0.2);
   scenario.settings.pull = scenario.settings.loans.push = false;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 3.0, 1e-2);
@@ -197,7 +197,7 @@ LendingScenario random_step(std::uint64_t seed, std::uint32_t waits) {
 
 // Compares steps with the same steps without lending. In a first step, ranks do not know yet how
 // long tasks take and how fast other ranks are.
-TEST(LendingSimulation, lending_never_doubles_a_step_and_hardly_ever_lengthens_one) {
+TEST(LendingSimulation, lending_never_doubles_the_time_of_a_step_and_rarely_lengthens_it) {
   for (const std::uint32_t waits : {1, 4}) {
     std::vector<double> longer;
     for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
@@ -236,7 +236,7 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
 }
 
 // A loan may stay on rank 1 for a slice, a fifth of the step. So single runs may lose.
-TEST(LendingSimulation, lending_gains_beside_a_competitor_unless_tasks_are_tiny) {
+TEST(LendingSimulation, lending_helps_if_another_program_shares_a_core_unless_tasks_are_tiny) {
   for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
     for (const std::uint32_t waits : {1, 4}) {
       std::vector<double> speeds;
@@ -263,7 +263,7 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
 }
 
 // In the first steps too many tasks go to the slow rank, whose slowness is learnt slowly.
-TEST(LendingSimulation, few_tasks_beside_a_slow_rank_gain_once_its_slowness_is_learnt) {
+TEST(LendingSimulation, lending_few_tasks_pays_once_ranks_have_learnt_how_slow_a_slow_rank_is) {
   std::vector<double> early, late;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {  // the percentiles below need this many
     early.push_back(speed_beside_a_slow_rank(4, seed));

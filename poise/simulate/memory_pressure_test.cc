@@ -56,7 +56,7 @@ TEST(MemoryPressure,
   EXPECT_THROW(unpacking_factors(machine(), workload(), kBefore, kBefore, {5, 0}), Error);
 }
 
-TEST(MemoryPressure, footprints_and_the_programs_own_memory_count_if_they_are_known) {
+TEST(MemoryPressure, memory_footprints_of_tasks_and_the_memory_of_the_program_count_if_known) {
   Workload known = workload();
   known.memory.assign(4, {.footprint_bytes = 10});
   known.place_bytes = {90, 0, 0, 0};

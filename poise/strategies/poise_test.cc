@@ -146,7 +146,7 @@ TEST(Poise, migrates_a_few_tasks_if_many_migrations_would_cost_more_than_they_sa
   EXPECT_GE(num_moved, 6);
 }
 
-TEST(Poise, moves_few_tasks_if_migrations_are_dear_and_time_is_short) {
+TEST(Poise, moves_few_tasks_if_migrations_are_expensive_and_computing_time_is_limited) {
   // A decision may take 20 ms here. Strategy `refine` moves 2 to 4 % of the tasks.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
@@ -212,7 +212,7 @@ TEST(Poise, perturbations_shorten_the_total_time) {
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
-TEST(Poise, a_share_of_the_effort_gives_the_placement_that_this_much_effort_gives) {
+TEST(Poise, share_of_effort_has_the_same_effect_as_multiplying_the_option_effort) {
   const Machine machine = with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"),
                                        CostFormula::physical);
   const Workload workload = generate(parse_recipe("rmat"), 600, 1).front();

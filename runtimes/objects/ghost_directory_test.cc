@@ -18,7 +18,7 @@ struct Ring {
   static ObjectId next(ObjectId id) { return (id + 1) % kObjects; }
 };
 
-TEST(GhostDirectory, every_id_has_one_home_that_knows_it) {
+TEST(GhostDirectory, exactly_one_rank_is_the_home_of_an_object_and_knows_where_it_is) {
   for (const ObjectId num_objects : {1u, 6u, 7u, 20u, kObjects})
     for (ObjectId id = 0; id < num_objects; ++id) {
       std::uint32_t homes = 0;

@@ -169,7 +169,7 @@ class Events(CliTest):
         self.assertEqual(both["series"]["lent_tasks"][2:], [0, 0])
         self.assertEqual(self.json_of(*base, "--lend"), answer)
 
-    def test_the_option_news_delay_makes_lending_slower_but_not_the_use_of_copied_tasks(self):
+    def test_a_longer_news_delay_slows_down_lending_but_not_the_use_of_copied_tasks(self):
         machine = "node:4 core:1 speeds:1,1,1,0.4"
         self.run_poise("generate", "random:degree=0,skew=equal,load_s=0.01", "--tasks", 160, "-m", machine, "-o", "slow.poise")
         base = ("simulate", "slow.poise", "-s", "keep", "--steps", 1, "--decision-time", "0s", "--json")

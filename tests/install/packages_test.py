@@ -90,7 +90,7 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(built), 100)
         self.assertEqual([path for path in built if re.search(r"_test\b|^bench|^miniapps|^tests", path)], [])
 
-    def test_the_packaged_command_poise_finds_the_packaged_machine_files(self):
+    def test_the_packaged_command_finds_the_packaged_machine_files(self):
         program = self.root / "usr" / "bin" / "poise"
         self.assertIn(VERSION, run(program, "--version"))
         self.assertIn("NUMA48", run(program, "topo", "--machine", "NUMA48"))

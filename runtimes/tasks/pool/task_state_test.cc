@@ -32,7 +32,7 @@ std::vector<TaskState> followers(TaskState present) {
 
 const char* name_of(TaskState state) { return kTaskStates[static_cast<std::size_t>(state)].name; }
 
-TEST(TaskState, every_state_can_be_reached_and_only_sent_and_finished_have_no_followers) {
+TEST(TaskState, every_state_can_be_reached_and_only_the_states_sent_and_finished_are_final) {
   std::vector<TaskState> reached = {kFirst};
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (const TaskState next : followers(reached[i]))
