@@ -468,7 +468,7 @@ PAGES = {
     "lending_tuning": ("What the tuned numbers of lending are worth", [
         Table("Half and double: lending", "Each row halves or doubles one of the constants of `poise/online/lending_tuning.h`, in simulated steps of nine kinds, 24 of each, in virtual "
               "time: few and many ranks, tasks of 1 µs to 5 ms, equal or not, slow ranks, competitors, late messages. Each value is the makespan with the changed constant divided by "
-              "the makespan with the unchanged one, the geometric mean over the steps of a kind, for the kinds with the smallest and the largest mean; with standard errors. "
+              "the makespan with the unchanged one, as geometric mean over the steps of one kind, with its standard error. The table shows the kinds with the smallest and the largest mean. "
               "The last column is the same for the number of messages. Constants that do not act in these steps, such as those of threads that poll, are left out.", tuned_lending,
               {"number": "`{number}`", "value": "{value}", "shortest": "{least[makespan]:.3f} ± {least[makespan_error]:.3f} ({least[kind]})",
                "longest": "{largest[makespan]:.3f} ± {largest[makespan_error]:.3f} ({largest[kind]})", "messages": "{messages[0]:.2f} to {messages[8]:.2f}"})]),
@@ -553,7 +553,7 @@ PAGES = {
                                 "times as long as lending": "{of_lending[0]:.2f} [{of_lending[1]:.2f}, {of_lending[2]:.2f}]"}),
         Table("What lending can lose", "Each pair is a run without lending and a run with it. If there is a competitor for the cores, both runs of a pair meet the same one. "
               "`speed` is the time without lending divided by the time with it: the median, and its 95 % confidence interval. "
-              "The last two columns say how many times as long a run with lending takes. Wanted are a median speed of at least 0.98 and no run above 2.",
+              "The last two columns say how many times as long a run with lending takes. The goals are a median speed of at least 0.98, and no run that takes more than twice as long.",
               losses("losses"), {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
                        "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}),
         Table("What lending can lose, with spare cores", "The same, where the ranks, their progress threads and the competitor have a core each.",
@@ -565,8 +565,8 @@ PAGES = {
               {"median, µs": "{start_us:.1f}", "least, µs": "{least_us:.1f}", "lent": "{lent}"})]),
     "scale": ("Lending on many simulated ranks", [
         Table("Beside work stealing, in virtual time", "Each rank has 20 tasks of 10 ms on average, and each node 64 ranks. `over ideal` is the makespan divided by the sum of a "
-              "lower bound and a round trip through the tree that detects the end; at most 1.10 is wanted. Thieves steal half of the tasks of a random victim; hierarchical ones "
-              "choose it in their own node every other time. Stealing has the same latencies, network cards, overheads and pauses, and detects the end at no cost. "
+              "lower bound and a round trip through the tree that detects the end; the goal is at most 1.10. For comparison, random work stealing is simulated, too: thieves steal half of the tasks of a random victim; hierarchical ones "
+              "choose it in their own node every other time. Its latencies, network cards, overheads and pauses are the same, but it detects the end at no cost. "
               "The age is that of the load that a rank knows of its victim when it sends a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
@@ -626,14 +626,14 @@ PAGES = {
                                      "moves": "{moves}"})]),
     "juggle_npb": ("Threads: the NAS Parallel Benchmarks", [
         Table("Speed-ups in each situation", "There is a speed-up for each kernel and compiler; the next table lists them. The mean is geometric. `undecided` "
-              "counts the speed-ups whose interval stayed wider than 2 % to one side, and `slower` those whose whole interval lies below 1. "
+              "counts the speed-ups whose confidence interval extends more than 2 % above or below the median, and `slower` those whose whole interval lies below 1. "
               "Threads that are not bound already move by themselves, because the kernel rotates them.",
               situations_of_threads, {"threads": "{threads}", "speed-ups": "{kernels}", "mean": "x{mean:.3f}", "median": "x{median:.3f}",
                                       "least": "x{least:.3f}", "most": "x{most:.3f}", "undecided": "{undecided}", "slower": "{slower}"}),
         Table("Speed-up by `poise juggle`", "The kernels in C++ were built by GCC and by clang, each with its OpenMP run-time. The speed-up is the speed in "
               "operations per second that the program prints with the balancer, divided by that without it: the median of pairs of "
-              "runs, and its 95 % confidence interval. Rows of 2026-11-26 compare its seconds instead, which have two decimals. "
-              "A row is undecided if the interval reaches more than 2 % to one side after 25 pairs. A stranger is another program that "
+              "runs, and its 95 % confidence interval. Rows of 2026-11-26 compare the run times that the program prints instead, which have two decimals. "
+              "A row is undecided if the interval extends more than 2 % above or below the median after 25 pairs. `stranger` means another program that "
               "computes all the time: on one cpu beside bound threads, on any cpu beside free ones.",
               kernels_of_threads, {"kernel": "{kernel}", "compiler": "{compiler}", "threads": "{situation}, {threads_are}",
                "speed-up": "x{speed_up[0]:.3f} [{speed_up[1]:.3f}, {speed_up[2]:.3f}]", "worst pair": "x{worst:.2f}", "pairs": "{pairs}",

@@ -56,7 +56,7 @@ void Communicator::agree(const std::string& failure) {
 void Communicator::agree_on_failure(const std::string& text) noexcept {
   try {
     agree(text.empty() ? "unknown error" : text);
-  } catch (...) {  // the caller reports its own text
+  } catch (...) {  // the caller throws its own error
   }
 }
 

@@ -74,8 +74,8 @@ class Communicator {
 
   /// Collective. Throws AgreedError on all ranks if one of them has failed.
   void agree() { agree(failure_); }
-  /// Reports to the other ranks, in their next collective call, that this rank has failed. Never
-  /// throws.
+  /// Makes the next collective call of all other ranks throw, because this rank has failed. Never
+  /// throws itself.
   void agree_on_failure(const std::string& text) noexcept;
 
  private:

@@ -65,9 +65,9 @@ void keep_heaviest(std::vector<PieceEdge>& edges, std::uint32_t rank, std::size_
   const auto cost_s = [&](const PieceEdge& edge) {
     return edge.count * message_s + edge.bytes * byte_s;
   };
-  // Of edges with equal costs, hashes choose. By their order, all edges of some vertices would be
-  // dropped, and moving these vertices would seem to cost nothing. The sum is the same for both
-  // directions of an edge.
+  // Edges with equal costs are ordered by hashes. In the order of their vertices, all edges of some
+  // vertices would be dropped, and moving these vertices would seem to cost nothing. The hashes are
+  // added, so that both directions of an edge get the same value.
   const auto hash = [](VertexName name) {
     return mix(std::uint64_t{name.rank} << 32 | name.index);
   };

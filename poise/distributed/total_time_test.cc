@@ -13,7 +13,7 @@
 namespace poise {
 namespace {
 
-/// What each rank computes for the placement `after`.
+/// The times that each rank computes for the placement `after`.
 std::vector<PlannedTimes> times_on_ranks(const Problem& problem, const Placement& after) {
   const std::vector<OwnArrays> own = split(problem);
   std::vector<std::vector<std::uint32_t>> targets(own.size());

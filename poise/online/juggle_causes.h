@@ -23,9 +23,9 @@ struct JuggleFacts {
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu
   std::vector<double> taken_s = {};       // per cpu: seconds for which a bound thread waited for it
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
-  double asleep_s = 0;                    // time for which the thread that slept most slept
+  double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds
   double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
-  double turns = 0;       // how often a thread was put on a cpu
+  double turns = 0;       // how often the kernel put one of the threads on a cpu
   double acted_s = 0;     // how long the threads were balanced
   /// True if the program is known to wait actively: its settings or libraries say it.
   bool waits_actively = false;
@@ -38,7 +38,7 @@ struct JuggleCause {
     spinning,        // more threads than cpus, and waiting threads use their cpu
     one_cpu,         // all threads are bound to one cpu, and others are idle
     bound_unevenly,  // more threads are bound to one cpu than to another
-    quota,           // more threads compute than the quota pays for
+    quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus
     nothing          // nothing to gain
   };

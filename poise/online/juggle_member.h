@@ -22,9 +22,10 @@ struct ThreadReading {
   double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
   bool is_bound = false;                  // its own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
-  std::optional<double> work = {};        // since its start, in any unit, such as instructions
+  /// Work done since its start, in any unit, such as instructions.
+  std::optional<double> work = {};
   std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
-  bool is_beyond = false;   // it may use more cpus than its quota pays for
+  bool is_beyond = false;   // its affinity has more cpus than the cpu quota allows
   std::optional<WaitReport> waits = {};  // what the program reports about its waits, if it does
 };
 
@@ -34,15 +35,19 @@ struct JuggleMember {
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
   bool takes_part = false;
-  bool is_ready = true;                        // it ran or waited for a cpu in the last round
-  double progress_s = 0;                       // run_s weighted by the speeds of its places
-  double worked_s = 0, worked_at_point_s = 0;  // progress_s before it is reset or limited
-  double gained_s = 0, waited_s = 0;           // progress and waiting for a cpu in the last round
-  double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
+  bool is_ready = true;   // it ran or waited for a cpu in the last round
+  double progress_s = 0;  // run_s weighted by the speeds of its places
+  /// Total progress, never reset; now and at the last balancing point.
+  double worked_s = 0, worked_at_point_s = 0;
+  /// Progress, and time of waiting for a cpu, in the last round.
+  double gained_s = 0, waited_s = 0;
+  /// Values of run_s and wait_s at the last proactive balancing point.
+  double run_at_point_s = 0, wait_at_point_s = 0;
   double run_at_window_s = 0, wait_at_window_s = 0;
   std::uint64_t turns_at_window = 0;
-  double seen_s = 0;          // when it was first seen
-  double seems_asleep = 0;    // fraction of the last window, not yet counted in `asleep`
+  double seen_s = 0;  // time at which the balancer first saw it
+  /// Fraction of the last window for which it seemed to sleep; not yet counted in `asleep`.
+  double seems_asleep = 0;
   std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
   /// Exponential averages of four values: the fraction of the time for which the thread slept
   /// (asleep), the fraction for which it waited for a cpu (waiting), the windows per second in
@@ -50,7 +55,7 @@ struct JuggleMember {
   /// a cpu (turns_per_s).
   double asleep = 0, waiting = 0, broken_per_s = 0, turns_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // when it last computed, or was first seen
+  double busy_s = 0;  // time at which it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 

@@ -26,14 +26,15 @@ enum class JuggleAction : std::uint8_t {
 /// Name of the action for reports, such as "left to the kernel" or "rotated".
 std::string_view name_of(JuggleAction action);
 
-/// Observations for and against balancing.
+/// What the balancer has observed; it decides from this whether to balance.
 struct JuggleSigns {
   bool is_uneven = false;     // some place has, or must have, more threads than another
   bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
   bool fits = false;          // there are no more threads than places
   bool is_confined = false;   // a quota allows fewer places than there are threads
-  bool has_stranger = false;  // a place with bound or pinned threads gives them less than others do
-  double asleep = 0;          // fraction of the time for which the sleepiest thread slept
+  bool has_stranger = false;  // the threads of a place get less cpu time there than on other places
+  /// Of the thread that sleeps most: the fraction of time for which it sleeps.
+  double asleep = 0;
   /// Number of cpus (an average) that the threads could use but do not, because other programs run
   /// there, or because the kernel has put several threads on one cpu while another is idle.
   double lost_cpus = 0;

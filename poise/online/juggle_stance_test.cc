@@ -66,9 +66,9 @@ TEST(JuggleStances, two_unbound_spinning_threads_beside_another_program_get_a_cp
   }
 }
 
-// This was observed with eight threads on eight cpus beside two other programs: of a run of 1.5 s
-// of work, watching took so long that balancing gained only a quarter of what it gains from the
-// start.
+// This was observed with eight threads on eight cpus beside two other programs: The run had 1.5 s
+// of work. The balancer watched the threads for so large a part of it that balancing gained only a
+// quarter of what it would have gained from the start.
 TEST(JuggleStances, unbound_spinning_threads_beside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);

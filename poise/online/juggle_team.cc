@@ -312,7 +312,8 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      if (is_balancing()) member.progress_s = average_s;  // its past belongs to an earlier phase
+      // Its progress so far belongs to an earlier phase.
+      if (is_balancing()) member.progress_s = average_s;
     } else if (member.takes_part &&
                now_s - member.busy_s > longest_quiet_s(member, crowd, tuning())) {
       member.takes_part = member.is_wide = false;
@@ -367,7 +368,8 @@ void JuggleTeam::settle() {
     members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
-  if (is_reacting()) return;  // with a reactive policy, only ready threads count
+  // With a reactive policy, only the numbers of ready threads are evened out.
+  if (is_reacting()) return;
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {
     PlaceId& place = *members_[i].place;
@@ -453,8 +455,8 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // A place counts as busy for as long as one of its threads was ready or running: the thread for
-    // which this time is longest.
+    // For each thread of a place, the time for which it was ready or running is known. The longest
+    // of these times counts as the busy time of the place.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {

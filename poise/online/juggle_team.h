@@ -95,7 +95,7 @@ class JuggleTeam {
   /// How threads used a place during a period of time.
   struct Use {
     double run_s = 0, worked_s = 0;  // sums over threads
-    double ready_s = 0;              // of all threads, the longest time for which one was ready
+    double ready_s = 0;              // the longest time for which a single thread was ready
     std::uint32_t num_threads = 0;
   };
   /// The threads that take part and have a place, as input for a JuggleView.
@@ -139,8 +139,9 @@ class JuggleTeam {
   bool was_dealt_ = false;
   std::optional<double> first_s_, last_s_;
   double point_s_ = 0;
-  double work_per_s_ = 0;       // exponential average over all threads; 0: unknown
-  std::vector<double> speeds_;  // per place: exponential averages, for periods below a few ticks
+  double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
+  /// Per place: exponential averages, because a period of a few ticks is imprecise.
+  std::vector<double> speeds_;
   // Scratch memory of one balancing point. It is kept to avoid allocation, because cache misses
   // dominate the cost of a balancing point.
   std::vector<std::size_t> team_;  // indices of the members that take part

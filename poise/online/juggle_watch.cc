@@ -201,7 +201,7 @@ std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_
 }
 
 /// True if threads that are not bound never sleep, could have a cpu each, and wait for cpus all the
-/// same: another program runs beside them. A few windows show this.
+/// same: another program runs beside them. A few windows of observation suffice to find this.
 bool JuggleWatch::is_clearly_crowded(const JuggleCrew& crew) const {
   if (crew.team.size() < 2 || !crew.fits()) return false;
   if (lost_windows_ < tuning_.few_windows || lost_cpus_ <= tuning_.notable) return false;

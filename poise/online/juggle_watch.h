@@ -58,7 +58,7 @@ class JuggleWatch {
   /// How threads used a place during a round.
   struct Use {
     double run_s = 0;    // sum over threads
-    double ready_s = 0;  // of all threads, the longest time for which one was ready
+    double ready_s = 0;  // the longest time for which a single thread was ready
     double own_s = 0;  // cpu time of the program's threads that do not take part, such as new ones
   };
   void watch_places(const JuggleCrew& crew, double real_s);
@@ -71,13 +71,14 @@ class JuggleWatch {
   std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;
 
   JuggleTuning tuning_;
-  double window_s_ = 0, last_window_s_ = 0;  // begin of this window, length of the last one
+  double window_s_ = 0, last_window_s_ = 0;  // start of this window, length of the last one
   double since_s_ = 0;
   std::size_t watched_size_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
   std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
-  std::optional<double> phase_s_;            // while threads are balanced, the last known one
+  /// Length of phases; while threads are balanced, the last known length.
+  std::optional<double> phase_s_;
   // Exponential averages, one per place. wanted_ is the fraction of the time in which at least one
   // thread of the place was ready or running. done_ is the fraction of the time in which one was
   // running, times the speed of the place.

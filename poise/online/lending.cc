@@ -60,11 +60,11 @@ double lent_end_s(const LendingView& view, const Borrower& other, double tasks) 
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// Returns the time at which all tasks would be finished if they were infinitely divisible; no
-// placement of whole tasks ends sooner. One scan over the ranks, sorted by the time from which they
-// can work, finds this time. Each task that is lent costs the lender lend_s. So the result is the
-// same as if the lender first spent lend_s on every task, and then only task_s - lend_s on each
-// task that it keeps.
+// Returns the time at which all tasks would be finished if tasks could be divided arbitrarily;
+// whole tasks never finish sooner. One scan over the ranks, sorted by the time from which they can
+// work, finds this time. Each task that is lent costs the lender lend_s. So the result is the same
+// as if the lender first spent lend_s on every task, and then only task_s - lend_s on each task
+// that it keeps.
 double divisible_end_s(const LendingView& view) {
   // For each rank, the time at which it can start, in seconds, and how many tasks per second it
   // runs from then on.

@@ -20,15 +20,16 @@ struct Borrower {
   std::uint32_t rank = 0;
   double busy_s = 0;  // seconds until one of its threads is idle
   double threads = 1;
-  double slowness = 1;  // its time for a task relative to the lender's
+  double slowness = 1;  // its run time of a task divided by the lender's
   /// Seconds from sending a task to its start on the borrower, plus the seconds that its result
   /// takes to return.
   double delay_s = 0;
   /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;
-  double byte_s = 0;    // seconds per byte transferred
-  bool asks = false;    // it has sent a steal request
-  double distance = 1;  // the machine's factor from the lender; infinite on another node
+  double byte_s = 0;  // seconds per byte transferred
+  bool asks = false;  // it has sent a steal request
+  /// The machine's latency factor from the lender to this rank; infinite if it is on another node.
+  double distance = 1;
 };
 
 /// A queued task that has not started, as a program's own policy sees it.

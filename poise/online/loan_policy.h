@@ -118,10 +118,10 @@ double share_remaining(const Peer& peer, double now_s);
 /// returns 0 for an idle borrower and for tasks of equal times.
 double doubt_s(const Borrower& other, double tasks_there, const QueueState& queue, double threads);
 
-/// Describes a known rank as a borrower. Its slowness was learnt from its results. Without a
-/// result, the time that it states for its tasks tells the slowness of a rank that asks for the
-/// tasks that it has lent to this rank. It could not know how slow this rank is; so they may return
-/// to it.
+/// Describes a known rank as a borrower. Its slowness was learnt from its results. If there is no
+/// result yet, its slowness is derived from the mean task time in its load, but only if it requests
+/// tasks that it has lent to this rank. When it lent these tasks, it could not know that this rank
+/// is slower; now the tasks may return.
 Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

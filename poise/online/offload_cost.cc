@@ -18,9 +18,10 @@ namespace {
 //
 // It gets more if a thread of the lender is about to start a task of unknown time: the task may be
 // long, and without a progress thread the lender answers no request meanwhile. Then the idle ranks
-// get equal parts of what can be lent in kNewsDelay_s. If the lender's own task was short,
-// the lender requests tasks in turn. While such a task runs, the time that it has taken so far is
-// the least that is known about the others: the idle ranks get what can be lent in this time.
+// get equal parts of what can be lent in kNewsDelay_s. If the lender's own task then turns out to
+// be short, the lender itself requests tasks. While such a task runs, the other tasks are assumed
+// to take at least as long as it has taken so far: the idle ranks get what can be lent in this
+// time.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;

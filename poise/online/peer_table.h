@@ -131,8 +131,9 @@ class PeerTable {
   std::uint32_t self_, num_ranks_;
   LocalityOf locality_of_;
   std::size_t capacity_, next_to_check_ = 0;
-  std::vector<Peer> peers_;        // by rank
-  std::uint64_t newest_wait_ = 0;  // loads stated in earlier waits are outdated
+  std::vector<Peer> peers_;  // by rank
+  /// The newest wait known; loads stated in earlier waits are outdated.
+  std::uint64_t newest_wait_ = 0;
   std::vector<std::uint32_t> partners_;
   std::size_t next_partner_ = 0;
   // The ranks whose loads are worth passing on, at most kMaxCandidates: ranks with tasks first,

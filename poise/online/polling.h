@@ -13,8 +13,9 @@ namespace poise {
 
 /// The data from which a busy thread decides whether to poll.
 struct PollView {
-  double since_s = 0;         // seconds since the last poll
-  bool has_messages = false;  // a doorbell has rung, or a transfer is in flight
+  double since_s = 0;  // seconds since the last poll
+  /// Another rank has announced a message (doorbell), or a transfer is in flight.
+  bool has_messages = false;
   bool all_notify = false;    // every message except gossip rings the doorbell
   double remaining_s = 0;     // queued work of this thread
   double poll_cost_s = 1e-6;  // seconds for a poll that finds nothing

@@ -35,10 +35,10 @@ class SimulatedCpus {
     PlaceId cpu = 0;
     double rest_s = 0;          // work that is left of its phase
     double ready_s = 0;         // when it became ready, or its last turn on a cpu ended
-    double rest_of_turn_s = 0;  // what was left of its turn when the balancer moved it
+    double rest_of_turn_s = 0;  // rest of its time slice when the balancer moved it
     bool waits = false;
     double run_s = 0, wait_s = 0, work_s = 0;
-    double reported_wait_s = 0;  // wait_s without a wait that has not ended (reports_late)
+    double reported_wait_s = 0;  // wait_s, excluding a wait that has not ended (reports_late)
     double yielded_s = -1e9;     // when it last yielded its cpu
     std::uint64_t turns = 0;
     const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }
@@ -110,7 +110,8 @@ class SimulatedCpus {
   bool keeps_claims = true;
   bool counts_turns = true;
   bool counts_work = false, reports_waits = false;
-  bool is_limited = false;         // the threads may use more cpus than their quota pays for
+  /// The affinity of the threads has more cpus than their quota allows.
+  bool is_limited = false;
   std::vector<double> speed = {};  // per cpu; empty: 1
 
  private:
@@ -200,8 +201,8 @@ class SimulatedCpus {
     threads[t].cpu = to;
     if (is_ready) join(t, to);
   }
-  /// Puts a ready thread into the queue of a cpu. If it keeps its claim, it runs before the threads
-  /// that have waited for less long.
+  /// Puts a ready thread into the queue of a cpu. If it keeps its waiting time, it runs before all
+  /// threads that have waited less.
   void join(std::size_t t, PlaceId to) {
     auto& queue = queues_[to];
     auto at = queue.begin() + (queue.empty() ? 0 : 1);

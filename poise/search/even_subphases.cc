@@ -204,7 +204,8 @@ class EvenSubphases {
   Links sent_, received_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
   std::vector<Busiest> busiest_;               // per subphase
-  std::vector<double> rest_s_;  // per subphase: the busiest time without the pair at hand
+  // Per subphase: the longest busy time of all places except the two examined.
+  std::vector<double> rest_s_;
 
   double min_gain_s_ = 0, best_gain_s_ = 0;
   std::optional<Step> best_;

@@ -37,9 +37,10 @@ class LocalSearch {
               const Tuning& tuning = kTuning);
 
   struct Stage {
-    int exponent;  // exponent of the potential; places below 1 - 1 / exponent of the busiest give
-                   // no tasks
-    bool swaps;    // try exchanges if no move gains
+    /// Exponent of the potential; a place gives tasks away only if its busy time exceeds the
+    /// fraction 1 - 1 / exponent of the longest one.
+    int exponent;
+    bool swaps;  // try exchanges if no move gains
   };
 
   /// From now on, rejects moves with which the migration from the home places would take longer
@@ -79,7 +80,8 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
-    double worth = 0;              // change / potential of the visited place at that time
+    /// Relative change of the visited place's potential, as evaluated at that time.
+    double worth = 0;
     std::uint64_t num_before = 0;  // steps that had been taken when it was evaluated
   };
 
@@ -127,8 +129,9 @@ class LocalSearch {
   Room room_;
   std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
   double migration_limit_s_ = 0;
-  double steps_to_pay_ = 0;             // iterations in the total time; 0: no total is remembered
-  bool is_trial_ = false;               // the total is compared only after a perturbation
+  double steps_to_pay_ = 0;  // iterations in the total time; 0: no total is remembered
+  /// A perturbation is being tried; the total time is compared when it ends.
+  bool is_trial_ = false;
   double shortest_s_ = 0;               // shortest total time so far
   std::vector<Migration> moves_since_;  // the moves since the total time was shortest
   std::vector<double> potential_of_;    // per place, at the current exponent and scale
@@ -140,7 +143,8 @@ class LocalSearch {
   std::vector<std::size_t> next_task_;  // per place: index in tasks_at_ of the next to examine
 
   std::uint64_t scans_of_swaps_ = 0, num_steps_ = 0;
-  std::uint64_t scans_of_moves_ = 0;  // with those of refresh(); a stage's limit ignores them
+  /// Includes scans of refresh(), which the limit of a stage ignores.
+  std::uint64_t scans_of_moves_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;

@@ -40,8 +40,8 @@ TEST(Returns, undoes_all_moves_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
-  // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
-  // little.
+  // Moving the one large task brings nearly all of the gain. The many small tasks together have as
+  // many bytes, and moving them gains little.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;

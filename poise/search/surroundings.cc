@@ -76,9 +76,9 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// Assumes that the task is in domain `own` and its partners are in domain `other`. Adds the
-/// seconds for which the messages in `sums` then occupy each resource, multiplied by `sign`, to
-/// the change of the busy time of that resource.
+/// Assumes that the task is in domain `own` and its partners are in domain `other`. For each
+/// resource, takes the seconds for which the messages in `sums` then occupy it, multiplies them by
+/// `sign`, and adds the product to the change of its busy time.
 void Surroundings::add_crossings(const MessageSums& sums, DomainId own, DomainId other, double sign,
                                  std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {

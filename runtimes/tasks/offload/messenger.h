@@ -38,7 +38,7 @@ enum class MessageKind : std::uint8_t {
 /// passed to the agent that decides about lending.
 struct Message {
   const Transport::Arrival& arrival;
-  Reader reader;  // behind the header and the news
+  Reader reader;  // reads what follows the header and the loads
   std::uint32_t from = 0;
   MessageKind kind = MessageKind::load;
   double requested_at_s = 0;  // when this steal request, or the one it answers, was sent; 0: none

@@ -17,13 +17,16 @@ enum class TaskState : std::uint8_t {
   queued,        // in the queue of this rank
   taken,         // taken out of the queue, to be run, lent or replicated
   running,       // in a batch that a thread of this rank runs
-  lent,          // of this rank; another rank has the task
-  replica_runs,  // of this rank; another rank runs a replica
-  ending,        // of this rank; ran on another rank or failed in on_lend; its outputs are arriving
-  replica,       // of another rank; may run here as soon as this rank gets its token
-  ran,           // of another rank; its results are not sent yet
-  sent,          // of another rank; its results or the task itself were sent on
-  finished,      // of this rank; counted as finished
+  lent,          // a task of this rank that another rank has borrowed
+  replica_runs,  // a task of this rank of which another rank runs a replica
+  /// A task of this rank that ran on another rank or failed in on_lend; its outputs are arriving.
+  ending,
+  /// A copy of another rank's task; it may run here as soon as this rank gets its token.
+  replica,
+  ran,  // a task of another rank that ran here; its results are not sent yet
+  /// A task of another rank; its results, or the task itself, have been sent to a rank.
+  sent,
+  finished,  // a task of this rank that counts as finished
 };
 
 struct TaskStateRow {

@@ -23,7 +23,7 @@ class Arena final : public std::pmr::memory_resource {
  public:
   /// Collective. `node_of` is Locality::nodes. `part_bytes` is the address space per rank; with 0
   /// nothing is shared. Where sharing is impossible (another node, another container, too little
-  /// address space) the arena has no part and allocates ordinary memory.
+  /// address space), the arena allocates ordinary memory instead.
   Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std::size_t part_bytes);
   ~Arena() override;
   Arena(const Arena&) = delete;
