@@ -50,7 +50,7 @@ struct Result {
   double makespan = 0, messages = 0;
 };
 
-using Results = std::vector<std::vector<Result>>;  // by kind of scenario and seed
+using Results = std::vector<std::vector<Result>>;  // indexed by kind of scenario, then by seed
 
 Results simulate_all(std::uint64_t seeds) {
   Results results;

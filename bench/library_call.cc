@@ -23,7 +23,7 @@ constexpr const char* kMachine = "node:32 numa:2 core:16";
 constexpr std::uint32_t kPlaces = 1024;
 constexpr std::uint64_t kMessageBytes = 1000, kTaskBytes = 10'000;
 
-/// What a program has: loads, sizes, a graph in CSR form, and the current place of each task.
+/// The data of a program: loads, sizes, a graph in CSR form, and the current place of each task.
 struct Arrays {
   std::vector<double> load_s;
   std::vector<std::uint64_t> sizes, indptr{0}, bytes;

@@ -114,8 +114,9 @@ double share_of(const Runs& other, const Runs& lent) {
 
 struct Ways {
   Runs alone, lent;  // runs without and with lending
-  Runs even;         // split by hand, which shows what the host can do at that moment
-  Runs openmp;       // OpenMP in one process; with --balanced in each process
+  // Runs with tasks split by hand, which show how fast the host is at that moment.
+  Runs even;
+  Runs openmp;  // runs with OpenMP tasks in one process; with --balanced in each process
 };
 
 Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context& without,

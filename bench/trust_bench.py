@@ -428,7 +428,8 @@ def measure(cluster_name, options):
             yield row
 
 
-# What is compared beside the maps: for each kind of runs a function of the number of rounds that yields rows.
+# The other kinds of runs that are compared, apart from those with different maps. For each kind, a function that takes
+# the number of rounds and yields rows.
 RUNS = {"lending": lambda rounds: lending.rows(BIN, rounds),
         "miniapps": lambda rounds: miniapps.rows(BIN, rounds, with_links),
         "juggle": lambda _: juggle_runs.rows(BIN / "poise")}

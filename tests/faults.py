@@ -82,7 +82,7 @@ class Job:
     def __init__(self, folder):
         self.source = folder / "source"
         self.build = folder / "build"
-        self.cpu_s = {}  # what each program needs without a fault
+        self.cpu_s = {}  # CPU seconds that each program needs without a fault
 
     def prepare(self, threads):
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -123,7 +123,7 @@ class Job:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [self.build / "bin" / f"{program}_test", "--gtest_brief=1", "--gtest_fail_fast"]
-        try:  # sleeping for ever is an end of its own
+        try:  # a program may also end up sleeping for ever
             run = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800,
                                  preexec_fn=limit)
         except subprocess.TimeoutExpired:

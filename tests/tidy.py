@@ -47,8 +47,8 @@ RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["arc
 LAYERS = ["poise", "runtimes", "apps", "faces", "miniapps"]
 # Headers of other projects, each with the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc", "poise/machine/hwloc_xml.cc"}}
-# What code in poise/ must not do, and for each rule the files that are exceptions. Decisions depend only on values that
-# are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
+# Things that code in poise/ must not do; each rule lists the files that are exceptions. Decisions depend only on values
+# that are passed in; code that touches the outside world is short and in a file of its own. Tests are exempt.
 PURE = [
     ("reads a clock", r"poise/base/clock\.h", {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
     ("starts a thread", r"std::j?thread\b|std::async|pthread_create", {"base/in_parallel.h", "machine/probe.cc"}),

@@ -42,7 +42,8 @@ struct RankMap {
   std::span<const std::string> hosts;  // one per node; may be empty if the launcher needs none
 };
 
-/// What a launcher needs in order to start each rank on the cores that a map gives it.
+/// The words and files that a launcher needs in order to start each rank on the cores that a map
+/// gives it.
 struct LaunchOptions {
   std::vector<LaunchFile> files;
   std::vector<std::string> words;  // words to insert after the launcher's name

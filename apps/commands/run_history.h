@@ -12,7 +12,7 @@ namespace poise::apps {
 
 struct RunHistory {
   std::vector<std::string> command = {};  // the command as the user gave it
-  std::vector<std::string> hosts = {};    // of the profiled run, in the order of the nodes
+  std::vector<std::string> hosts = {};    // hosts of the profiled run, in the order of the nodes
   std::vector<PlaceId> map = {};          // per rank; empty: there is none
   bool map_failed = false;
   double predicted = 0;  // share of the run that the map would save

@@ -76,7 +76,8 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    std::map<std::size_t, double> finest;  // by resource: seconds per byte of the lightest crossing
+    // For each resource: the seconds per byte of the lightest crossing.
+    std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {
         const auto [found, is_new] = finest.emplace(stop.at(0), stop.at(1));

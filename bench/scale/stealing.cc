@@ -43,7 +43,8 @@ struct Rank {
   double messages_until_s = 0;  // until then the rank handles messages
   double pause_s = lending_tuning::kMinPause_s;
   double slowness = 1;
-  std::map<std::uint32_t, std::uint32_t> results;  // by owner: number of results not yet sent to it
+  // For each owner: the number of results not yet sent to it.
+  std::map<std::uint32_t, std::uint32_t> results;
   std::uint64_t messages = 0;
 };
 

@@ -10,7 +10,7 @@ namespace poise::bench {
 
 enum class Victims : std::uint8_t {
   random,        // every other rank is equally probable
-  hierarchical,  // half of the requests go to the own node, the others to any other rank
+  hierarchical,  // half of the requests go to ranks of the thief's node, the others to any rank
 };
 
 /// An idle rank sends one request at a time to a random victim, which gives half of its queued

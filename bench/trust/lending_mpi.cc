@@ -41,7 +41,7 @@ struct Settings {
 
 struct Step {
   std::string name;
-  std::vector<double> own_s;  // of each task of this rank
+  std::vector<double> own_s;  // seconds of each task of this rank
   std::size_t bytes = 0;
   double slowness = 1;  // of this rank
 };

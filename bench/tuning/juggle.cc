@@ -64,7 +64,7 @@ Affinities bound_in_turn(std::uint32_t num_threads, std::uint32_t num_cpus) {
   return own;
 }
 
-/// A program that runs from the start, with `strangers` other programs beside it.
+/// A program that runs from the start, together with `strangers` other programs.
 Case steady(std::uint32_t num_cpus, double phase_s, SimulatedWait wait, const Affinities& own,
             int strangers = 0) {
   return {.num_cpus = num_cpus, .act = [=](SimulatedCpus& cpus) {
@@ -152,7 +152,7 @@ void add_changing_cases(std::vector<Case>& cases) {
                            cpus.end_strangers();
                          }
                        }});
-      // A program that sleeps for a while, beside another one.
+      // A program that sleeps for a while, and another program that runs at the same time.
       for (const double turn_s : {0.4, 3.0, 15.0})
         cases.push_back({.num_cpus = 4, .act = [=](SimulatedCpus& cpus) {
                            cpus.add_program(phase_s, SimulatedWait::sleep, own);

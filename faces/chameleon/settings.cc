@@ -13,8 +13,8 @@ namespace poise::chameleon {
 
 namespace {
 
-// What a value above the maximum of a setting means: either the maximum itself, or a threshold that
-// is never reached, so that no task runs on another rank.
+// The meaning of a value above the maximum of a setting: either it stands for the maximum, or it is
+// a threshold that is never reached, so that no task runs on another rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

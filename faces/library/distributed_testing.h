@@ -26,8 +26,8 @@ inline poise_own_tasks c_view(const OwnArrays& own, bool knows_ranks) {
           .background_s = own.background_s};
 }
 
-/// What one rank got from the library. Each entry of `exports` and `imports` is (global id, from,
-/// to).
+/// The lists that one rank got from the library. Each entry of `exports` and `imports` is (global
+/// id, from, to).
 struct Told {
   using List = std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>;
   int code = POISE_OK;

@@ -292,7 +292,7 @@ TEST(Library, the_diagnosis_of_a_profile_is_the_json_that_the_command_prints) {
 }
 
 #if POISE_ASSERTIONS >= 1
-/// What a call on another thread returns while poise_compare() uses the same handles.
+/// The result of a call on another thread while poise_compare() uses the same handles.
 struct Meanwhile {
   poise_workload* workload;
   int read = POISE_FAILED, change = POISE_OK, change_of_same_thread = POISE_OK;

@@ -22,8 +22,9 @@ struct Call {
   // earlier tasks that access this memory.
   std::vector<Parameter> touched;
   std::vector<std::size_t> copied;  // indices of parameters of which the region gets private copies
-  const char* stays = nullptr;      // why the task cannot run on another rank; null: it can
-  bool reaches_anywhere = false;    // it may touch any memory
+  /// The reason why the task must run on its own rank; null: it may run on any rank.
+  const char* stays = nullptr;
+  bool reaches_anywhere = false;  // the region may access any memory
 };
 
 Call call_of(const KernelArguments& region);

@@ -71,7 +71,8 @@ struct Block {
       for (std::size_t p = at(row, 1); p <= at(row, n); ++p)
         next[p] =
             0.25 * ((values[p - 1] + values[p + 1]) + (values[p - n - 2] + values[p + n + 2]));
-    std::swap(values, next);  // both hold the hot edge; messages refill the rest of the frame
+    /// Both arrays contain the hot edge; messages fill the rest of the frame again.
+    std::swap(values, next);
   }
 
   double sum() const {

@@ -60,7 +60,8 @@ struct Cell {
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
   double kinetic = 0, potential = 0;
-  double first_energy = 0;  // at the start; that of a pair of cells counts in its first cell
+  /// Energy at the start; the energy of a pair of cells counts in its first cell.
+  double first_energy = 0;
   bool has_first = false;
 
   void step(const Inbox& inbox, Outbox& outbox) {

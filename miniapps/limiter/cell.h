@@ -81,9 +81,9 @@ inline State part_flux(const std::array<State, 4>& part, double steps_per_length
                       std::max(end[0].speed(), end[1].speed()));
 }
 
-/// What a cell sends to its neighbour on one side.
+/// The message from a cell to its neighbour on one side.
 struct Side {
-  State state{}, flux{};  // at the shared face, averaged over the step
+  State state{}, flux{};  // state and flux at the shared face, averaged over the step
   State near{}, far{};    // the two subcells next to the face
   State least{}, most{};  // smallest and largest values in the cell
   double speed = 0;       // largest wave speed in the cell
@@ -125,7 +125,7 @@ struct Cell {
   int predict(double steps_per_length) {
     if (!has_parts)
       for (std::size_t s = 0; s < kParts; ++s) parts[s] = average(s);
-    std::array<Values, kNodes> flow, change;  // by instant, then by node
+    std::array<Values, kNodes> flow, change;  // values by instant, then by node
     flow.fill(values);
     int iterations = 0;
     ran_off = true;

@@ -49,7 +49,7 @@ struct Piece {
   std::uint64_t now = 0;  // even steps predict, odd steps compute candidates
   std::uint64_t iterations = 0, refusals = 0;
   std::vector<Cell> cells;
-  std::array<Side, 2> beyond;  // the neighbour pieces' ends
+  std::array<Side, 2> beyond;  // the cells of the neighbouring pieces next to this piece
 
   Piece() = default;
   Piece(ObjectId of, const Settings& in) : settings(in), id(of), cells(in.cells) {
@@ -172,7 +172,8 @@ struct Program {
       fail("--smooth needs at least 3 --pieces, not {}", settings.pieces);
   }
   ObjectId num_objects() const { return settings.pieces; }
-  std::uint64_t steps() const { return 2 * iterations + 1; }  // the last one settles candidates
+  /// The last step completes the last iteration.
+  std::uint64_t steps() const { return 2 * iterations + 1; }
   std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Piece object(ObjectId id) const { return {id, settings}; }
 

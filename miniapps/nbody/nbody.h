@@ -109,7 +109,8 @@ struct Piece {
   Settings settings;
   std::uint64_t now = 0;  // steps: attract() in odd ones, move() and tell() in even ones
   std::vector<Particle> particles;
-  double first_energy = 0, energy = 0;      // at times when all particles are active
+  /// Energy at the first and at the last time at which all particles are active.
+  double first_energy = 0, energy = 0;
   Vector sampled{}, sample_acceleration{};  // initial state of one particle
 
   void step(const Inbox& inbox, Outbox& outbox) {

@@ -70,9 +70,9 @@ std::vector<double> transfer_times_s(const MeasuredRun& run) {
   return times_s;
 }
 
-/// The transfer time that ranks have on average, but the rank with the shortest does not have. Part
-/// of it may be waiting in disguise: a message that was sent may arrive only when its sender, which
-/// has more work, calls MPI again.
+/// The mean transfer time of the ranks minus the shortest transfer time of a rank. Part of it may
+/// be waiting that counts as transfer: a message that was sent may arrive only when its sender,
+/// which has more work, calls MPI again.
 double uneven_transfer_s(const MeasuredRun& run) {
   const std::vector<double> times_s = transfer_times_s(run);
   const double all_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
@@ -95,7 +95,7 @@ Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
   return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
 }
 
-/// The time in which cores have no work, if they are fewer than the ranks; otherwise nothing.
+/// If there are fewer cores than ranks, the time in which cores have no work; otherwise nothing.
 std::optional<double> idle_s(const MeasuredRun& run, const Nodes& nodes) {
   double cores = 0;
   for (std::size_t n = 0; n < nodes.cores.size(); ++n)
@@ -167,7 +167,8 @@ double sum_of(std::span<const std::size_t> phases, const std::vector<double>& se
   return sum_s;
 }
 
-/// What a distribution of work saves, and the share of the work that moves during the run.
+/// The seconds that a distribution of work saves, and the share of the work that moves during the
+/// run.
 struct Distribution {
   Seconds saved;
   double moved_share = 0;
@@ -201,9 +202,9 @@ double late_transfers(const MeasuredRun& run) {
   return busiest_s > 0 ? std::min(1.0, mean_s / busiest_s) : 1;
 }
 
-/// What a distribution of work saves. `by_loads` is what it saves by the ranks' loads alone: all
-/// messages are sent after all ranks have finished, before and after the distribution. The event
-/// engine predicts less, because ranks that finish early also send early.
+/// The seconds that a distribution of work saves. `by_loads` are the seconds that it saves if only
+/// the ranks' loads count: with and without the distribution, all messages are sent after all ranks
+/// have finished. The event engine predicts less, because ranks that finish early also send early.
 Seconds replayed_saving(const MeasuredRun& run, const ReplayedRun& replay,
                         const Imbalance& imbalance, bool is_once, Seconds by_loads) {
   RankLoads before_s;
@@ -279,9 +280,9 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const Nodes& nodes) {
   return true;
 }
 
-/// The part of the waiting for others in which ranks of a crowded node keep a core. If all ranks
-/// are ready all the time, n ranks on m cores queue for 1 - m/n of the time; ranks that sleep while
-/// they wait queue for less.
+/// The fraction of their waiting time for which ranks of a crowded node (more ranks than cores)
+/// keep a core. If all ranks are ready all the time, n ranks on m cores queue for 1 - m/n of the
+/// time; ranks that sleep while they wait queue for less.
 double waiting_actively(const MeasuredPhase& phase, const Nodes& nodes) {
   double queued_s = 0, most_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
@@ -319,8 +320,9 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
 }
 
 /// Advice: move threads between cores. The simulated balancer moves them in iterations that are
-/// longer than its period. In shorter ones, ranks that sleep while they wait leave their cores to
-/// others once the balancer has let all use all cores, and ranks that wait actively do not.
+/// longer than its period. In shorter iterations, the balancer lets all threads use all cores. That
+/// helps if ranks sleep while they wait, because they then leave their cores to others; it does not
+/// help if they wait actively.
 Advice juggle(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
               const ReplayedRun& replay) {
   std::vector<double> uneven_s, saved_s = replay.juggled_times_s();
@@ -412,7 +414,7 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
   // Binding does not help on cores that other programs use.
   if (tuning::kMinSharing * run.phases.size() > with_others) return;
   // Ranks may share a core by chance for a while, for example because another program uses another
-  // core. If they do so in more than half of the phases, it is no chance.
+  // core. If they do so in more than half of the phases, it is not by chance.
   const bool is_lasting = 2 * with_turns > run.phases.size() && turns_s > saved_s;
   if (is_lasting)
     advice.push_back({Remedy::binding, {turns_s, turns_s / 4}, false});  // the model's error
@@ -420,8 +422,8 @@ void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
     advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
 }
 
-/// What other places save if the ranks compute for `loads_s` and messages lengthen the phases of
-/// the run by `exposed_s`.
+/// The seconds that other places of the ranks save if the ranks compute for `loads_s` and messages
+/// lengthen the phases of the run by `exposed_s`.
 Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
                         const RankLoads& loads_s, const std::vector<double>& exposed_s) {
   const double factor = replay.factor_for(loads_s, sum_of(replay.phases(), exposed_s));
@@ -431,10 +433,11 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
   return sum_over_run(saved_s, replay.phases(), exposed_s);
 }
 
-/// Advice: map ranks to other places. The event engine computes how long the run takes at both. At
-/// least, messages take the ranks' mean transfer time, and all ranks send at the same time. At most
+/// Advice: map ranks to other places. The event engine computes how long the run takes at the
+/// present and at the other places. The lower end of the saving assumes that messages take the
+/// ranks' mean transfer time, and that all ranks send at the same time. The upper end assumes that
 /// they take all time in which a phase's busiest rank does not compute, because ranks also wait for
-/// those that are late by their own transfers.
+/// others that are late by their own transfers.
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   if (!replay.is_possible()) return;
@@ -455,8 +458,9 @@ void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& 
   const Seconds other = saved_by_places(replay, better, useful_s, exposed_times_s(run));
   const Seconds most = other.value > least.value ? other : least;
   if (least.value <= 0) return;
-  // The two differ by a factor, so their geometric mean is the prediction. Part of a transfer's
-  // time may not be spent in the network; therefore the lower end is half of the least saving.
+  // The two predicted savings may differ by a large factor, so their geometric mean is the
+  // prediction. Part of a transfer's time may not be spent in the network; therefore the lower end
+  // is half of the least saving.
   const double middle_s = std::sqrt(least.value * most.value);
   diagnosis.advice.push_back(
       {Remedy::mapping, {middle_s, middle_s - least.value / 2 + most.half_width}, false});

@@ -29,7 +29,7 @@ struct Advice {
   /// The time that the run would save, ± the half width, which covers the spread over phases, the
   /// sampling of waits, and the error of the model.
   Seconds saved;
-  bool is_bound = false;  // true: no runtime saves more than `saved`
+  bool is_bound = false;  // true: `saved` is an upper bound, which no runtime exceeds
 };
 
 /// A rank for which other ranks waited.
@@ -49,7 +49,7 @@ struct TeamBalance {
   /// In each rank with several threads, the mean work of a thread is divided by the largest. This
   /// is the average of these ratios.
   double even = 1;
-  double worst = 1;         // the same ratio in the least even rank
+  double worst = 1;         // the ratio in the rank whose threads are the least evenly loaded
   std::uint32_t rank = 0;   // the least even rank
   std::uint32_t ranks = 0;  // number of ranks with several threads
 };

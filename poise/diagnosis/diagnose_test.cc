@@ -213,9 +213,9 @@ bool fit(Cause a, Cause b) {
   if (a == Cause::none || b == Cause::none || a == b) return false;
   if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
   if (crowds(a) && crowds(b)) return false;
-  // Two causes are tested only as the more costly cause of a pair. The remedy of odd_threads, to
-  // balance threads, also evens out the work inside a node. The time lost by crowding does not vary
-  // at random.
+  // The causes odd_threads and crowding are tested only if they are the more costly cause of a
+  // pair. The remedy of odd_threads, to balance threads, also evens out the work inside a node. The
+  // time lost by crowding does not vary at random.
   if (b == Cause::odd_threads || b == Cause::crowding) return false;
   // If ranks share cores, no mapping gives each its own place.
   return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);

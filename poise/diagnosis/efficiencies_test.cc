@@ -27,7 +27,8 @@ TEST(efficiencies, one_imbalanced_phase_has_the_efficiencies_computed_by_hand) {
   EXPECT_DOUBLE_EQ(e.run_s, 5);
   EXPECT_DOUBLE_EQ(e.parallel, 0.4);
   EXPECT_DOUBLE_EQ(e.load_balance, 0.5);
-  EXPECT_DOUBLE_EQ(e.inside_nodes, 0.75);        // of the busier node: 3 of 4
+  // In the busier node: mean useful time 3, largest useful time 4.
+  EXPECT_DOUBLE_EQ(e.inside_nodes, 0.75);
   EXPECT_DOUBLE_EQ(e.between_nodes, 2.0 / 3.0);  // 2 of 3
   EXPECT_DOUBLE_EQ(e.communication, 0.8);
   EXPECT_DOUBLE_EQ(e.serialisation, 1);

@@ -50,7 +50,7 @@ TEST(map_trial, the_order_of_the_runs_with_and_without_the_map_alternates_from_p
   std::string order;
   carry_out(history, 8, [&](int i, RunKind kind) {
     order += kind == RunKind::mapped ? 'm' : 'o';
-    return i % 3 == 0 ? 10 : 11.0;  // too noisy to end
+    return i % 3 == 0 ? 10 : 11.0;  // times with so large a variation that the trial does not end
   });
   EXPECT_EQ(order, "ommoommo");
 }

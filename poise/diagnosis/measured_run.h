@@ -55,7 +55,7 @@ struct MeasuredRun {
   std::vector<MeasuredPhase> phases = {};
   ReorderedTopologies topologies = {};
   std::vector<RankTeam> teams = {};
-  // What is known about the threads of each node; causes_of() in juggle_causes.h finds from it what
+  // The data about the threads of each node; causes_of() in juggle_causes.h finds from it what
   // slows them down. The member `threads` is 0 for a node on which no rank has several threads.
   std::vector<JuggleFacts> threads_of_node = {};
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown

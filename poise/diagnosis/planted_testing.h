@@ -23,7 +23,9 @@ enum class Cause {
   network,      // messages that no mapping makes shorter
   binding,      // two ranks on a core, one core idle
   odd_threads,  // the number of ranks is not a multiple of the number of cores
-  crowding,     // a multiple of the cores, but ranks spin while others need their core
+  /// The number of ranks is a multiple of the number of cores, but ranks spin while others need
+  /// their core.
+  crowding,
 };
 
 /// The remedy that removes this cause with the least effort of the user.
@@ -166,7 +168,8 @@ class Generator {
     std::vector<double> useful = loads;
     std::vector<PlaceId> places = places_;
     const double binding = share(Cause::binding);
-    if (binding > 0 && random_.uniform() < binding) {  // a rank comes to a neighbour's core
+    /// This rank is put on the core of a neighbour.
+    if (binding > 0 && random_.uniform() < binding) {
       const std::size_t victim = below(num_ranks_);
       const std::size_t other =
           victim > 0 && result_.run.node_of_rank[victim - 1] == result_.run.node_of_rank[victim]
@@ -209,7 +212,9 @@ class Generator {
   Random random_;
   std::size_t num_ranks_ = 0, num_phases_ = 0;
   std::vector<PlaceId> places_;
-  double ring_transfer_ = 0;  // seconds per phase, of which a better mapping saves the share
+  /// Transfer seconds per phase at the worse places; the best mapping saves the planted share of
+  /// them.
+  double ring_transfer_ = 0;
   Profile result_;
 };
 

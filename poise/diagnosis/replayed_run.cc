@@ -21,7 +21,8 @@ namespace tuning = diagnosis_tuning;
 
 /// Empty if a node has more ranks than cores.
 std::vector<PlaceId> own_places_of(const Machine& machine, const Placement& last) {
-  std::vector<std::uint32_t> num_used(machine.num_nodes());  // of the node's free places
+  // For each node: how many of its free places are in use.
+  std::vector<std::uint32_t> num_used(machine.num_nodes());
   std::vector<bool> is_taken(machine.num_places());
   std::vector<std::optional<PlaceId>> own(last.num_tasks());
   for (TaskId r = 0; r < last.num_tasks(); ++r) {

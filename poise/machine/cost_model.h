@@ -19,8 +19,8 @@ std::string_view name_of(CostFormula formula);
 /// Throws Error if there is no formula of this name.
 CostFormula formula_named(std::string_view name);
 
-/// What a message costs on its way, by LogGP's terms (Alexandrov et al., SPAA 1995): inside a node,
-/// or between nodes.
+/// The cost of a message in the terms of LogGP (Alexandrov et al., SPAA 1995): inside a node, or
+/// between nodes.
 struct TransportCosts {
   double send_s = 0;           // o_s: CPU time of the sender per message
   double receive_s = 0;        // o_r: CPU time of the receiver per message

@@ -15,7 +15,7 @@ using NodeId = std::uint32_t;
 struct Tier {
   /// The group of each node. Groups are numbered from 0, in the order of the nodes.
   std::vector<std::uint32_t> group_of_node;
-  double latency_factor = 1;  // of two nodes whose finest common group is of this tier
+  double latency_factor = 1;  // factor between two nodes whose finest common group is of this tier
 };
 
 /// Distances between nodes: latency factors relative to a local memory read, and numbers of hops.

@@ -20,9 +20,10 @@ struct Target {
 };
 
 struct ClimbLimits {
-  std::size_t patience = 0;        // moves without a new best after which a climb ends
-  Vertex max_degree = ~Vertex{0};  // a moved vertex's neighbours of higher degree keep their gains
-  double rounding = 0;             // a new best must exceed the old one by this fraction
+  std::size_t patience = 0;  // moves without a new best after which a climb ends
+  /// After a move, the gains of neighbours of a higher degree are not updated.
+  Vertex max_degree = ~Vertex{0};
+  double rounding = 0;  // a new best must exceed the old one by this fraction
 };
 
 /// Moves vertices, even if that makes the state worse, until the last `patience` moves have brought

@@ -344,8 +344,9 @@ class LoadCap {
   std::vector<double> pull_;  // per place: affinity of the current task; 0 between calls
   std::vector<PlaceId> near_;
   std::vector<std::size_t> class_of_;  // per place: its class of speed
-  std::vector<LeastBusy> least_busy_;  // per class; places of other classes are never least
-  std::vector<Migration> moves_;       // all moves so far, to undo the last ones
+  // One tree per class of speed; places of other classes never win in it.
+  std::vector<LeastBusy> least_busy_;
+  std::vector<Migration> moves_;  // all moves so far, to undo the last ones
 };
 
 }  // namespace

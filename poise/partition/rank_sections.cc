@@ -201,7 +201,8 @@ class Halving {
 
   const RankProblem& problem_;
   const unsigned attempts_;
-  std::vector<Region> regions_;         // in the order of halving; empty once halved
+  // Regions in the order in which they are halved; a region is emptied when it has been halved.
+  std::vector<Region> regions_;
   std::vector<std::size_t> region_of_;  // per vertex
   std::vector<Vertex> position_;        // per vertex of the region being halved: its index there
   std::vector<Slot> slot_of_;

@@ -38,7 +38,8 @@ struct TrafficLimits {
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined, per edge of the graph
   double max_scans = 1.2e8;       // maximum of a whole search: one or two seconds
-  double large_edges = 10000;     // with more edges, max_scans falls, as each scan misses caches
+  /// With more edges than this, max_scans is reduced, because each scan then misses the caches.
+  double large_edges = 10000;
   std::uint64_t seed = 0;
 };
 

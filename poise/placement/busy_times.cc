@@ -20,7 +20,7 @@ double whole_power(double base, int exponent) {
   return power;
 }
 
-/// What determines how long places wait for messages between two domains.
+/// The values that determine how long places wait for messages between two domains.
 struct Crossing {
   double slowest_s = 0;  // busy time of the slowest resource that they cross
   SpotId slowest = 0;    // 0: there is none

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// What a map of ranks costs: traffic times distance, and the traffic of nodes and cards.
+// SPDX-License-Identifier: BSD-3-Clause The cost of a map of ranks: traffic times distance, and the
+// traffic of nodes and cards.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ class MessageSize {
 struct MapCost {
   double traffic = 0;  // sum over messages of bytes times distance
   std::uint64_t internode_bytes = 0;
-  std::uint64_t busiest_node_bytes = 0;  // into and out of the node with the most
-  std::uint64_t busiest_card_bytes = 0;  // in one direction of one node
+  std::uint64_t busiest_node_bytes = 0;  // bytes into and out of the node with the most traffic
+  std::uint64_t busiest_card_bytes = 0;  // largest traffic of a node's card in one direction
 };
 
 /// O(messages * levels).

@@ -41,7 +41,7 @@ class PairCosts {
     return count * costs.message_s + bytes * costs.byte_s;
   }
 
-  /// What receive_s() returns for two different places of one domain. Valid only if
+  /// The result of receive_s() for two different places of one domain. Valid only if
   /// is_flat_inside().
   double receive_inside_s(double count, double bytes) const {
     return count * receive_inside_.message_s + bytes * receive_inside_.byte_s;

@@ -6,10 +6,11 @@
 
 namespace poise {
 
-/// What a runtime knows without gathering data from all ranks: seconds of work since the last
-/// decision, and the cost and the result of earlier decisions.
+/// The data that a runtime has without gathering anything from all ranks: seconds of work since the
+/// last decision, and the cost and the result of earlier decisions.
 struct PayoffQuestion {
-  double busiest_s = 0, average_s = 0;  // over places, in `steps` steps
+  /// Work of the busiest place, and mean over the places, in `steps` steps.
+  double busiest_s = 0, average_s = 0;
   std::uint64_t steps = 0;
   std::uint64_t steps_to_come = 0;
   double reachable_imbalance = 1;  // imbalance that the last decision predicted

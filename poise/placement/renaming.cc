@@ -23,7 +23,7 @@ constexpr double kEqual = 0.01;
 /// possible to one that should get the same share of the load as the unit on which the new
 /// placement puts the part.
 struct Unit {
-  std::uint32_t kind;  // of a node: its number of places; of a place: its node
+  std::uint32_t kind;  // for a node: its number of places; for a place: its node
   double share;
 };
 

@@ -16,7 +16,7 @@ namespace poise {
 struct SpeedGroup {
   double min_speed, max_speed;
   std::vector<PlaceId> places;  // in ascending order
-  LeastBusy busy;               // by index in `places`
+  LeastBusy busy;               // the busy times, by index in `places`
   bool is_dense;                // place i has index i, as on a machine of one speed
 
   bool has_one_speed() const { return min_speed == max_speed; }

@@ -11,8 +11,9 @@ namespace poise {
 
 /// A cluster of tasks, with the eigenvalues of the graph of its messages.
 struct Cluster {
-  double weight = 0;                // sum of the weights of its tasks
-  std::vector<double> eigenvalues;  // of D^-1/2 L D^-1/2, messages per weight, ascending
+  double weight = 0;  // sum of the weights of its tasks
+  /// Eigenvalues of D^-1/2 L D^-1/2 in ascending order, in messages per weight.
+  std::vector<double> eigenvalues;
 };
 
 /// A partition of the tasks into clusters. The weight of a task is its load plus a little, so that

@@ -60,7 +60,7 @@ class Returns {
   }
 
   const Problem& problem_;
-  Outcome outcome_;  // of the placement so far
+  Outcome outcome_;  // outcome of the placement with the returns so far
   BusyTimes times_;
   Room room_;
   std::vector<TaskId> away_;  // tasks that have not returned, largest first

@@ -164,7 +164,7 @@ class Surroundings {
   // The seconds that t's messages with partners inside the domain faced_ would cost at the place of
   // t, if none of these partners were at that place. Used only if is_flat_inside_ is true.
   double own_inside_s_ = 0;
-  double worth_of_rest_ = 0;      // of all changes that do not depend on the place
+  double worth_of_rest_ = 0;      // the worth of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
 

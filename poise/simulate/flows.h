@@ -49,7 +49,7 @@ struct Flow {
 struct Detour {
   static constexpr std::uint32_t kNone = ~0U;
   std::uint32_t route = kNone;
-  double extra_s = 0;  // latency of the detour's additional hops
+  double extra_s = 0;  // latency of the hops that the detour has in addition
 };
 
 /// Sorts numbers of flows by the time at which the flows start; ties by number.

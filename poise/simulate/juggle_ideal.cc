@@ -56,7 +56,7 @@ class Team {
 
  private:
   struct Shared {                   // a place
-    std::vector<ThreadId> threads;  // with time slices, the first one has its turn
+    std::vector<ThreadId> threads;  // with time slices, the first thread is the one that runs
     double idle_s = 0;              // idle time since the last balancing point
     double owed_s = 0;              // overheads for which the place must still stop, in seconds
     double slice_left_s = 0;

@@ -31,9 +31,10 @@ class LendingLinks {
  private:
   const Machine& machine_;
   Resources resources_;
-  std::vector<double> free_s_;                      // per resource: when it has served everything
-  std::vector<PlaceId> first_place_;                // per domain
-  std::vector<ResourceRates::Crossing> crossings_;  // of the message that is carried
+  std::vector<double> free_s_;        // per resource: when it has served everything
+  std::vector<PlaceId> first_place_;  // per domain
+  /// The crossings of the message that is being carried.
+  std::vector<ResourceRates::Crossing> crossings_;
 };
 
 }  // namespace poise

@@ -31,7 +31,7 @@ struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
   double ran_s = 0;          // seconds that each task took, if it has run
-  std::uint64_t ticket = 0;  // of a task that has a copy; then count is 1
+  std::uint64_t ticket = 0;  // ticket of a task that has a copy (count is then 1)
 };
 
 std::uint64_t count_of(const auto& runs) {
@@ -48,7 +48,7 @@ struct Mail {
     request,
     decline,
     claim,
-    grant,  // the answer to a claim; a message without a run refuses it
+    grant,  // the answer to a claim; without a run it refuses the claim
     load,
     termination
   };
@@ -88,9 +88,9 @@ struct Rank {
   double last_cost = 0;    // cost of the task that ran last
   Run running;             // count 1 while a task runs
   double began_s = 0, busy_until_s = 0;
-  std::vector<Run> results;  // of borrowed tasks, not yet sent
+  std::vector<Run> results;  // results of borrowed tasks that are not yet sent
   double oldest_result_s = 0;
-  SimulatedCopies copies;  // of tasks of other ranks
+  SimulatedCopies copies;  // the copies of other ranks' tasks at this rank
   std::deque<std::uint32_t> inbox;
   std::uint64_t created = 0, finished = 0, lent = 0, messages = 0;
   std::uint64_t tasks_here = 0;  // borrowed tasks whose results have not been sent
@@ -166,9 +166,11 @@ class Simulation {
   std::vector<double> card_free_s_, bytes_out_;  // by node
   std::optional<LendingLinks> links_;
   std::uint64_t order_ = 0, created_ = 0, finished_ = 0, last_ticket_ = 0;
-  double now_s_ = 0, cpu_s_ = 0;  // of the present step: when it began, and the time it has taken
-  std::uint32_t ranks_done_ = 0;  // ranks that have left the last wait or, if they meet, this one
-  double began_s_ = 0;            // when the ranks met
+  // Start of the present step, and the CPU time that it has taken so far.
+  double now_s_ = 0, cpu_s_ = 0;
+  // Number of ranks that have left the last wait (if all ranks meet between waits: this wait).
+  std::uint32_t ranks_done_ = 0;
+  double began_s_ = 0;  // time at which all ranks had met
   double age_s_ = 0;
   std::uint64_t ages_ = 0;
   LendingOutcome outcome_;

@@ -32,12 +32,12 @@ struct LendingScenario {
   std::uint32_t ranks_per_node = 1;
   std::vector<std::vector<SimulatedWork>> work;  // by rank; ranks beyond the end have none
   std::vector<double> slowness;                  // by rank; 1 beyond the end
-  std::vector<double> enter_s;  // by rank: when it enters the wait; 0 beyond the end
+  std::vector<double> enter_s;  // by rank: time at which it enters the wait; 0 beyond the end
   /// By rank: seconds for which the rank and a competitor that always computes hold the core in
   /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. 0, and
   /// beyond the end: the rank has the core alone.
   std::vector<double> slice_s;
-  double bytes_per_task = 128;  // of a task that is lent and its result
+  double bytes_per_task = 128;  // bytes of a lent task and of its result together
   /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.
   double message_bytes = std::numeric_limits<double>::infinity();
   /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
@@ -88,7 +88,7 @@ struct LendingScenario {
   bool has_spans = false;  // record what every rank does
 };
 
-/// What a rank did in all waits or, with LendingScenario::meets, in the last wait.
+/// The activity of a rank in all waits or, with LendingScenario::meets, in the last wait.
 struct SimulatedRank {
   double left_s = 0;  // when it left the last wait
   double busy_s = 0;  // time in tasks, messages and decisions, and before it entered the wait
@@ -104,8 +104,9 @@ struct LendingOutcome {
   std::uint64_t copies = 0, copies_run = 0;  // copies of tasks; copies that ran
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
-  double mean_load_age_s = 0;  // of the victim's load, as the thief knew it when it sent a request
-  double max_bytes_out = 0;    // most bytes that any node sent
+  /// Age of the load that a thief knew of its victim when it sent a request.
+  double mean_load_age_s = 0;
+  double max_bytes_out = 0;  // most bytes that any node sent
   std::uint64_t max_lent_by_one = 0;
   std::size_t max_peer_bytes = 0;  // size of the largest table of peers
   std::vector<SimulatedRank> ranks;

@@ -235,7 +235,8 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
   return speed_of_lending(scenario, waits, seed);
 }
 
-// A loan may stay on rank 1 for a slice, a fifth of the step. So single runs may lose.
+// A lent task may have to wait on rank 1 while the competitor has the core, for a fifth of the
+// step. So lending may lengthen single runs.
 TEST(LendingSimulation, lending_helps_if_another_program_shares_a_core_unless_tasks_are_tiny) {
   for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
     for (const std::uint32_t waits : {1, 4}) {
@@ -262,7 +263,8 @@ double speed_beside_a_slow_rank(std::uint32_t waits, std::uint64_t seed) {
   return speed_of_lending(scenario, waits, seed);
 }
 
-// In the first steps too many tasks go to the slow rank, whose slowness is learnt slowly.
+// In the first steps too many tasks go to the slow rank, because the other rank learns only
+// gradually how slow it is.
 TEST(LendingSimulation, lending_few_tasks_pays_once_ranks_have_learnt_how_slow_a_slow_rank_is) {
   std::vector<double> early, late;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {  // the percentiles below need this many

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// What a step would take if the places lent tasks to one another, as ranks with the tasks runtime
-// do.
+// SPDX-License-Identifier: BSD-3-Clause Predicts the time of a step if the places lent tasks to one
+// another, as ranks with the tasks runtime do.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,8 @@ struct LendingOptions {
   bool is_on() const { return lends || replicated_share > 0; }
 };
 
-/// What was lent in one step, or in several steps together, and the time that this saved.
+/// The number of lent tasks in one step, or in several steps together, and the time that lending
+/// saved.
 struct Loans {
   std::uint64_t tasks = 0;       // a task that is lent on counts again
   std::uint64_t copies_run = 0;  // tasks that ran where a copy of them was
@@ -42,7 +42,7 @@ struct Loans {
   Loans& operator+=(const Loans& other);
 };
 
-/// What the places of a step did.
+/// The activities of the places in a step.
 struct LentStep {
   double end_s = 0;  // when every rank knows that all tasks have finished
   Loans loans = {};  // without saved_s

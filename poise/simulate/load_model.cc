@@ -14,7 +14,7 @@ namespace poise {
 
 namespace {
 
-/// Returns a random number of an object, which is the same in every step.
+/// Returns a random number that belongs to an object and is the same in every step.
 double uniform_of(std::uint64_t seed, std::uint64_t object) {
   return Random(mix(seed) ^ mix(object + 1)).uniform();
 }

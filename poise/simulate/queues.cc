@@ -41,8 +41,9 @@ std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flo
     if (flows[f].bytes > 0 && !routes.stops(flows[f].route).empty()) starts.push_back(f);
   }
   sort_by_start(flows, starts);
-  std::size_t next = 0;           // in starts
-  std::vector<Arrival> arrivals;  // at later stops: a heap, which stays small
+  std::size_t next = 0;  // in starts
+  // Arrivals at the second and later resources of routes: a heap, which stays small.
+  std::vector<Arrival> arrivals;
   const auto take = [&] {
     if (next < starts.size()) {
       const Arrival start{flows[starts[next]].start_s, starts[next], 0};

@@ -309,7 +309,7 @@ class Replayer::Run {
     result.loans = step.loans;
     for (PlaceId p = 0; p < spans_.size(); ++p) {
       const PlaceRun& place = iteration.places[p];
-      double did_s = 0;  // until when the spans below describe the place
+      double did_s = 0;  // end of the time that the spans below cover
       if (step.spans.empty()) {
         record(p, now_s_, now_s_ + place.sends_s, Activity::work);
         record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);

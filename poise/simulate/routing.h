@@ -89,7 +89,7 @@ class NetworkRoutes {
   double s_per_byte_ = 0, s_per_hop_ = 0;        // torus, mesh, dragonfly
   std::uint32_t num_choices_ = 1;                // routers or roots
   std::vector<std::uint32_t> links_per_uplink_;  // tree: per tier; 0: not limited
-  std::vector<double> uplink_s_per_byte_;        // of one of these links
+  std::vector<double> uplink_s_per_byte_;        // seconds per byte of one of these links
 };
 
 }  // namespace poise

@@ -8,7 +8,8 @@ namespace poise {
 namespace {
 
 TEST(SharedCore, a_rank_computes_only_during_its_own_time_slices) {
-  const SharedCore core{.slice_s = 4, .offset_s = 1};  // of the rank: -1 to 3, 7 to 11
+  // The rank has the core from -1 to 3 s, from 7 to 11 s, and so on.
+  const SharedCore core{.slice_s = 4, .offset_s = 1};
   EXPECT_EQ(core.held_from_s(2), 2);
   EXPECT_EQ(core.held_from_s(3), 7);
   EXPECT_EQ(core.end_s(0, 3), 3);

@@ -96,7 +96,8 @@ TEST(Theory,
 }
 
 TEST(Theory, only_phases_with_a_balancing_point_get_shorter_if_the_period_exceeds_a_phase) {
-  const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
+  // 20 s without balancing.
+  const SpmdProgram program{8, 7, 1, 10};
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);

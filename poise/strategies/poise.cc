@@ -352,7 +352,7 @@ class Search {
     return kCosts.build_scans + kCosts.way_back_scans + 2 * 3 * tuning_.scans_per_entry;
   }
 
-  /// What all steps together would save if the iteration reached its lower bound.
+  /// The seconds that all steps together would save if the iteration reached its lower bound.
   double most_saved_s() const { return steps_ * (way_.current.iteration_s - bound_s_); }
 
   /// The longest time that a place takes to pack all of its tasks.
@@ -428,7 +428,8 @@ class Search {
   // limits them.
   double far_migration_s_ = 0;
   unsigned passes_in_vain_ = 0;
-  bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
+  // A pass has found the best placement, from which tasks have not been returned yet.
+  bool has_passed_ = false;
 };
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {

@@ -73,7 +73,8 @@ TEST(Treematch, minimises_the_hop_bytes_of_a_ring_of_tasks_for_every_initial_pla
   for (const TaskId num_tasks : {8u, 16u, 64u}) {
     const Workload workload = k_neighbour(num_tasks, 1);
     const std::uint64_t least = hop_bytes_in_blocks(machine, workload);
-    const PlaceId numbering[] = {0, 4, 1, 5, 2, 6, 3, 7};  // of the OS 0, 2, 4, 6, 1, 3, 5, 7
+    // Places in the order of the OS numbers 0, 2, 4, 6, 1, 3, 5, 7.
+    const PlaceId numbering[] = {0, 4, 1, 5, 2, 6, 3, 7};
     std::vector<Placement> starts = {blocked(num_tasks, 8), round_robin(num_tasks, 8),
                                      Placement(num_tasks)};
     starts.emplace_back(num_tasks);
@@ -264,7 +265,8 @@ TEST(Treematch, tasks_that_share_a_node_move_to_one_node_together_if_the_option_
 
 TEST(Treematch, keeps_the_current_placement_if_it_is_better_than_the_computed_one) {
   const Machine machine = machine_from_text("core:2 message:1");
-  Workload workload = k_neighbour(2, 1);  // apart, the two would wait for each other
+  // If the two tasks were on different places, they would wait for each other.
+  Workload workload = k_neighbour(2, 1);
   const Placement together(2);
   EXPECT_EQ(place("treematch", machine, workload, together), together);
   EXPECT_NE(place("treematch:only_better=0", machine, workload, together), together);

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// What Charm++ measured in one phase, as plain rows. charmc compiles this header as well, so it
-// must be valid C++17.
+// SPDX-License-Identifier: BSD-3-Clause The measurements of Charm++ in one phase, as plain rows.
+// charmc compiles this header as well, so it must be valid C++17.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +47,8 @@ struct MessageRow {
   // If a PE sends the message, the index of the PE's row; `from` is then unused. If an object sends
   // it, -1; `from` is then the name of the object.
   std::int32_t from_pe = -1;
-  std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
+  /// A range in `receivers`; if num_receivers is 0, only `to` receives the message.
+  std::uint32_t first_receiver = 0, num_receivers = 0;
   std::uint32_t messages = 0, bytes = 0;
   std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
 };
@@ -59,7 +59,7 @@ using MessageVisitor = std::function<void(const MessageRow&, const std::vector<O
 /// Messages that are not stored as rows but listed when they are needed. There may be many times
 /// more messages than objects, and Charm++ has a copy of them already.
 struct MessageSource {
-  std::size_t count = 0;  // for which memory is reserved
+  std::size_t count = 0;  // number of messages for which memory is reserved
   std::function<void(const MessageVisitor&)> visit_all;
   // Whether visit_all() lists the last message first. It then frees each message, so that no two
   // copies are in memory at once, and can be called only once.
@@ -78,10 +78,10 @@ struct ObjectSource {
 struct Statistics {
   std::vector<PeRow> pes;
   std::vector<ObjectRow> objects;
-  ObjectSource more_objects;  // in addition to `objects`
+  ObjectSource more_objects;  // objects in addition to those in `objects`
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
-  MessageSource more_messages;  // in addition to `messages`
+  MessageSource more_messages;  // messages in addition to those in `messages`
   bool pes_are_here = true;     // false: a replay of statistics from another job
   // A restart keeps this number of low bits of an object's id. The bits above them may contain the
   // number of a PE, so a restart on another number of PEs changes them.

@@ -36,7 +36,7 @@ struct BalancerOptions {
   ProgressSource progress = ProgressSource::automatic;
   double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
-  std::size_t first_cpu = 0;  // index of the first cpu to use if a quota pays for some only
+  std::size_t first_cpu = 0;  // index of the first cpu to use if a quota allows only some cpus
   bool wants_stays = false;   // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
   // Path of the library that reports the waits of the program's threads; empty: there is none.
@@ -98,13 +98,13 @@ class Balancer {
   std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
   // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
-  std::map<std::uint64_t, Descriptor> counters_;  // of instructions, by key of the thread
+  std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread
   std::vector<ThreadReading> readings_;           // of this round
   std::vector<JuggleTeam::Wait> waits_;
-  double reacting_s_ = 0;  // how long the policy has reacted to waits
+  double reacting_s_ = 0;  // seconds for which the policy has reacted to waits
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
-  std::set<pid_t> asked_;        // processes of which it is known how they wait
+  std::set<pid_t> asked_;        // processes whose way of waiting has been determined
   bool waits_actively_ = false;  // threads of one of these processes wait actively
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;

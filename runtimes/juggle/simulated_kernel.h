@@ -125,7 +125,7 @@ class SimulatedKernel : public Kernel {
   std::map<pid_t, Thread> threads_by_id;
   std::set<pid_t> foreign;            // processes of other users
   std::set<pid_t> active;             // processes whose threads wait actively
-  std::map<pid_t, WaitReport> waits;  // of the threads that report them
+  std::map<pid_t, WaitReport> waits;  // the reports of those threads that report their waits
   std::optional<double> quota = {};
   double stranger_share = 0;  // share of each cpu that other programs use
   double time_s = 0;

@@ -224,7 +224,9 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
       for (const Phase& phase : read_trace(path).phases) {
         const Workload& workload = phase.workload;
         ASSERT_EQ(workload.subphase_load_s.size(), kObjects);
-        double second_s = 0;  // of all objects: a short run of one object may measure as 0
+        // Seconds of all objects together, because the measured time of a short run of one object
+        // may be 0.
+        double second_s = 0;
         for (ObjectId id = 0; id < kObjects; ++id) {
           ASSERT_EQ(workload.subphase_load_s[id].size(), 2u);
           const double sum_s = workload.subphase_load_s[id][0] + workload.subphase_load_s[id][1];

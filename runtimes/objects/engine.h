@@ -91,7 +91,7 @@ class Engine {
   std::unique_ptr<StepRunner> runner_;
 
   BalanceResult balancing_;         // sums over all balancing steps
-  double reachable_imbalance_ = 1;  // as predicted by the last decision
+  double reachable_imbalance_ = 1;  // the imbalance that the last decision predicted
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
   // The next check whether balancing pays comes this many steps after the last decision.
   std::uint64_t next_check_;

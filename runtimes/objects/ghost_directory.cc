@@ -61,8 +61,8 @@ void GhostDirectory::update(Communicator& ranks,
     for (std::size_t i = 0; i < ids.size(); ++i) learn(ids[i], answers.at(home)[i]);
 }
 
-/// Returns the ghosts of this rank after a migration, sorted by id: the receivers of messages from
-/// the objects in `own`, without objects in `own` and without objects whose home is this rank.
+/// Returns the ghosts of this rank after a migration, sorted by id. These are the receivers of
+/// messages from the objects in `own`, except objects in `own` and objects whose home is this rank.
 std::vector<ObjectId> GhostDirectory::ghosts_after(
     Communicator& ranks, const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
     std::span<const Message> sent, std::span<const ObjectId> own) const {

@@ -10,10 +10,10 @@
 
 namespace poise::objects {
 
-/// What all ranks measured in a run; every rank gets the same.
+/// The measurements of all ranks in a run, combined; every rank gets the same values.
 struct Totals {
   std::uint64_t steps = 0;
-  double wall_s = 0;      // in steps and in balancing, on the slowest rank
+  double wall_s = 0;      // time in steps and in balancing, on the slowest rank
   double load_s = 0;      // sum over all objects
   double busiest_s = 0;   // load of the busiest rank
   double idle_s = 0;      // sum of the waiting times of all ranks

@@ -11,7 +11,7 @@ namespace poise::profile {
 
 /// The times of one message to another host and of its answer.
 struct RoundTrip {
-  std::int64_t sent_ns = 0, received_ns = 0;  // by this rank's clock
+  std::int64_t sent_ns = 0, received_ns = 0;  // times by this rank's clock
   std::int64_t there_ns = 0;                  // when the other rank replied, by its clock
 };
 

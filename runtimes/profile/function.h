@@ -18,7 +18,8 @@ static_assert(sizeof(Word) == 8, "arguments are passed on as 64-bit words");
 enum class Kind : std::uint8_t { point_to_point, collective, wait, io, other };
 inline constexpr int kNumKinds = 5;
 
-/// What a call sends, or what it does to the profile.
+/// The meaning of a call for the profile: the kind of messages that it sends, or its effect on the
+/// profile itself.
 enum class Meaning : std::uint8_t {
   nothing,
   init,

@@ -26,10 +26,10 @@ TEST(omp_watch, tasks_that_run_while_a_thread_waits_are_work) {
   thread.enter_region(0, 4);
   thread.begin_wait(10);
   thread.begin_task(20);
-  thread.begin_task(25);  // directly after the first
+  thread.begin_task(25);  // this task begins directly after the first
   thread.end_task(40);
   thread.end_wait(50);
-  thread.begin_task(60);  // not in a wait: the region goes on after it
+  thread.begin_task(60);  // this task does not run in a wait: the region goes on after it
   thread.end_task(70);
   thread.begin_wait(80);
   thread.leave_region(100);

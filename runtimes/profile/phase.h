@@ -11,19 +11,20 @@
 
 namespace poise::profile {
 
-/// What a rank may wait for: the last rank to arrive in a collective, or the other rank of a send
-/// or receive.
+/// The event for which a rank may wait: the arrival of the last rank in a collective, or the other
+/// rank of a send or receive.
 enum class WaitsFor : std::uint8_t { collective, message };
 inline constexpr int kNumWaits = 2;
 
 /// Sums of times and calls. Useful time is the time outside MPI of the thread that initialised MPI.
 struct Totals {
   std::int64_t useful_ns = 0;
-  std::int64_t long_wall_ns = 0, long_cpu_ns = 0;  // of useful stretches whose CPU time was read
+  /// Wall and CPU time of those useful stretches whose CPU time was read.
+  std::int64_t long_wall_ns = 0, long_cpu_ns = 0;
   std::array<std::int64_t, kNumKinds> mpi_ns = {};
   std::array<std::uint64_t, kNumKinds> calls = {};
   std::uint64_t not_understood = 0;    // calls that may send, but whose traffic is not known
-  std::uint64_t outside_messages = 0;  // to ranks that are not in MPI_COMM_WORLD
+  std::uint64_t outside_messages = 0;  // messages to ranks that are not in MPI_COMM_WORLD
   // Calls in which a rank may have waited for another rank, whether they were sampled or not.
   std::array<std::int64_t, kNumWaits> may_wait_ns = {};
   std::array<std::uint64_t, kNumWaits> may_wait_calls = {};
@@ -31,7 +32,7 @@ struct Totals {
   Totals& operator-=(const Totals& other);
 };
 
-/// What the kernel measured for the thread and its process.
+/// The kernel's measurements of the thread and its process.
 struct Machinery {
   std::int64_t run_ns = 0, queued_ns = 0;  // since the start: on a cpu; ready, but not on a cpu
   std::uint64_t peak_bytes = 0;            // high-water mark of resident memory
@@ -61,7 +62,7 @@ struct Estimate {
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
 struct Phase {
-  std::uint64_t label = 0;  // of MPI_Pcontrol; 0: none
+  std::uint64_t label = 0;  // the label given by MPI_Pcontrol; 0: none
   std::int64_t begin_ns = 0, end_ns = 0;
   Totals totals = {};
   std::int64_t useful_cpu_ns = 0;

@@ -81,7 +81,8 @@ class PointToPoint {
   KeyTable<Persistent> persistent_;
   std::vector<Active> active_;
   std::optional<Probed> probed_;
-  std::vector<std::uint64_t> own_statuses_;  // in place of those that the program ignores
+  /// Statuses that MPI gets in place of those that the program ignores.
+  std::vector<std::uint64_t> own_statuses_;
 };
 
 }  // namespace poise::profile

@@ -39,7 +39,8 @@ struct RankProfile {
   /// True if it is known how long the rank waited for messages, because the order of messages was
   /// known until the end.
   bool knows_message_waits = true;
-  std::uint64_t clock_error_ns = 0;  // by which this host's clock may differ from rank 0's
+  /// Maximum difference of this host's clock from that of rank 0 after correction.
+  std::uint64_t clock_error_ns = 0;
   Reorderings reorderings = {};
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels

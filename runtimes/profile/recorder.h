@@ -17,7 +17,7 @@ namespace poise::profile {
 /// agree is chosen.
 enum class Cuts : std::uint8_t {
   pcontrol,     // by MPI_Pcontrol
-  collectives,  // at repeats of the period in the sequence of collectives
+  collectives,  // a phase is an iteration, found as a repeated sequence of collectives
   slices,       // by time
 };
 inline constexpr int kNumCuts = 3;

@@ -62,7 +62,7 @@ void Series::halve() {
 void merge_short(std::vector<Phase>& phases, const std::vector<std::int64_t>& longest_ns,
                  std::int64_t least_ns) {
   std::size_t size = 0;
-  std::int64_t length_ns = 0;  // of the phase that is being put together
+  std::int64_t length_ns = 0;  // length of the phase that is being merged
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const bool joins =
         size > 0 && length_ns < least_ns && phases[size - 1].label == phases[i].label;

@@ -68,7 +68,7 @@ void make(Input& input, Made& made) {
   task.items.assign(items);
 }
 
-// What a receiver does that shares no memory: it copies the payloads.
+// Copies the payloads, as a receiver does that shares no memory with the sender.
 void receive(ArrivedTask& arrived, const std::vector<Payload>& sent, std::size_t& next) {
   for (const Payload& into : arrived.payloads) {
     POISE_CHECK(next < sent.size() && sent[next].bytes == into.bytes);

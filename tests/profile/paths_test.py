@@ -57,7 +57,7 @@ def expected_traffic():
         right, left = (rank + 1) % SIZE, (rank - 1) % SIZE
         add(rank, right, 10, 250)
         add(rank, left, 1, 7)
-        add(rank, left, 1, 3)    # to the next rank of the reversed communicator
+        add(rank, left, 1, 3)    # messages to the next rank of the reversed communicator
         add(rank, right, 3, 15)  # persistent
         add(rank, right, 1, 0)   # barrier, two rounds
         add(rank, left, 1, 0)

@@ -32,7 +32,8 @@ const auto kWhere = function("where", [](int us) {
 
 struct Job {
   int rank = 0, num_ranks = 1;
-  std::vector<int> ran_on;  // by task named 100, 101, and so on; only on rank 0
+  // The rank that ran each task; tasks are named 100, 101, and so on; filled only on rank 0.
+  std::vector<int> ran_on;
 };
 
 Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0") {

@@ -43,7 +43,7 @@ inline bool is_first() {
   return first;
 }
 
-/// Waits until all ranks have called it.
+/// Waits until all ranks have called this function.
 inline void meet() {
   complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
 }

@@ -34,7 +34,7 @@ class TasksTrace(unittest.TestCase):
             self.assertEqual(loan["task"], "multiply of rank 0")
             self.assertEqual(loan["bytes there and back"], str(3 * 8 * SIZE**2 + 4))  # and their size
             self.assertRegex(loan["why"], r"^rank 1 (sent a steal request|would be idle in \d+\.\d+ ms)$")
-            if "busy for" not in loan:  # of functions whose time is known
+            if "busy for" not in loan:  # the expected times are stated only for functions whose time is known
                 (_, lender_ms), (with_ms, without_ms) = (
                     map(float, re.findall(r"[\d.]+(?= ms)", loan[f"rank {rank} busy for"]))
                     for rank in (0, 1))

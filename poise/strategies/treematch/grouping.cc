@@ -30,7 +30,7 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
 
 /// Lists all groups of `arity` elements and takes disjoint groups, best first.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
-  std::vector<Vertex> members;  // of all listed groups, one group after the other
+  std::vector<Vertex> members;  // members of all listed groups, one group after the other
   std::vector<double> values;
   for_each_subset(Matrix(graph), arity, [&](std::span<const Vertex> group, double value) {
     members.insert(members.end(), group.begin(), group.end());

@@ -79,7 +79,7 @@ class Halving {
  private:
   struct Region {
     std::vector<Vertex> vertices, slots;
-    Vertex centre;  // of the slots: the position assumed for the region's vertices
+    Vertex centre;  // the central slot, which is the position assumed for the region's vertices
   };
 
   void split(Region& region, std::deque<Region>& open) {

@@ -52,7 +52,7 @@ using Grouping = std::vector<std::vector<Vertex>>;
 
 /// Numbers leaves depth-first, so that each group's leaves are consecutive.
 std::vector<Vertex> leaves_of(const Grouping& grouping, Vertex num_leaves) {
-  std::vector<Vertex> first_leaf{0};  // of the groups of the level above
+  std::vector<Vertex> first_leaf{0};  // first leaf of each group of the level above
   Vertex per_group = num_leaves;
   for (auto level = grouping.rbegin(); level != grouping.rend(); ++level) {
     const Vertex num_groups = first_leaf.size();

@@ -75,7 +75,8 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   void begin();
   Statistics seen_from(LDStats& stats, int to_root) const;
 
-  std::map<int, int> core_of_pe_;  // for the PEs of the group; used at its root only
+  // Core of each PE of the group; used only on the group's first PE.
+  std::map<int, int> core_of_pe_;
   std::unique_ptr<Balancer> balancer_;
 };
 
@@ -161,7 +162,7 @@ Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
     poise::charm::add_message(stats.commData[i], statistics);
   for (auto& row : statistics.messages) {
     if (row.from_pe != -1)
-      row.messages = 0;  // from a PE of the group: its row is not in these statistics
+      row.messages = 0;  // a PE of the group sent it; the row of that PE is not in these statistics
     row.from_pe = -1;
     if (row.last_known_pe >= 0 && tree->parent(row.last_known_pe, 0) == to_root) row.to = others;
   }

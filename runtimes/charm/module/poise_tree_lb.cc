@@ -220,8 +220,9 @@ class DecidingLevel : public LevelLogic {
 
 /// A checked configuration.
 struct Tree {
-  json stock;                      // for TreeLB: the same tree, all of whose strategies do nothing
-  std::vector<Strategies> levels;  // above the PEs, the root last
+  // The configuration that TreeLB gets: the same tree, but its strategies do nothing.
+  json stock;
+  std::vector<Strategies> levels;  // one per level above the PEs, the root last
   int steps_per_root_decision = 1;
 };
 

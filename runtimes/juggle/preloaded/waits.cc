@@ -44,7 +44,7 @@ struct OwnSlot {
   ~OwnSlot() {
     if (slot != nullptr) slot->thread.store(0, std::memory_order_relaxed);
     slot = nullptr;
-    has_asked = true;  // what runs after this in the ending thread reports nothing
+    has_asked = true;  // code that the ending thread runs after this reports nothing
   }
 };
 thread_local OwnSlot own;
@@ -198,7 +198,7 @@ void run_region(void* given) {
   WaitSlot* const slot = own_slot();
   end_wait(slot);
   region.function(region.data);
-  begin_wait(slot);  // at the barrier that ends the region
+  begin_wait(slot);  // the thread waits at the barrier that ends the region
 }
 
 /// Starts a parallel region through run_region(), so that a thread counts as waiting before and

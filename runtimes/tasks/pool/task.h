@@ -68,8 +68,9 @@ struct Extras {
   // Memory for the literal arguments if they do not fit into the task. In a borrowed task: memory
   // for the items that are neither in `message` nor used in place.
   std::shared_ptr<std::byte> storage;
-  std::shared_ptr<std::byte> message;  // in a borrowed task: the message that holds its small items
-  Buffer result;                       // the result of a borrowed task
+  /// Of a borrowed task: the message in which its small items lie.
+  std::shared_ptr<std::byte> message;
+  Buffer result;  // the result of a borrowed task
   // By index of an item: the copy of the item in memory that the ranks of the node share, or null
   // if there is no such copy.
   std::vector<std::shared_ptr<std::byte>> copies;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// What a context checks when it starts: MPI, its settings on all ranks, and its trace file.
+// SPDX-License-Identifier: BSD-3-Clause The checks that a context makes when it starts: of MPI, of
+// its settings on all ranks, and of its trace file.
 #pragma once
 
 #include <mpi.h>

@@ -24,9 +24,9 @@ namespace {
 // A rank's part begins at a multiple of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// What another process needs to map the file with this rank's part of the memory: process id and
-// file descriptor, which lead to the file, and its device and inode, which prove that the file is
-// the right one.
+// The data that another process needs to map the file with this rank's part of the memory: process
+// id and file descriptor, which lead to the file, and its device and inode, which prove that the
+// file is the right one.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
