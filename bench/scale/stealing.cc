@@ -39,8 +39,8 @@ struct Rank {
   std::uint32_t queued = 0;
   bool is_running = false;
   Tasks running;
-  double busy_until_s = 0;      // until then the rank runs its task or handles messages
-  double messages_until_s = 0;  // until then the rank handles messages
+  double busy_until_s = 0;      // time until which the rank runs its task or handles messages
+  double messages_until_s = 0;  // time until which the rank handles messages
   double pause_s = lending_tuning::kMinPause_s;
   double slowness = 1;
   // For each owner: the number of results not yet sent to it.

@@ -23,7 +23,8 @@ struct poise_comparison {
 struct poise_simulation {
   poise::library::Kind<0x706f69736573696d> kind;
   poise::apps::Simulation simulation;
-  std::vector<std::vector<double>> steps_s;  // per row: iterations, decisions, migrations
+  // For each row, the seconds of each step: iteration, decision and migrations together.
+  std::vector<std::vector<double>> steps_s;
   std::vector<poise_simulation_row> rows;
 };
 

@@ -60,8 +60,7 @@ struct Cell {
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
   double kinetic = 0, potential = 0;
-  /// Energy at the start; the energy of a pair of cells counts in its first cell.
-  double first_energy = 0;
+  double first_energy = 0;  // at the start; the energy of a pair counts in the pair's first cell
   bool has_first = false;
 
   void step(const Inbox& inbox, Outbox& outbox) {

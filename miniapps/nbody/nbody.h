@@ -109,8 +109,7 @@ struct Piece {
   Settings settings;
   std::uint64_t now = 0;  // steps: attract() in odd ones, move() and tell() in even ones
   std::vector<Particle> particles;
-  /// Energy at the first and at the last time at which all particles are active.
-  double first_energy = 0, energy = 0;
+  double first_energy = 0, energy = 0;      // measured when all particles are active
   Vector sampled{}, sample_acceleration{};  // initial state of one particle
 
   void step(const Inbox& inbox, Outbox& outbox) {

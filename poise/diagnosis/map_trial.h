@@ -17,7 +17,7 @@ enum class RunKind : std::uint8_t {
 
 struct TimedRun {
   RunKind kind = RunKind::own_order;
-  double seconds = 0;  // from the start of the launcher to its end
+  double seconds = 0;  // time from the start of the launcher to its end
 };
 
 /// What is known about a program's runs.

@@ -23,7 +23,8 @@ struct RankTimes {
   double useful_s = 0;  // outside MPI
   double load_s = 0;    // useful_s without the time in which the rank waited for a core
   double queued_s = 0;  // time ready to run, but not on a core; inside and outside MPI
-  Seconds waited = {};  // in MPI, for late ranks; the rest of the time in MPI is transfer
+  /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
+  Seconds waited = {};
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
 };
 

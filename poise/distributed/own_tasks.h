@@ -12,16 +12,19 @@ namespace poise {
 
 /// Arrays that the caller owns. Those marked "or empty" are optional.
 struct OwnTasks {
-  std::span<const std::uint64_t> ids;    // unique among the tasks of all ranks
+  std::span<const std::uint64_t> ids;    // id of each task, unique among the tasks of all ranks
   std::span<const double> load_s;        // per task
-  std::span<const std::uint64_t> bytes;  // per task, or empty: moving costs no bytes
-  std::span<const std::uint8_t> pinned;  // per task, not 0 if it must stay; or empty
+  std::span<const std::uint64_t> bytes;  // bytes of each task; empty if migrations send no bytes
+  /// For each task, not 0 if it must stay; empty if all may move.
+  std::span<const std::uint8_t> pinned;
   /// Messages by sender in CSR form: task t sends to the tasks with the ids to[i], for first[t] <=
   /// i < first[t + 1]. If there are no messages, the arrays are empty.
   std::span<const std::uint64_t> first;
   std::span<const std::uint64_t> to;
-  std::span<const std::uint32_t> to_rank;  // where that task is, or empty: looked up
-  std::span<const std::uint64_t> counts;   // messages, or empty: one each
+  /// For each entry of `to`, the rank of that task; empty: ranks are looked up.
+  std::span<const std::uint32_t> to_rank;
+  /// For each entry of `to`, the number of messages; empty: one each.
+  std::span<const std::uint64_t> counts;
   /// For each entry of `to`, the bytes of all its messages together. Empty if messages have no
   /// bytes.
   std::span<const std::uint64_t> message_bytes;

@@ -40,8 +40,9 @@ struct Level {
 /// NUMA factors inside one kind of node; all nodes of a kind share them.
 struct NodeKind {
   std::uint32_t num_domains = 1;
-  std::vector<double> latency_factor{1};    // [from * num_domains + to]; the diagonal is 1
-  std::vector<double> bandwidth_factor{1};  // for the same pairs of domains as latency_factor
+  std::vector<double> latency_factor{1};  // [from * num_domains + to]; the diagonal is 1
+  /// Bandwidth factors, in the same order as latency_factor.
+  std::vector<double> bandwidth_factor{1};
 };
 
 /// Where a factor comes from, in ascending order of reliability.

@@ -83,8 +83,9 @@ class JuggleWatch {
   // thread of the place was ready or running. done_ is the fraction of the time in which one was
   // running, times the speed of the place.
   std::vector<double> wanted_, done_;
-  std::vector<double> taken_s_;  // per place: what other programs took in this window
-  std::vector<Use> use_;         // scratch, per place
+  /// For each place, the CPU time that other programs used in this window.
+  std::vector<double> taken_s_;
+  std::vector<Use> use_;  // scratch, per place
   JuggleFacts facts_;
 };
 

@@ -55,7 +55,8 @@ struct LendingView {
   /// The load of each rank that this rank received last, in tasks unless the policy defines another
   /// unit.
   std::span<const double> load_of_rank{};
-  std::span<const QueuedTask> queue{};  // in order of start, if the policy wants to see it
+  /// Queued tasks in the order in which they would start; empty unless the policy asks for them.
+  std::span<const QueuedTask> queue{};
 };
 
 struct Loan {

@@ -89,7 +89,7 @@ class LinkModel {
     return known == known_.end() ? guess(to) : known->second;
   }
 
-  Link near_;                                      // inside this rank's memory domain
+  Link near_;                                      // link to ranks of this rank's memory domain
   Link other_nodes_;                               // average over all other nodes
   std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };

@@ -20,9 +20,10 @@ struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
   std::uint32_t to = 0;
   Kind kind = Kind::report;
-  std::uint64_t wait = 0;                   // number of the wait
-  std::uint32_t round = 0;                  // number of the round in that wait
-  std::uint64_t created = 0, finished = 0;  // in a report: sums over the sender's subtree
+  std::uint64_t wait = 0;   // number of the wait
+  std::uint32_t round = 0;  // number of the round in that wait
+  /// Used in reports: sums over the ranks of the sender's subtree.
+  std::uint64_t created = 0, finished = 0;
 };
 
 /// The position of one rank in the tree of all ranks.
@@ -80,7 +81,8 @@ class TerminationDetector {
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;
   bool done_ = true, reported_ = false;
-  std::optional<std::uint64_t> finished_before_;  // at the root: the sum of the previous round
+  /// Used at the root: the number of finished tasks in the previous round.
+  std::optional<std::uint64_t> finished_before_;
 };
 
 }  // namespace poise

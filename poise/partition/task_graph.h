@@ -13,9 +13,10 @@ namespace poise {
 
 /// An undirected graph; each edge is in the rows of both its ends.
 struct TaskGraph {
-  std::vector<std::int32_t> first;        // row v is [first[v], first[v + 1])
-  std::vector<std::int32_t> neighbour;    // per entry of a row, in ascending order
-  std::vector<std::int32_t> edge_weight;  // per entry, at least 1
+  std::vector<std::int32_t> first;  // row v is [first[v], first[v + 1])
+  /// For each entry of a row the neighbour; entries are in ascending order.
+  std::vector<std::int32_t> neighbour;
+  std::vector<std::int32_t> edge_weight;  // for each entry the weight of the edge, at least 1
 };
 
 /// The graph of the given tasks (in ascending order), numbered in that order. Two tasks that

@@ -65,7 +65,8 @@ static_assert(kPartitionTuning.min_partners < kPartitionTuning.max_partners);
 static_assert(kPartitionTuning.slack_of_bisection < 1 && kPartitionTuning.max_kept_of_level < 1);
 static_assert(kPartitionTuning.end_temperature < 1);
 
-/// The numbers of PartitionTuning as rows of a table; their ranges hold one value.
+/// The numbers of PartitionTuning as rows of a table. No number can be changed, so each range
+/// contains only the number itself.
 inline constexpr auto kPartitionNumbers = std::to_array<Knob>({
 #define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
     POISE_PARTITION_TUNING(POISE_KNOB)

@@ -132,12 +132,13 @@ class BusyTimes {
   const PairCosts& costs_;
   std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
-  bool has_moved_ = true;          // a task has moved since X and A were computed
-  std::vector<double> busy_s_;     // per spot
-  std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
-  std::vector<double> exposed_s_;  // per place: X; empty: nuco
-  std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
-  std::vector<double> weight_;     // per spot; empty: nuco
+  bool has_moved_ = true;       // a task has moved since X and A were computed
+  std::vector<double> busy_s_;  // per spot
+  /// For each spot, the part of busy_s_ that comes from X or A; empty for formula `nuco`.
+  std::vector<double> offset_s_;
+  std::vector<double> exposed_s_;  // for each place X; empty for formula `nuco`
+  std::vector<SpotId> held_by_;    // for each place its slowest resource; empty for formula `nuco`
+  std::vector<double> weight_;     // for each spot its weight; empty for formula `nuco`
   std::vector<double> change_s_;
   std::vector<bool> is_touched_;
   std::vector<SpotId> touched_;

@@ -39,9 +39,11 @@ class CoreRoom {
   const Machine& machine_;
   const Capacity& capacity_;
   bool is_limited_;
-  std::vector<PlaceId> places_;          // per task
-  std::vector<std::int64_t> free_;       // per place; negative: over its capacity
-  std::vector<std::int64_t> free_here_;  // per domain; empty: domains have no limit of their own
+  std::vector<PlaceId> places_;  // per task
+  /// Free cores of each place; negative if it is over its capacity.
+  std::vector<std::int64_t> free_;
+  /// Free cores of each domain; empty if domains have no limit of their own.
+  std::vector<std::int64_t> free_here_;
 };
 
 /// Returns the placement `wanted`, changed only as far as capacities demand. Tasks that are not

@@ -48,7 +48,8 @@ class Subphases {
   const Workload& workload_;
   std::vector<double> part_;  // per subphase
   std::vector<double>
-      row_sum_s_;  // per task: its load by subphase, summed; 0: only a total is known
+      /// For each task, the sum of its loads in all subphases; 0 if only its total load is known.
+      row_sum_s_;
 };
 
 /// Work seconds of each place in each subphase, including background load, at index place * count +

@@ -134,7 +134,7 @@ class LocalSearch {
   bool is_trial_ = false;
   double shortest_s_ = 0;               // shortest total time so far
   std::vector<Migration> moves_since_;  // the moves since the total time was shortest
-  std::vector<double> potential_of_;    // per place, at the current exponent and scale
+  std::vector<double> potential_of_;    // potential of each place at the current exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 

@@ -152,8 +152,8 @@ class Surroundings {
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // time of the slowest resource that t's messages cross after the move
   UnitCosts unit_;
-  std::vector<double> change_s_;       // per spot; 0 unless changed
-  std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both
+  std::vector<double> change_s_;       // for each spot, the change of its busy time
+  std::vector<std::uint8_t> touched_;  // for each spot: kLeft, kArrived or both
 
   // The domain of the last destination that was tried. The three values below are the same for
   // every destination in that domain.

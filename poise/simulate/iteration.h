@@ -70,7 +70,8 @@ struct PlaceRun {
   double worked_s = 0;     // when it had done all its work
   double ends_s = 0;       // when it had received everything
   double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
-  double idle_s = 0;       // before worked_s: waited for tasks of other places (EventSteps)
+  /// Seconds before worked_s in which it waited for tasks of other places (EventSteps).
+  double idle_s = 0;
 
   /// Seconds for which the CPU was busy with work, sending and receiving.
   double busy_s() const { return worked_s - idle_s + receiving_s; }

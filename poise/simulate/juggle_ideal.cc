@@ -69,7 +69,7 @@ class Team {
   void sort_domain(DomainId d);
 
   const SpmdProgram program_;
-  const std::vector<double> work_s_;  // per thread, of one phase
+  const std::vector<double> work_s_;  // for each thread, its work in one phase
   const double slice_s_;
   std::vector<DomainId> domain_of_;
   std::vector<std::vector<PlaceId>> places_of_domain_;  // places with most slots first

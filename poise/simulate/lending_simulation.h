@@ -30,8 +30,10 @@ struct SimulatedWork {
 struct LendingScenario {
   std::uint32_t num_ranks = 2;
   std::uint32_t ranks_per_node = 1;
-  std::vector<std::vector<SimulatedWork>> work;  // by rank; ranks beyond the end have none
-  std::vector<double> slowness;                  // by rank; 1 beyond the end
+  /// The work of each rank; ranks beyond the end have none.
+  std::vector<std::vector<SimulatedWork>> work;
+  /// The slowness of each rank; 1 for ranks beyond the end.
+  std::vector<double> slowness;
   std::vector<double> enter_s;  // by rank: time at which it enters the wait; 0 beyond the end
   /// By rank: seconds for which the rank and a competitor that always computes hold the core in
   /// turn. While the competitor holds it, the rank neither runs tasks nor handles messages. 0, and

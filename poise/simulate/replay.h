@@ -84,7 +84,8 @@ struct Replay {
   /// it.
   double idle_share = 0;
   Loans loans;
-  std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
+  /// Activities of each place, if the plan asks for a timeline.
+  std::vector<std::vector<Span>> places;
   /// For each place, the number of messages that it receives from other places in the last step.
   std::vector<std::uint64_t> received_messages;
   double overlapped_s = 0;  // total_s according to overlap.h; 0: not simulated
@@ -139,8 +140,9 @@ class Replayer {
   Machine machine_;
   ReplayPlan plan_;
   Objects objects_;
-  std::vector<PlaceId> first_place_;         // per object
-  std::vector<double> bound_s_, average_s_;  // per phase; per step with a model of loads
+  std::vector<PlaceId> first_place_;  // per object
+  /// One entry per phase or, with a model of loads, per step.
+  std::vector<double> bound_s_, average_s_;
 };
 
 }  // namespace poise

@@ -105,10 +105,12 @@ class Threads {
   const Machine& machine_;
   std::vector<PlaceId> place_of_;                         // per thread
   std::vector<double> progress_s_, rest_s_, rounding_s_;  // per thread
-  std::vector<std::vector<ThreadId>> on_;                 // per place: its threads, ended ones too
-  std::vector<double> gained_s_, idle_s_;                 // per place: since the last point
-  std::vector<double> done_s_;                            // per place
-  std::vector<DomainId> domain_of_;                       // per place
+  // The threads of each place, including those that have ended.
+  std::vector<std::vector<ThreadId>> on_;
+  // For each place: progress and idle time since the last balancing point.
+  std::vector<double> gained_s_, idle_s_;
+  std::vector<double> done_s_;       // per place
+  std::vector<DomainId> domain_of_;  // per place
   std::uint64_t num_running_ = 0;
   double now_s_ = 0;
 };

@@ -12,7 +12,7 @@
 namespace poise {
 
 struct ThreadsRun {
-  std::vector<double> done_s;  // per place: when it had nothing more to do
+  std::vector<double> done_s;  // for each place, the time at which all its work was done
   std::uint64_t swaps = 0;
 };
 

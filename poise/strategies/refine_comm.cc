@@ -42,7 +42,7 @@ struct Known {
   UnitCosts unit;
   Links received, sent;
   TasksByPlace tasks;
-  std::vector<double> busy_s;   // per place, under the current placement
+  std::vector<double> busy_s;   // busy time of each place under the current placement
   std::vector<PlaceId> donors;  // every place, busiest first
 };
 

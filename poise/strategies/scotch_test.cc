@@ -41,7 +41,8 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_places_have_unequal_sp
 
 TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_numbers_of_places) {
   LibraryExample square = grid("node:4 core:6 factors:20,1", 64);
-  MachineParts parts = square.machine.parts();  // without the last two places
+  // Will describe the machine without its last two places.
+  MachineParts parts = square.machine.parts();
   parts.places.resize(parts.places.size() - 2);
   const auto num_places = static_cast<PlaceId>(parts.places.size());
   for (Level& level : parts.levels) {

@@ -62,7 +62,8 @@ inline constexpr StrategiesTuning kStrategiesTuning{};
 static_assert(kStrategiesTuning.last_temperature < kStrategiesTuning.first_temperature);
 static_assert(kStrategiesTuning.hopeless > 1);
 
-/// The numbers of StrategiesTuning as rows of a table; their ranges hold one value.
+/// The numbers of StrategiesTuning as rows of a table. No number can be changed, so each range
+/// contains only the number itself.
 inline constexpr auto kStrategiesNumbers = std::to_array<Knob>({
 #define POISE_KNOB(type, name, value, unit, why) Knob{#name, value, value, value, why, {}, unit},
     POISE_STRATEGIES_TUNING(POISE_KNOB)

@@ -39,7 +39,7 @@ struct Capacity {
   std::uint32_t per_place = 0;                // cores; 0: no limit
   std::vector<std::uint32_t> of_places = {};  // cores per place, instead of per_place
   std::vector<std::uint32_t> of_domains;  // cores per domain, in addition to the limits of places
-  std::vector<std::uint32_t> cores;       // per task; empty: one each
+  std::vector<std::uint32_t> cores;       // cores of each task; empty: one each
 
   bool is_limited() const { return per_place != 0 || !of_places.empty() || !of_domains.empty(); }
   std::uint32_t cores_of(TaskId t) const { return cores.empty() ? 1 : cores[t]; }
@@ -69,15 +69,16 @@ enum class LoadsInclude : std::uint8_t { none, send, send_and_receive };
 struct Workload {
   std::vector<Task> tasks;
   std::vector<Message> messages;
-  std::vector<double> background_s;  // per place; empty: no background load
+  std::vector<double> background_s;  // background load of each place; empty: there is none
 
-  std::vector<std::array<double, 3>> positions;  // per task, for geometric strategies
-  std::vector<PlaceId> homes;                    // per task, where it was created
+  std::vector<std::array<double, 3>> positions;  // position of each task, for geometric strategies
+  std::vector<PlaceId> homes;                    // for each task the place where it was created
   std::vector<TaskMemory> memory;                // per task
   // Size of each shared block. Each place that needs a block stores it once.
   std::vector<std::uint64_t> shared_block_bytes;
-  std::vector<std::uint64_t> place_bytes;            // per place: the program's own memory
-  std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty
+  std::vector<std::uint64_t> place_bytes;  // per place: the program's own memory
+  /// Loads of each task by subphase; a row may be empty.
+  std::vector<std::vector<double>> subphase_load_s;
   /// How the times of the subphases are combined into the time of an iteration. Runtimes and
   /// callers may set this; traces do not record it.
   SubphaseRule subphase_rule = SubphaseRule::no_wait;

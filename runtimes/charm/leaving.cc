@@ -77,7 +77,7 @@ class Leaving {
 
   const Workload& workload_;
   MessageCounts partners_;
-  std::vector<char> stays_;   // per task: it stays on PE 0
+  std::vector<char> stays_;   // for each task, whether it stays on PE 0
   std::vector<double> cost_;  // additional messages between the PEs if the task leaves
   double room_s_, least_s_ = std::numeric_limits<double>::infinity();
   std::priority_queue<Candidate> queue_;

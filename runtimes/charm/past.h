@@ -15,7 +15,7 @@ namespace poise::charm {
 struct Past {
   std::uint64_t num_decisions = 0;
   std::vector<ObjectName> names = {};             // objects with recorded loads, in order of tasks
-  std::vector<std::vector<double>> loads_s = {};  // per decision, oldest first
+  std::vector<std::vector<double>> loads_s = {};  // loads at each recorded decision, oldest first
 
   /// Brings the recorded loads into the order of these objects. In a restart, an object's id may
   /// change in all but its lowest num_index_bits bits. If objects were created or destroyed, clears

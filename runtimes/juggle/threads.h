@@ -108,7 +108,8 @@ class ThreadFinder {
 
   pid_t root_;
   pid_t not_followed_;
-  Descriptor own_children_;  // with the adopted children; empty if these are not followed
+  /// Lists the children of this process, including adopted ones; empty if these are not followed.
+  Descriptor own_children_;
   std::size_t max_threads_;
   bool is_full_ = false, lacks_files_ = false;
   bool counts_run_times_ = false, lacks_clocks_ = false;

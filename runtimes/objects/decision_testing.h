@@ -76,7 +76,8 @@ class Job {
       return layout_.position_of(layout_.rank_of(current_.of(id)));
     };
     for (ObjectId id = 0; id < current_.num_tasks(); ++id) ghosts.add_initial(id, position(id));
-    for (const Message& message : workload_.messages)  // as if they had been sent
+    /// The messages are recorded as if they had been sent.
+    for (const Message& message : workload_.messages)
       if (is_own(message.from)) ghosts.learn(message.to, position(message.to));
     return {layout_, current_.num_tasks(), std::move(ghosts)};
   }

@@ -16,7 +16,8 @@ struct JobLayout {
   int rank = 0, num_ranks = 1;
   Machine machine;
   std::vector<int> rank_of_place;
-  std::vector<std::vector<PlaceId>> places_of_rank;  // by rank, then in order of threads
+  /// The places of each rank, in order of its threads.
+  std::vector<std::vector<PlaceId>> places_of_rank;
   // Hosts are numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;

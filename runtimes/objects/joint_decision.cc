@@ -164,7 +164,7 @@ std::vector<JointDecider::HereAfter> JointDecider::here_after(const Measurements
     }
   }
   const std::vector<PlaceId>& places = layout_.own_places();
-  auto import = planned.imports.begin();  // in the same order as their loads
+  auto import = planned.imports.begin();  // the imports are in the same order as their loads
   for (const auto& [from, arriving] : ranks_.exchange(loads_s))
     for (const double arriving_s : arriving) {
       const std::size_t index = here.size() % places.size();

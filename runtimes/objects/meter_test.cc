@@ -57,7 +57,7 @@ TEST_F(MeterTest, balancing_time_counts_in_the_run_but_in_no_phase) {
   EXPECT_EQ(meter_.phase().wall_s, 0);
 }
 
-TEST_F(MeterTest, in_the_busy_time_only_object_load_is_divided_by_the_number_of_threads) {
+TEST_F(MeterTest, busy_time_is_object_load_divided_by_the_number_of_threads_plus_background_load) {
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));

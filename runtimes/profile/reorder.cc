@@ -152,7 +152,7 @@ class Reordered {
   // address, so these variables must exist until the call returns.
   int fortran_comm_ = 0, no_ = 0, degrees_[2] = {};
   Adjacency adjacency_;
-  std::string reason_;  // on the deciding rank: why ranks keep their order
+  std::string reason_;  // used on the deciding rank: the reason why ranks keep their order
   ReorderAnswer answer_;
 };
 

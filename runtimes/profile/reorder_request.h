@@ -17,7 +17,7 @@ struct ReorderRequest {
   const RankSite* sites = nullptr;           // per rank
   const std::int32_t* world_rank = nullptr;  // per rank: its rank in MPI_COMM_WORLD
   std::size_t num_ranks = 0;
-  const TopologyEdge* edges = nullptr;  // between ranks of the new communicator
+  const TopologyEdge* edges = nullptr;  // edges between ranks of the new communicator
   std::size_t num_edges = 0;
   /// A machine as `poise topo` reads it; rank r of MPI_COMM_WORLD is at its place r. If the text is
   /// empty, or the machine is not valid for these ranks, a machine is built from the sites.

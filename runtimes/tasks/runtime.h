@@ -94,7 +94,8 @@ class Runtime {
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  double waiting_s_ = 0, threads_waiting_s_ = 0;  // per rank, and summed over its threads
+  /// Time in waits, of the rank and summed over its threads.
+  double waiting_s_ = 0, threads_waiting_s_ = 0;
   std::vector<std::thread> threads_;
   // Number of exceptions in flight when the context was created.
   const int exceptions_ = std::uncaught_exceptions();

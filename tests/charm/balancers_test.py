@@ -339,7 +339,7 @@ class Balancers(unittest.TestCase):
         trace = self.folder / "run.poise"
         self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
-        received = collections.defaultdict(collections.Counter)  # per sender and receiver
+        received = collections.defaultdict(collections.Counter)  # numbers of received messages by sender and receiver
         for path in self.folder.glob("vt.*.json"):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]

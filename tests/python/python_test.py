@@ -296,7 +296,7 @@ class Refusals(unittest.TestCase):
         self.refuses('"background load" has 1 entries', poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
 
     def test_an_inconsistent_sparse_matrix_is_refused_and_the_error_names_the_wrong_entry(self):
-        class Matrix:  # as scipy.sparse, but its arrays contradict each other
+        class Matrix:  # looks like a matrix of scipy.sparse, but its arrays contradict each other
             shape, nnz, data = (2, 2), 1, np.array([1])
             indptr, indices = np.array([0, 1, 5]), np.array([1])
 

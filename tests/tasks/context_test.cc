@@ -261,7 +261,7 @@ TEST(Context, a_task_can_wait_for_the_tasks_that_it_submitted) {
 TEST(Context, a_task_can_wait_for_child_tasks_that_other_ranks_run) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   still_to_leave = context.rank() == 0 && context.num_ranks() > 1 ? 1 : 0;
-  meet();  // before tasks of other ranks arrive
+  meet();  // all ranks meet before tasks of other ranks arrive
   Future<std::uint64_t> result;
   if (context.rank() == 0) result = context.submit(With{.pinned = true}, kFibonacci, 12);
   context.wait();

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kPart = std::size_t{1} << 24;
 
 std::atomic<bool> is_lent{false}, is_lent_in_time{false};
-std::atomic<int>* round_running = nullptr;  // in memory that the ranks share
+std::atomic<int>* round_running = nullptr;  // this counter is in memory that the ranks share
 const auto kWork = function("work", [](int) {});
 const auto kUntilLent = function("until lent", [](int round, double max_s) {
   round_running->store(round);

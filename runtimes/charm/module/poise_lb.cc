@@ -61,7 +61,8 @@ class PoiseLB : public CBase_PoiseLB {
 
   int which_ = 0;
   bool with_messages_ = false;
-  std::vector<int> cores_;  // per PE; -1: not bound, or reported to another PE
+  // Core of each PE; -1: the PE is not bound, or has reported to another PE.
+  std::vector<int> cores_;
   std::unique_ptr<Balancer> balancer_;
 };
 

@@ -30,7 +30,8 @@ class TaskCodec {
 
   Messenger& messenger_;
   LentTasks& lent_;
-  std::vector<std::optional<Spot>> spots_;  // of the items of the task that is being written
+  /// Locations of the items of the task that is being written.
+  std::vector<std::optional<Spot>> spots_;
 };
 
 }  // namespace poise::tasks

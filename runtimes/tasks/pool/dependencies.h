@@ -43,7 +43,7 @@ class DependencyTracker {
   void read(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);
   void split(Address at);
 
-  std::map<Address, Segment> segments_;  // by first address; segments do not overlap
+  std::map<Address, Segment> segments_;  // segments by their first address; they do not overlap
   std::size_t unfinished_ = 0;
 };
 

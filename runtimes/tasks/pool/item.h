@@ -72,7 +72,7 @@ template <typename T, Mode mode>
 struct Reference {
   static_assert(std::is_trivially_copyable_v<T>, "items are copied byte by byte");
   std::span<T> data;
-  std::source_location where;  // of the call of in(), out() or inout()
+  std::source_location where;  // location of the call of in(), out() or inout()
 };
 
 /// An argument that the task only reads.

@@ -63,7 +63,8 @@ struct Extras {
   // A callback of the program, called on the owner rank before the task is first lent to another
   // rank.
   std::function<void(std::span<Item>)> on_lend;
-  std::function<void()> deliver;    // on the owner rank: stores the result, unless the task failed
+  /// Called on the owner rank; stores the result, unless the task failed.
+  std::function<void()> deliver;
   std::function<void()> on_finish;  // called on the owner rank
   // Memory for the literal arguments if they do not fit into the task. In a borrowed task: memory
   // for the items that are neither in `message` nor used in place.

@@ -52,7 +52,8 @@ void throw_if_any_failed(MPI_Comm communicator, const std::string& error) {
 
 void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
                               const Knobs& settings) {
-  std::vector<std::uint64_t> extremes;  // per setting: its value and the complement of that
+  // For each setting, its value and the complement of its value.
+  std::vector<std::uint64_t> extremes;
   for (const char* name : names) {
     const auto value = static_cast<std::uint64_t>(settings[name]);
     extremes.insert(extremes.end(), {value, ~value});

@@ -48,7 +48,7 @@ class Arena final : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
   bool in_own_part(const void* data) const;
 
-  std::vector<int> part_of_;          // by rank; -1: the rank is on another node
+  std::vector<int> part_of_;          // index of each rank's part; -1: the rank is on another node
   std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
   // Address of the first rank's part of the shared memory; the parts of the other ranks of this

@@ -22,7 +22,7 @@ struct RankLocation {
 
 /// The locations of all ranks, seen from this rank.
 struct Locality {
-  std::vector<std::uint32_t> nodes;  // by rank: the lowest rank on the same node
+  std::vector<std::uint32_t> nodes;  // for each rank, the lowest rank on its node
   std::vector<PeerLocality> of_rank;
 };
 
